@@ -1,0 +1,249 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { HOUR, MINUTE, SECOND } from './clock.ts';
+
+/** The environment was wrong: one readable line for each fault. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number, 0 to 65535')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'must be a port number, 0 to 65535');
+
+function wholeNumber(minimum: number, maximum: number) {
+  const rule = `must be a whole number, ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^-?\d{1,16}$/, rule)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, rule);
+}
+
+const publicUrl = z
+  .string()
+  .refine(
+    (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    'must be an http:// or https:// address',
+  )
+  .refine((value) => !/[?#]/.test(value), 'must have no query and no fragment')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const mongoUri = z.string().regex(/^mongodb(\+srv)?:\/\/.+/, 'must begin with mongodb:// or mongodb+srv://');
+
+const redisUrl = z
+  .string()
+  .regex(
+    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?$/,
+    'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
+  );
+
+/** A secret is strong enough when it is long and not one character over and over. */
+const secretKey = z
+  .string()
+  .min(32, 'must have at least 32 characters: make one with `openssl rand -base64 32`')
+  .refine(
+    (value) => new Set(value).size >= 10,
+    'is too easy to guess: make one with `openssl rand -base64 32`',
+  )
+  .refine(
+    (value) => !/change.?me|example|secret.?key/i.test(value),
+    'is a placeholder: make one with `openssl rand -base64 32`',
+  );
+
+const cidrList = z.string().transform((value, context) => {
+  const ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
+  for (const part of value
+    .split(',')
+    .map((text) => text.trim())
+    .filter(Boolean)) {
+    try {
+      ranges.push(ipaddr.parseCIDR(part));
+    } catch {
+      context.addIssue({ code: 'custom', message: `«${part}» is not a range like 10.0.0.0/8 or fd00::/8` });
+    }
+  }
+  return ranges;
+});
+
+/** `false`, `true`, a number of proxies, or their addresses: Fastify's `trustProxy`. */
+const trustProxy = z.string().transform((value, context): boolean | number | string[] => {
+  if (value === 'false' || value === '') return false;
+  if (value === 'true') return true;
+  if (/^\d+$/.test(value)) return Number(value);
+  const addresses = value.split(',').map((text) => text.trim());
+  for (const address of addresses) {
+    if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
+      context.addIssue({
+        code: 'custom',
+        message: `«${address}» is neither an address nor a range; use false, true, a number of proxies, or addresses`,
+      });
+    }
+  }
+  return addresses;
+});
+
+const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR };
+
+const durations = z.string().transform((value, context) =>
+  value.split(',').map((part) => {
+    const match = /^\s*(\d+(?:\.\d+)?)(s|m|h)\s*$/.exec(part);
+    if (!match) {
+      context.addIssue({ code: 'custom', message: `«${part}» is not a time like 30s, 2m or 6h` });
+      return 0;
+    }
+    return Number(match[1]) * (UNITS[match[2] ?? 's'] ?? SECOND);
+  }),
+);
+
+const scryptHash = z
+  .string()
+  .regex(/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+$/, 'must be made by `tallyport operator hash-password`');
+
+/**
+ * The whole environment, as an operator writes it. Everything is text here; the transforms give what the
+ * processes use. A default stands where most operators would leave it.
+ */
+const environment = z.object({
+  NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(3000),
+  PUBLIC_URL: publicUrl.optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: port.default(9464),
+  MONGODB_URI: mongoUri.optional(),
+  REDIS_URL: redisUrl.optional(),
+  DATA_DIR: z.string().default('.data'),
+  SECRET_KEY: secretKey.optional(),
+  SECRET_KEY_PREVIOUS: z.string().optional(),
+  ALLOWED_PRIVATE_RANGES: cidrList.default([]),
+  TRUST_PROXY: trustProxy.default(false),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SERVICE_NAME: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(64, 'must have at most 64 characters')
+    .regex(/^\P{Cc}*$/u, 'must have no control characters')
+    .default('Tallyport'),
+  OPERATOR_PASSWORD_HASH: scryptHash.optional(),
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
+    .default('tallyport'),
+  WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(64),
+  RELAY_INTERVAL_MS: wholeNumber(100, 60_000).default(5 * SECOND),
+  LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
+  LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
+  DELIVERY_SCHEDULE: durations.default([
+    0,
+    5 * SECOND,
+    30 * SECOND,
+    2 * MINUTE,
+    10 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    4 * HOUR,
+    6 * HOUR,
+  ]),
+  BREAKER_SCHEDULE: durations.default([5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]),
+  CLOCK_OFFSET_MS: wholeNumber(-4_000_000_000_000, 4_000_000_000_000).default(0),
+});
+
+type Environment = z.infer<typeof environment>;
+
+/** The configuration of a process. Times are in milliseconds. */
+export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> & {
+  /** The address that people and plugins use, without a slash at its end; may contain a path. */
+  PUBLIC_URL: string;
+  /** The path of `PUBLIC_URL`, under which every page and endpoint stands: `''` or `/listing`. */
+  basePath: string;
+  /** Absent: an embedded database is to be found or started (see embedded/). */
+  MONGODB_URI: string | undefined;
+  REDIS_URL: string | undefined;
+  /** Absent: made and kept in `DATA_DIR`. */
+  SECRET_KEY: string | undefined;
+};
+
+/** A configuration in which the services are known: what a web, worker or scheduler process needs. */
+export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
+
+/** Faults that only show when several values are seen together. */
+function crossFaults(env: Environment): string[] {
+  const faults: string[] = [];
+  if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {
+    faults.push('CLOCK_OFFSET_MS moves the clock and is only for tests: remove it, or set NODE_ENV=test');
+  }
+  if (env.NODE_ENV === 'production') {
+    if (!env.MONGODB_URI)
+      faults.push(
+        'MONGODB_URI is missing: production needs a MongoDB of its own, such as mongodb://db:27017/tallyport',
+      );
+    if (!env.REDIS_URL)
+      faults.push('REDIS_URL is missing: production needs a Redis of its own, such as redis://redis:6379');
+    if (!env.SECRET_KEY)
+      faults.push(
+        'SECRET_KEY is missing: make one with `openssl rand -base64 32` and keep it, it encrypts the listener keys',
+      );
+  }
+  const attempt = 4 * env.LISTENER_TIMEOUT_MS;
+  if (env.LEASE_MS < attempt + SECOND) {
+    faults.push(
+      `LEASE_MS (${env.LEASE_MS}) must be at least 4 × LISTENER_TIMEOUT_MS + 1000 = ${attempt + SECOND}: a lease must outlive an attempt`,
+    );
+  }
+  if (env.BREAKER_SCHEDULE.some((delay) => delay <= 0)) {
+    faults.push('BREAKER_SCHEDULE must have no zero: a dead listener would be tried without a pause');
+  }
+  if (env.DELIVERY_SCHEDULE.slice(1).some((delay) => delay <= 0)) {
+    faults.push(
+      'DELIVERY_SCHEDULE may be zero only at its beginning: a failing vote would be tried without a pause',
+    );
+  }
+  return faults;
+}
+
+/**
+ * Reads the configuration. An empty value counts as absent.
+ *
+ * @throws {ConfigError} with one readable line for each wrong value.
+ */
+export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => {
+        const name = String(issue.path[0]);
+        const shown = /SECRET|HASH|URI|REDIS_URL/.test(name) ? '' : ` («${given[name]}»)`;
+        return `${name}${shown} ${issue.message}`;
+      }),
+    );
+  }
+  const faults = crossFaults(parsed.data);
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;
+  const address = PUBLIC_URL ?? `http://${rest.HOST === '127.0.0.1' ? 'localhost' : rest.HOST}:${rest.PORT}`;
+  return {
+    ...rest,
+    PUBLIC_URL: address,
+    basePath: new URL(address).pathname.replace(/\/+$/, ''),
+    MONGODB_URI,
+    REDIS_URL,
+    SECRET_KEY,
+  };
+}

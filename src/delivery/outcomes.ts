@@ -1,0 +1,75 @@
+/**
+ * What the end of an attempt means and what follows from it.
+ *
+ * - `delivered`: acknowledged (or, in v1, cleanly closed); done.
+ * - `transient`: the frame was not taken; again by the schedule; counts for the breaker.
+ * - `ambiguous`: the frame was written and no answer is known; again, at most three times; counts for the
+ *   breaker.
+ * - `configuration`: it will fail for every vote until the owner mends it; the listener is paused.
+ * - `vote-only`: this vote cannot be taken, others can; the vote is failed.
+ * - `none`: a fault or a stop of ours; the attempt does not count.
+ */
+export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configuration' | 'vote-only' | 'none';
+
+/** How far an attempt got, in order. `written`: the first byte of the frame was handed to the socket. */
+export const STEPS = ['none', 'resolved', 'connected', 'greeted', 'written', 'acknowledged'] as const;
+export type Step = (typeof STEPS)[number];
+
+/**
+ * Every end that an attempt can have, with its class. The codes are stable: they stand in the database, in
+ * metrics and in `--json` output.
+ */
+export const OUTCOMES = {
+  acknowledged: 'delivered',
+  'sent-not-confirmed': 'delivered',
+
+  'dns-not-found': 'transient',
+  'connection-refused': 'transient',
+  unreachable: 'transient',
+  'connect-timeout': 'transient',
+  silent: 'transient',
+  'closed-before-greeting': 'transient',
+  'closed-before-written': 'transient',
+  'too-slow': 'transient',
+  'unknown-error': 'transient',
+  'challenge-refused': 'transient',
+
+  'closed-without-answer': 'ambiguous',
+  reset: 'ambiguous',
+  'no-answer': 'ambiguous',
+  'garbage-answer': 'ambiguous',
+  'lease-ran-out': 'ambiguous',
+  'stopped-while-waiting': 'ambiguous',
+
+  'bad-signature': 'configuration',
+  'unknown-service': 'configuration',
+  'key-invalid': 'configuration',
+  'not-votifier': 'configuration',
+  'v1-only': 'configuration',
+  'address-refused': 'configuration',
+  'repeated-vote-faults': 'configuration',
+
+  'name-too-long': 'vote-only',
+  'frame-too-long': 'vote-only',
+  'vote-refused': 'vote-only',
+
+  'stopped-before-written': 'none',
+  'our-fault': 'none',
+} as const satisfies Record<string, OutcomeClass>;
+
+export type OutcomeCode = keyof typeof OUTCOMES;
+
+/** The end of one attempt. */
+export type Outcome = {
+  code: OutcomeCode;
+  class: OutcomeClass;
+  /** How far it got. */
+  reached: Step;
+  /** What the listener said, at most 200 printable characters; absent when it said nothing. */
+  words?: string;
+};
+
+/** Makes an outcome; its class follows from its code. */
+export function outcome(code: OutcomeCode, reached: Step, words?: string): Outcome {
+  return { code, class: OUTCOMES[code], reached, ...(words ? { words } : {}) };
+}
