@@ -1,0 +1,32 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import type { Clock } from '../clock.ts';
+
+const auditEntryDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  at: { type: Date, required: true },
+  /** Who did it: `cli`. */
+  by: { type: String, required: true },
+  /** What was done: `vote.forget`, `listener.set`. */
+  action: { type: String, required: true },
+  serverId: { type: Schema.Types.ObjectId, default: null },
+  /** Ids and plain values; never a secret. */
+  details: { type: Schema.Types.Mixed, required: true },
+} as const;
+
+/** What people decided, by whom and when. */
+export const auditEntrySchema = new Schema(auditEntryDefinition, { collection: 'audit_log' });
+auditEntrySchema.index({ at: -1 });
+auditEntrySchema.index({ serverId: 1, at: -1 });
+
+export type AuditEntry = Omit<InferRawDocType<typeof auditEntryDefinition>, 'details'> & {
+  details: Record<string, unknown>;
+};
+
+/** Writes one entry of the audit log. `details` must hold no secret. */
+export async function recordAudit(
+  { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
+  entry: { by: string; action: string; serverId: ObjectId | null; details: Record<string, unknown> },
+): Promise<void> {
+  await auditLog.insertOne({ _id: new ObjectId(), at: clock.now(), ...entry });
+}

@@ -1,0 +1,60 @@
+import type { Collection, Db } from 'mongodb';
+import type { Schema } from 'mongoose';
+import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
+import { type Listener, listenerSchema } from './delivery/listener.ts';
+import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
+import { type Review, type ReviewList, reviewListSchema, reviewSchema } from './reviews/review.ts';
+import { type ApiToken, apiTokenSchema } from './servers/api-token.ts';
+import { type Server, serverSchema } from './servers/server.ts';
+import { dailyStatsSchema } from './status/daily-stats.ts';
+import { type StatusSample, statusSampleSchema } from './status/status-sample.ts';
+import { type IdempotencyKey, idempotencyKeySchema } from './votes/idempotency-key.ts';
+import { type Vote, voteSchema } from './votes/vote.ts';
+import { type VoteCounter, voteCounterSchema } from './votes/vote-counter.ts';
+
+/** Every collection's schema, as `migrate` makes them and readiness checks them. */
+export const SCHEMAS: Schema[] = [
+  serverSchema,
+  apiTokenSchema,
+  voteSchema,
+  voteCounterSchema,
+  idempotencyKeySchema,
+  listenerSchema,
+  statusSampleSchema,
+  dailyStatsSchema,
+  periodMarkSchema,
+  reviewSchema,
+  reviewListSchema,
+  auditEntrySchema,
+];
+
+/** The collections that features work on, each under the name by which features ask for it. */
+export type Collections = {
+  servers: Collection<Server>;
+  apiTokens: Collection<ApiToken>;
+  votes: Collection<Vote>;
+  voteCounters: Collection<VoteCounter>;
+  idempotencyKeys: Collection<IdempotencyKey>;
+  listeners: Collection<Listener>;
+  statusSamples: Collection<StatusSample>;
+  periodMarks: Collection<PeriodMark>;
+  reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
+  auditLog: Collection<AuditEntry>;
+};
+
+export function bindCollections(db: Db): Collections {
+  return {
+    servers: db.collection('servers'),
+    apiTokens: db.collection('api_tokens'),
+    votes: db.collection('votes'),
+    voteCounters: db.collection('vote_counters'),
+    idempotencyKeys: db.collection('idempotency_keys'),
+    listeners: db.collection('listeners'),
+    statusSamples: db.collection('status_samples'),
+    periodMarks: db.collection('period_marks'),
+    reviews: db.collection('reviews'),
+    reviewLists: db.collection('review_lists'),
+    auditLog: db.collection('audit_log'),
+  };
+}

@@ -1,0 +1,80 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import type { Nested } from '../document.ts';
+import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+
+export const PROTOCOLS = ['votifier-v1', 'votifier-v2'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
+const nested = { _id: false } as const;
+
+/** Why no vote is sent until somebody resumes: a fault of configuration, or somebody's wish (no `code`). */
+const pauseDefinition = {
+  at: { type: Date, required: true },
+  by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
+  code: { type: String, enum: OUTCOME_CODES },
+  words: { type: String },
+} as const;
+
+/** Failures in a row; from `BREAKER_THRESHOLD` on the listener is unreachable and tested one vote at a time. */
+const breakerDefinition = {
+  failures: { type: Number, required: true },
+  /** When it became unreachable; absent while it is not. */
+  openSince: { type: Date },
+  /** When one vote may test it; absent while it is reachable. */
+  nextTestAt: { type: Date },
+  /** Failed tests so far. */
+  tests: { type: Number, required: true },
+  code: { type: String, enum: OUTCOME_CODES },
+  words: { type: String },
+} as const;
+
+const leaseDefinition = {
+  owner: { type: String, required: true },
+  /** On mongod's clock. */
+  until: { type: Date, required: true },
+} as const;
+
+const listenerDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  protocol: { type: String, enum: PROTOCOLS, required: true },
+  host: { type: String, required: true, maxlength: 253 },
+  port: { type: Number, required: true, min: 1, max: 65_535 },
+  /** The public key (v1) or the token (v2), sealed (see secrets.ts). */
+  sealedSecret: { type: String, required: true },
+  /** What the listener sees as the voting site; it chooses the token there and never changes by itself. */
+  serviceName: { type: String, required: true },
+  /** Grows with every change of the settings and every resume: an older attempt's end changes nothing then. */
+  revision: { type: Number, required: true },
+  createdAt: { type: Date, required: true },
+  updatedAt: { type: Date, required: true },
+  pause: { type: new Schema(pauseDefinition, nested), default: null },
+  breaker: { type: new Schema(breakerDefinition, nested), required: true },
+  /** Votes refused one by one without a success between them. */
+  voteFaults: { type: Number, required: true },
+  lastDeliveredAt: { type: Date, default: null },
+  /** Held by the one worker that drains this listener. */
+  lease: { type: new Schema(leaseDefinition, nested), default: null },
+} as const;
+
+/** A game server's vote listener: where its votes are forwarded to, and how it fares. One a server. */
+export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
+listenerSchema.index({ serverId: 1 }, { unique: true });
+
+export type Breaker = Nested<typeof breakerDefinition>;
+export type Pause = Nested<typeof pauseDefinition>;
+export type Listener = Omit<InferRawDocType<typeof listenerDefinition>, 'breaker' | 'pause'> & {
+  breaker: Breaker;
+  pause?: Pause | null;
+};
+
+/** How a listener stands, in the owner's words. */
+export type ListenerState = 'active' | 'paused' | 'unreachable';
+
+export function listenerState(listener: Pick<Listener, 'pause' | 'breaker'>): ListenerState {
+  if (listener.pause) return 'paused';
+  return listener.breaker.openSince ? 'unreachable' : 'active';
+}
+
+export const FRESH_BREAKER: Breaker = { failures: 0, tests: 0 };

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { SECOND } from '../clock.ts';
+
+const run = promisify(execFile);
+
+/** The environment variables of a process. */
+export type Environment = Record<string, string | undefined>;
+
+/** A program that was tried and runs on this machine. */
+export type Binary = {
+  program: 'mongod' | 'redis' | 'valkey';
+  path: string;
+  /** Three numbers, such as `8.2.6`. */
+  version: string;
+  /** Where it was found, for people: `on PATH`. */
+  source: string;
+};
+
+/** Program and version as far as the form of the data depends on them: `mongod 8.2`. */
+export function seriesOf(binary: Pick<Binary, 'program' | 'version'>): string {
+  return `${binary.program} ${binary.version.split('.').slice(0, 2).join('.')}`;
+}
+
+/** The path of the program `name` on PATH, or undefined. */
+export async function onPath(name: string, env: Environment): Promise<string | undefined> {
+  for (const folder of (env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(folder, name);
+    const runs = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return path;
+  }
+  return undefined;
+}
+
+/**
+ * Runs `path --version` and reads what it is.
+ *
+ * @throws when it does not run here or is another program; the message says why in a few words.
+ */
+export async function tryBinary(path: string, source: string): Promise<Binary> {
+  const { stdout } = await run(path, ['--version'], { timeout: 30 * SECOND }).catch((error) => {
+    const words = String(error.stderr || error.message).trim().split('\n')[0] ?? '';
+    throw new Error(`${path} does not run here: ${words}`);
+  });
+  const mongod = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
+  if (mongod) return { program: 'mongod', path, version: mongod, source };
+  const redis = /^(Redis|Valkey) server v=(\d+\.\d+\.\d+)/im.exec(stdout);
+  if (redis?.[1] && redis[2]) {
+    return { program: /valkey/i.test(redis[1]) ? 'valkey' : 'redis', path, version: redis[2], source };
+  }
+  throw new Error(`${path} is neither mongod nor Redis nor Valkey`);
+}

@@ -1,0 +1,42 @@
+import { MongoClient } from 'mongodb';
+import type { ServiceKind } from './service-process.ts';
+
+/**
+ * mongod on loopback. It is run by ourselves and not by mongodb-memory-server, which keeps it in our process
+ * group (Ctrl-C would end it before web and workers) and kills it without a look at who needs it.
+ */
+export const MONGOD: ServiceKind = {
+  title: 'MongoDB',
+  args: (dataDir, port) => [
+    '--dbpath',
+    dataDir,
+    '--bind_ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--storageEngine',
+    'wiredTiger',
+    // By default mongod takes half of the machine's memory.
+    '--wiredTigerCacheSizeGB',
+    '0.5',
+    '--nounixsocket',
+    '--quiet',
+    '--setParameter',
+    'diagnosticDataCollectionEnabled=false',
+  ],
+  async answeringPid(port) {
+    const client = new MongoClient(`mongodb://127.0.0.1:${port}`, {
+      directConnection: true,
+      serverSelectionTimeoutMS: 200,
+      connectTimeoutMS: 1_000,
+      timeoutMS: 2_000,
+    });
+    try {
+      const status = await client.db('admin').command({ serverStatus: 1 });
+      return Number(status['pid']);
+    } finally {
+      await client.close();
+    }
+  },
+  address: (port) => `mongodb://127.0.0.1:${port}/tallyport?directConnection=true`,
+};

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A process that can be told from a later one with the same number. */
+export type ProcessIdentity = {
+  pid: number;
+  /** When it began, in the operating system's own words: only compared, never read. */
+  startedAt: string;
+};
+
+/**
+ * When the process `pid` began, as text that no other process of that number has; `undefined` when no such
+ * process lives. A zombie counts as dead: it holds nothing any more.
+ */
+export async function startOf(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') return await ps(pid, 'lstart=');
+  // Linux images often have no ps. After the name in brackets: the state, and as 20th field the start in
+  // ticks since the boot (proc(5)).
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields[19];
+  if (ticks === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  return `${boot.trim()} ${ticks}`;
+}
+
+/** The command line of the process `pid`; `''` when it is gone. */
+export async function commandLineOf(pid: number): Promise<string> {
+  if (process.platform !== 'linux') return (await ps(pid, 'command=')) ?? '';
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return words.split('\0').join(' ').trim();
+}
+
+/** The identity of this process. */
+export async function ownIdentity(): Promise<ProcessIdentity> {
+  return { pid: process.pid, startedAt: (await startOf(process.pid)) ?? '' };
+}
+
+/** Whether the very process that `identity` names still lives. */
+export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+  const startedAt = await startOf(identity.pid);
+  return startedAt !== undefined && startedAt === identity.startedAt;
+}
+
+async function ps(pid: number, column: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('ps', ['-o', column, '-p', String(pid)], { env: { LC_ALL: 'C', PATH: '/bin:/usr/bin' } });
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+/** A service cannot be found, started or used. The message is one sentence for the person at the terminal. */
+export class ServiceError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ServiceError';
+  }
+}
+
+/** Where a line for the person at the terminal goes. */
+export type Say = (line: string) => void;

@@ -1,0 +1,25 @@
+import { type Logger, pino } from 'pino';
+import type { Config } from './config.ts';
+
+export type { Logger };
+
+/** Fields that never reach a log line, wherever they stand. */
+const SECRET_FIELDS = ['authorization', 'cookie', 'set-cookie', 'token', 'publicKey', 'secret', 'password'];
+
+/**
+ * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
+ *
+ * @param process - the process's name in every line: `web`, `worker`, `scheduler`
+ */
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string): Logger {
+  return pino({
+    level: config.LOG_LEVEL,
+    base: { process },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: {
+      paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]),
+      censor: '[redacted]',
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import type { Db, IndexDescriptionInfo } from 'mongodb';
+import type { Schema } from 'mongoose';
+import { SCHEMAS } from './collections.ts';
+import type { ConnectedConfig } from './config.ts';
+import type { Logger } from './log.ts';
+import { openMongo } from './mongo.ts';
+
+/** What `migrate` made, by collection: `['votes', 'votes.open_work']`; empty when all was there. */
+export type Migration = { made: string[] };
+
+function collectionName(schema: Schema): string {
+  const name = schema.get('collection');
+  if (!name) throw new Error('a schema without a collection name');
+  return name;
+}
+
+function indexName(keys: object, options: { name?: string }): string {
+  return (
+    options.name ??
+    Object.entries(keys)
+      .map(([field, direction]) => `${field}_${direction}`)
+      .join('_')
+  );
+}
+
+/**
+ * Makes every collection and index that the schemas declare and that is not there yet. Run by the release
+ * step and by `npm start`; running it twice, or on two machines at once, does no harm.
+ *
+ * @throws the driver's error when an index of that name stands with other keys or options
+ */
+export async function migrateDatabase(db: Db): Promise<Migration> {
+  const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
+  const made: string[] = [];
+  for (const schema of SCHEMAS) {
+    const name = collectionName(schema);
+    if (!there.has(name)) {
+      await createCollection(db, schema, name);
+      made.push(name);
+    }
+    const before = new Set((await db.collection(name).indexes()).map((index) => index.name));
+    for (const [keys, options] of schema.indexes()) {
+      const wanted = indexName(keys, options);
+      if (before.has(wanted)) continue;
+      const { name: _, background: __, ...rest } = options as Record<string, unknown>;
+      await db
+        .collection(name)
+        .createIndex(keys as Record<string, 1 | -1>, { ...rest, name: wanted, timeoutMS: 0 });
+      made.push(`${name}.${wanted}`);
+    }
+  }
+  return { made };
+}
+
+async function createCollection(db: Db, schema: Schema, name: string): Promise<void> {
+  const timeseries = schema.get('timeseries');
+  const expireAfterSeconds = schema.get('expireAfterSeconds');
+  try {
+    await db.createCollection(name, {
+      ...(timeseries ? { timeseries: timeseries as never } : {}),
+      ...(timeseries && expireAfterSeconds ? { expireAfterSeconds } : {}),
+    });
+  } catch (error) {
+    // Somebody else made it in the meantime.
+    if (!(error instanceof Error && 'codeName' in error && error.codeName === 'NamespaceExists')) throw error;
+  }
+}
+
+/** `migrateDatabase` on the configured database, with a line in the log for what was made. */
+export async function migrate(config: Pick<ConnectedConfig, 'MONGODB_URI'>, log: Logger): Promise<Migration> {
+  const mongo = await openMongo(config.MONGODB_URI, log);
+  try {
+    const migration = await migrateDatabase(mongo.db);
+    log.info({ event: 'database.migrated', made: migration.made }, 'the database is ready');
+    return migration;
+  } finally {
+    await mongo.close();
+  }
+}
+
+/** The unique indexes without which votes could be counted twice; those that are missing: `votes.…`. */
+export async function missingUniqueIndexes(db: Db): Promise<string[]> {
+  const checks = SCHEMAS.map(async (schema) => {
+    const name = collectionName(schema);
+    const unique = schema.indexes().filter(([, options]) => options.unique);
+    if (unique.length === 0) return [];
+    const there = await indexesOf(db, name);
+    return unique
+      .map(([keys, options]) => indexName(keys, options))
+      .filter((wanted) => !there.some((index) => index.name === wanted && index.unique))
+      .map((wanted) => `${name}.${wanted}`);
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+async function indexesOf(db: Db, name: string): Promise<IndexDescriptionInfo[]> {
+  try {
+    return await db.collection(name).indexes();
+  } catch (error) {
+    if (error instanceof Error && 'codeName' in error && error.codeName === 'NamespaceNotFound') return [];
+    throw error;
+  }
+}

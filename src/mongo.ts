@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
+import { SECOND } from './clock.ts';
+import type { Logger } from './log.ts';
+
+/** A client of MongoDB and the database that its address names. */
+export type Mongo = { client: MongoClient; db: Db; close(): Promise<void> };
+
+/** No operation may take longer: an API request is answered with 503 instead (contract, common rules). */
+export const OPERATION_TIMEOUT_MS = 5 * SECOND;
+
+/** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
+export const DURABLE = { w: 'majority', journal: true } as const;
+
+const OPTIONS: MongoClientOptions = {
+  appName: 'tallyport',
+  timeoutMS: OPERATION_TIMEOUT_MS,
+  serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
+  connectTimeoutMS: OPERATION_TIMEOUT_MS,
+  maxPoolSize: 100,
+  ignoreUndefined: true,
+  writeConcern: { w: 'majority' },
+};
+
+/**
+ * Connects to MongoDB, trying again for `patienceMs` milliseconds while nobody answers.
+ *
+ * @throws the driver's error when the time is over, or at once when the address or the credentials are wrong.
+ */
+export async function openMongo(uri: string, log: Logger, patienceMs = 60 * SECOND): Promise<Mongo> {
+  const client = new MongoClient(uri, OPTIONS);
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      await client.connect();
+      await client.db().command({ ping: 1 });
+      return { client, db: client.db(databaseName(client)), close: () => client.close() };
+    } catch (error) {
+      if (!isPassing(error) || Date.now() >= deadline) {
+        await client.close();
+        throw error;
+      }
+      log.warn({ event: 'mongodb.waiting', reason: String(error) }, 'MongoDB does not answer yet');
+      await pause(SECOND);
+    }
+  }
+}
+
+/** The driver calls a database that the address does not name `test`: ours is `tallyport`. */
+function databaseName(client: MongoClient): string {
+  const named = client.options.dbName;
+  return named === 'test' ? 'tallyport' : named;
+}
+
+function isPassing(error: unknown): boolean {
+  const name = error instanceof Error ? error.name : '';
+  return /^Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|ServerClosed|TopologyClosed|PoolCleared)/.test(
+    name,
+  );
+}
+
+/** Milliseconds by which `now` is ahead of mongod's clock, from `hello`; half the round trip is allowed for. */
+export async function clockSkew(db: Db, now: () => Date): Promise<number> {
+  const before = now().getTime();
+  const { localTime } = (await db.command({ hello: 1 })) as { localTime: Date };
+  const afterwards = now().getTime();
+  return (before + afterwards) / 2 - localTime.getTime();
+}
+
+/** Whether `error` is a duplicate key of a unique index. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 11_000;
+}
+
+/**
+ * Whether it cannot be known if the write that threw `error` took place: the connection broke, the time ran
+ * out, or the write was made but not acknowledged as durable.
+ */
+export function isUnknownEnd(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (
+    /^Mongo(Network|NetworkTimeout|OperationTimeout|PoolCleared|ServerSelection|TopologyClosed|WriteConcern|NotConnected|Client.*Closed)/.test(
+      error.name,
+    )
+  ) {
+    return true;
+  }
+  const labels = 'errorLabels' in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
+  return labels.includes('RetryableWriteError') || ('code' in error && PASSING_CODES.has(Number(error.code)));
+}
+
+/** Server codes of a node that steps down, stops or is cut off (the driver specification's retryable list). */
+const PASSING_CODES = new Set([
+  6, 7, 50, 64, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+]);

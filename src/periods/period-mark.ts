@@ -1,0 +1,16 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const periodMarkDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  /** The periodic work: `clean-up`. */
+  work: { type: String, required: true },
+  /** The period, `2026-11-21`. */
+  period: { type: String, required: true },
+  doneAt: { type: Date, required: true },
+} as const;
+
+/** Which period's work is done (design rule 6): catch-up goes by these marks. */
+export const periodMarkSchema = new Schema(periodMarkDefinition, { collection: 'period_marks' });
+periodMarkSchema.index({ work: 1, period: 1 }, { unique: true });
+
+export type PeriodMark = InferRawDocType<typeof periodMarkDefinition>;

@@ -1,0 +1,15 @@
+import { bindCollections, type Collections } from './collections.ts';
+import type { ConnectedConfig } from './config.ts';
+import { openResources, type Resources } from './resources.ts';
+
+/**
+ * All that a door hands to the features: what the process holds open and every collection by name. A feature
+ * function asks for the few it needs.
+ */
+export type Platform = Resources & Collections;
+
+/** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
+export async function openPlatform(config: ConnectedConfig, processName: string): Promise<Platform> {
+  const resources = await openResources(config, processName);
+  return { ...resources, ...bindCollections(resources.mongo.db) };
+}

@@ -1,0 +1,117 @@
+import { type JobsOptions, Queue } from 'bullmq';
+import { z } from 'zod';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import type { RedisConnection } from './redis.ts';
+
+const objectId = z.string().regex(/^[0-9a-f]{24}$/);
+
+/** A history that an operator can look back on, and that never grows without bound. */
+const HISTORY = {
+  removeOnComplete: { count: 200, age: 24 * 3_600 },
+  removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
+};
+
+/**
+ * Every queue, in one place. A payload carries ids, never content and never a secret.
+ *
+ * `key` makes the deduplication id: while a job of that key waits or is delayed, another add changes nothing;
+ * while one runs, exactly one more run follows it, so a wake-up is never lost. There are no custom job ids: an
+ * `add` with the id of a retained job would be ignored silently.
+ */
+export const QUEUES = {
+  /** Drains one listener's due votes (design rule 3). */
+  'forward-votes': {
+    title: 'Forward votes',
+    payload: z.object({ serverId: objectId, listenerId: objectId }),
+    key: (payload: { listenerId: string }) => payload.listenerId,
+  },
+  /** Forgets what has been kept long enough; one job a UTC day. */
+  'clean-up': {
+    title: 'Clean up',
+    payload: z.object({ day: z.iso.date() }),
+    key: (payload: { day: string }) => payload.day,
+  },
+} as const;
+
+export type QueueName = keyof typeof QUEUES;
+export type Payload<N extends QueueName> = z.infer<(typeof QUEUES)[N]['payload']>;
+
+export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
+
+/** The key prefix of a queue: one brace tag each, so that a Redis Cluster keeps its keys together. */
+export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueName): string {
+  return `{${config.QUEUE_PREFIX}:${name}}`;
+}
+
+/** Opens every queue on one connection, for Bull Board and for counting. */
+export function openQueues(
+  config: Pick<Config, 'QUEUE_PREFIX'>,
+  connection: RedisConnection,
+  log: Logger,
+): Record<QueueName, Queue> {
+  const open = (name: QueueName) => {
+    const queue = new Queue(name, {
+      connection,
+      prefix: queuePrefix(config, name),
+      skipWaitingForReady: true,
+    });
+    queue.on('error', (error) => log.debug({ event: 'queue.error', queue: name, reason: error.message }));
+    return queue;
+  };
+  return Object.fromEntries(QUEUE_NAMES.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
+}
+
+/** Adds jobs without ever failing or delaying the one who asks. */
+export type Producer = {
+  /**
+   * Adds a job. `hasten` also starts a job of the same key that is delayed.
+   *
+   * @returns whether Redis took it; `false` when it is away, silent or too many adds are under way. Nothing is
+   *   lost then: MongoDB holds the work and the relay finds it.
+   */
+  add<N extends QueueName>(name: N, payload: Payload<N>, options?: { hasten?: boolean }): Promise<boolean>;
+  /** Waits for the adds under way. */
+  settle(): Promise<void>;
+};
+
+/** A stopped Redis keeps its connection and settles nothing: this many adds may wait for it at once. */
+const MOST_ADDS_UNDER_WAY = 1_000;
+
+export function createProducer(queues: Record<QueueName, Queue>, log: Logger): Producer {
+  const underWay = new Set<Promise<boolean>>();
+
+  async function addNow<N extends QueueName>(
+    name: N,
+    payload: Payload<N>,
+    hasten: boolean,
+  ): Promise<boolean> {
+    const options: JobsOptions = {
+      ...HISTORY,
+      deduplication: {
+        id: QUEUES[name].key(payload as never),
+        keepLastIfActive: true,
+        ...(hasten ? { replace: true } : {}),
+      },
+    };
+    try {
+      await queues[name].add(QUEUES[name].title, payload, options);
+      return true;
+    } catch (error) {
+      log.debug({ event: 'queue.add_failed', queue: name, reason: String(error) });
+      return false;
+    }
+  }
+
+  return {
+    add(name, payload, { hasten = false } = {}) {
+      if (underWay.size >= MOST_ADDS_UNDER_WAY) return Promise.resolve(false);
+      const adding = addNow(name, payload, hasten).finally(() => underWay.delete(adding));
+      underWay.add(adding);
+      return adding;
+    },
+    async settle() {
+      await Promise.all(underWay);
+    },
+  };
+}

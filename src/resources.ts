@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Queue } from 'bullmq';
+import { type Clock, systemClock } from './clock.ts';
+import type { ConnectedConfig } from './config.ts';
+import { createLogger, type Logger } from './log.ts';
+import { type Mongo, openMongo } from './mongo.ts';
+import { createProducer, openQueues, type Producer, type QueueName } from './queues.ts';
+import { openRedis, type RedisConnection } from './redis.ts';
+import { createSecretBox, type SecretBox } from './secrets.ts';
+
+/** What a process holds open: opened together, closed together. */
+export type Resources = {
+  config: ConnectedConfig;
+  log: Logger;
+  clock: Clock;
+  /** Tells this process from every other that ever ran: the owner of its leases. */
+  processId: string;
+  mongo: Mongo;
+  secrets: SecretBox;
+  producer: Producer;
+  /** Every queue on a connection of its own, for people to look into. */
+  queues: Record<QueueName, Queue>;
+  producerRedis: RedisConnection;
+  /** Closes the queues, then Redis, then MongoDB (design rule 12). */
+  close(): Promise<void>;
+};
+
+/**
+ * Opens what a process needs. Redis may be away: votes are accepted without it. MongoDB is waited for.
+ *
+ * @param name - the process's name in its log lines
+ * @throws the driver's error when MongoDB does not answer within a minute or refuses us
+ */
+export async function openResources(config: ConnectedConfig, name: string): Promise<Resources> {
+  const log = createLogger(config, name);
+  const mongo = await openMongo(config.MONGODB_URI, log);
+  const producerRedis = openRedis(config.REDIS_URL, 'producer', log);
+  const deskRedis = openRedis(config.REDIS_URL, 'desk', log);
+  const producerQueues = openQueues(config, producerRedis, log);
+  const queues = openQueues(config, deskRedis, log);
+  const producer = createProducer(producerQueues, log);
+
+  return {
+    config,
+    log,
+    clock: systemClock(config.CLOCK_OFFSET_MS),
+    processId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    mongo,
+    secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
+    producer,
+    queues,
+    producerRedis,
+    async close() {
+      await producer.settle();
+      await Promise.allSettled(
+        [...Object.values(producerQueues), ...Object.values(queues)].map((queue) => queue.close()),
+      );
+      producerRedis.disconnect();
+      deskRedis.disconnect();
+      await mongo.close();
+    },
+  };
+}

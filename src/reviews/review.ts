@@ -1,0 +1,47 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
+export type ReviewState = (typeof REVIEW_STATES)[number];
+
+const reviewDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  username: { type: String, required: true },
+  rating: { type: Number, required: true, min: 1, max: 5, validate: Number.isInteger },
+  content: { type: String },
+  state: { type: String, enum: REVIEW_STATES, required: true },
+  createdAt: { type: Date, required: true },
+  moderatedAt: { type: Date, default: null },
+} as const;
+
+/** A player's review of a server. Only approved ones are public. */
+export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
+reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
+
+const listingDefinition = {
+  /** The server's id. */
+  _id: { type: Schema.Types.ObjectId, required: true },
+  count: { type: Number, required: true },
+  ratingSum: { type: Number, required: true },
+  /** Newest first. */
+  entries: {
+    type: [
+      new Schema(
+        { id: { type: Schema.Types.ObjectId, required: true }, at: { type: Date, required: true } },
+        { _id: false },
+      ),
+    ],
+    required: true,
+  },
+} as const;
+
+/**
+ * A server's approved reviews in their public order. It makes any page, however far back, one slice of one
+ * document and one read by id (design rule 13): skipping over an index would examine every entry before it.
+ */
+export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
+
+export type Review = InferRawDocType<typeof reviewDefinition>;
+export type ReviewList = Omit<InferRawDocType<typeof listingDefinition>, 'entries'> & {
+  entries: { id: Review['_id']; at: Date }[];
+};

@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+/** A sealed secret that no known key opens, or that was changed or moved to another place. */
+export class UnsealError extends Error {
+  constructor(reason: string) {
+    super(`A stored secret cannot be read: ${reason}`);
+    this.name = 'UnsealError';
+  }
+}
+
+/** Encrypts listener keys and tokens at rest (design rule 10). */
+export type SecretBox = {
+  /** Encrypts `text`. Only the same `context` opens it again, so a sealed value cannot be moved. */
+  seal(text: string, context: string): string;
+  /**
+   * Decrypts what `seal` made.
+   *
+   * @throws {UnsealError} when no key fits or the value was tampered with.
+   */
+  open(sealed: string, context: string): string;
+};
+
+type Key = { id: string; bytes: Buffer };
+
+function deriveKey(secret: string, purpose: string): Key {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, 'tallyport', purpose, 32));
+  return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
+}
+
+/** 32 bytes derived from `SECRET_KEY` for one purpose, such as signing session cookies. */
+export function derivedKey(secret: string, purpose: string): Buffer {
+  return deriveKey(secret, purpose).bytes;
+}
+
+/**
+ * AES-256-GCM under `SECRET_KEY`; values sealed under `SECRET_KEY_PREVIOUS` are still opened, so that a key
+ * can be changed without asking every owner again.
+ */
+export function createSecretBox(secret: string, previous?: string): SecretBox {
+  const current = deriveKey(secret, 'secrets at rest');
+  const keys = new Map(
+    [current, ...(previous ? [deriveKey(previous, 'secrets at rest')] : [])].map((key) => [key.id, key]),
+  );
+
+  return {
+    seal(text, context) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce);
+      cipher.setAAD(Buffer.from(context));
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return [
+        'v1',
+        current.id,
+        ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url')),
+      ].join('.');
+    },
+    open(sealed, context) {
+      const [version, keyId = '', nonce = '', body = '', tag = ''] = sealed.split('.');
+      const key = keys.get(keyId);
+      if (version !== 'v1') throw new UnsealError('it is of an unknown form');
+      if (!key)
+        throw new UnsealError('it was sealed under another SECRET_KEY; set that one as SECRET_KEY_PREVIOUS');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key.bytes, Buffer.from(nonce, 'base64url'));
+        decipher.setAAD(Buffer.from(context));
+        decipher.setAuthTag(Buffer.from(tag, 'base64url'));
+        return Buffer.concat([decipher.update(Buffer.from(body, 'base64url')), decipher.final()]).toString(
+          'utf8',
+        );
+      } catch {
+        throw new UnsealError('it was changed or moved');
+      }
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const apiTokenDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  name: { type: String, required: true, trim: true, minlength: 1, maxlength: 60 },
+  /** SHA-256 of the whole token, in hex. The token itself is shown once and kept nowhere. */
+  hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
+  /** The token's first characters, by which its owner recognises it. */
+  prefix: { type: String, required: true },
+  createdAt: { type: Date, required: true },
+  expiresAt: { type: Date, default: null },
+  revokedAt: { type: Date, default: null },
+  /** Kept to the minute. */
+  lastUsedAt: { type: Date, default: null },
+} as const;
+
+/** A token that lets plugins and websites call the API for one server. */
+export const apiTokenSchema = new Schema(apiTokenDefinition, { collection: 'api_tokens' });
+apiTokenSchema.index({ hash: 1 }, { unique: true });
+apiTokenSchema.index({ serverId: 1, createdAt: 1 });
+
+export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;

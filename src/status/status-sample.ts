@@ -1,0 +1,28 @@
+import { Schema } from 'mongoose';
+import { DAY } from '../clock.ts';
+import type { Nested } from '../document.ts';
+
+const statusSampleDefinition = {
+  at: { type: Date, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  source: { type: String, enum: ['report', 'probe'] as const, required: true },
+  /** The time it stands for; 0 for a report, whose time runs to the next one. */
+  seconds: { type: Number, required: true },
+  online: { type: Boolean, required: true },
+  onlinePlayers: { type: Number, required: true },
+  maxPlayers: { type: Number, required: true },
+  latencyMs: { type: Number, default: null },
+} as const;
+
+/** How long samples are kept. */
+export const SAMPLES_KEPT_MS = 35 * DAY;
+
+/** What a probe or a report found: a time series. Its index is ours: without it a query reads all servers. */
+export const statusSampleSchema = new Schema(statusSampleDefinition, {
+  collection: 'status_samples',
+  timeseries: { timeField: 'at', metaField: 'serverId', granularity: 'minutes' },
+  expireAfterSeconds: SAMPLES_KEPT_MS / 1_000,
+});
+statusSampleSchema.index({ serverId: 1, at: 1 });
+
+export type StatusSample = Nested<typeof statusSampleDefinition>;

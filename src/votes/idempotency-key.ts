@@ -1,0 +1,22 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const idempotencyKeyDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  key: { type: String, required: true },
+  /** The name as the request gave it, trimmed. */
+  username: { type: String, required: true },
+  /** The vote is inserted under this id, by whoever finishes. */
+  voteId: { type: Schema.Types.UUID, required: true },
+  /** Checked on every read; the index only clears away what is over. */
+  expiresAt: { type: Date, required: true },
+  /** The body of the first 200, byte for byte; null while the request is under way. */
+  answer: { type: String, default: null },
+} as const;
+
+/** A claimed `Idempotency-Key` (design rule 9). */
+export const idempotencyKeySchema = new Schema(idempotencyKeyDefinition, { collection: 'idempotency_keys' });
+idempotencyKeySchema.index({ serverId: 1, key: 1 }, { unique: true });
+idempotencyKeySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
+
+export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;

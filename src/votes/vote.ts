@@ -1,0 +1,109 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../delivery/outcomes.ts';
+import type { Nested } from '../document.ts';
+
+/**
+ * How the forwarding of a vote stands.
+ *
+ * - `none`: cast while the server had no listener.
+ * - `waiting`: to be sent; the listener's turn or the vote's own next time is awaited.
+ * - `sending`: an attempt is recorded and not ended; when its lease runs out, that is an ambiguous end.
+ * - `delivered`: acknowledged.
+ * - `unconfirmed`: three ambiguous ends; it may have arrived. Only the owner sends it again.
+ * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
+ */
+export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
+const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
+
+/** One attempt to forward a vote. Without `code` it has no recorded end yet. */
+const attemptDefinition = {
+  id: { type: Schema.Types.UUID, required: true },
+  at: { type: Date, required: true },
+  worker: { type: String, required: true },
+  protocol: { type: String, required: true },
+  /** It tested a listener that had failed before (breaker open): it used up no step of the schedule. */
+  test: { type: Boolean, required: true },
+  code: { type: String, enum: OUTCOME_CODES },
+  class: { type: String, enum: OUTCOME_CLASSES },
+  reached: { type: String, enum: STEPS },
+  words: { type: String },
+  durationMs: { type: Number },
+} as const;
+
+/** Something other than an attempt that happened to the forwarding. */
+const eventDefinition = {
+  at: { type: Date, required: true },
+  kind: {
+    type: String,
+    enum: ['resent', 'expired', 'listener-removed', 'server-removed'] as const,
+    required: true,
+  },
+} as const;
+
+const nested = { _id: false } as const;
+
+const deliveryDefinition = {
+  state: { type: String, enum: DELIVERY_STATES, required: true },
+  /** When it may be sent next, by the vote's own schedule; absent unless waiting. */
+  nextAt: { type: Date },
+  /**
+   * Its place in the listener's line: the time of the vote, or of the last failed test, after which it goes
+   * behind the others. Present exactly while the vote is waiting or sending, so the index holds open work only.
+   */
+  queuedAt: { type: Date },
+  /** Waiting is given up then and the vote failed; absent unless waiting or sending. */
+  expiresAt: { type: Date },
+  /** On mongod's clock; absent unless sending. */
+  leaseUntil: { type: Date },
+  /** Steps of the schedule used up. */
+  step: { type: Number, required: true },
+  ambiguousEnds: { type: Number, required: true },
+  attemptCount: { type: Number, required: true },
+  /** The newest attempts, at most `ATTEMPTS_KEPT`; older ones only count in `ends`. */
+  attempts: { type: [new Schema(attemptDefinition, nested)], required: true },
+  /** How many attempts ended in each class: `{transient: 12, ambiguous: 1}`. */
+  ends: { type: Schema.Types.Mixed, required: true },
+  events: { type: [new Schema(eventDefinition, nested)], required: true },
+  deliveredAt: { type: Date },
+} as const;
+
+/** How many attempts a vote keeps in full. */
+export const ATTEMPTS_KEPT = 20;
+
+const voteDefinition = {
+  /** UUIDv7, made before the insert: the id that the owner sees and the listener receives. */
+  _id: { type: Schema.Types.UUID, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** Trimmed, otherwise as typed: what is shown and forwarded. */
+  username: { type: String, required: true },
+  /** The player: spellings with the same key are the same player. */
+  usernameKey: { type: String, required: true },
+  /** Counts a player's votes for a server from 1; imported ones are negative. The newest vote has the highest. */
+  seq: { type: Number, required: true },
+  votedAt: { type: Date, required: true },
+  tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** The operator ended this vote's 24 hours early. */
+  cooldownEndedAt: { type: Date },
+  delivery: { type: new Schema(deliveryDefinition, nested), required: true },
+} as const;
+
+/** A vote: one document, inserted once (design rule 1). Every operation names its server. */
+export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
+voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
+voteSchema.index({ serverId: 1, votedAt: 1 });
+voteSchema.index({ serverId: 1, 'delivery.state': 1, votedAt: 1 });
+voteSchema.index(
+  { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
+  { name: 'open_work', partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
+);
+
+export type Attempt = Nested<typeof attemptDefinition>;
+export type Delivery = Omit<Nested<typeof deliveryDefinition>, 'attempts' | 'events' | 'ends'> & {
+  attempts: Attempt[];
+  events: Nested<typeof eventDefinition>[];
+  ends: Partial<Record<OutcomeClass, number>>;
+};
+export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery'> & { delivery: Delivery };
