@@ -197,10 +197,10 @@ function crossFaults(env: Environment): string[] {
         'SECRET_KEY is missing: make one with `openssl rand -base64 32` and keep it, it encrypts the listener keys',
       );
   }
-  const attempt = 4 * env.LISTENER_TIMEOUT_MS;
-  if (env.LEASE_MS < attempt + SECOND) {
+  const shortest = 4 * env.LISTENER_TIMEOUT_MS + 2 * SECOND;
+  if (env.LEASE_MS < shortest) {
     faults.push(
-      `LEASE_MS (${env.LEASE_MS}) must be at least 4 × LISTENER_TIMEOUT_MS + 1000 = ${attempt + SECOND}: a lease must outlive an attempt`,
+      `LEASE_MS (${env.LEASE_MS}) must be at least 4 × LISTENER_TIMEOUT_MS + 2000 = ${shortest}: a lease must outlive an attempt`,
     );
   }
   if (env.BREAKER_SCHEDULE.some((delay) => delay <= 0)) {

@@ -77,4 +77,5 @@ export function listenerState(listener: Pick<Listener, 'pause' | 'breaker'>): Li
   return listener.breaker.openSince ? 'unreachable' : 'active';
 }
 
-export const FRESH_BREAKER: Breaker = { failures: 0, tests: 0 };
+/** The breaker of a listener that is not known to fail. */
+export const REACHABLE: Breaker = { failures: 0, tests: 0 };

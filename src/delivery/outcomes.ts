@@ -24,6 +24,7 @@ export const OUTCOMES = {
   'sent-not-confirmed': 'delivered',
 
   'dns-not-found': 'transient',
+  'dns-timeout': 'transient',
   'connection-refused': 'transient',
   unreachable: 'transient',
   'connect-timeout': 'transient',

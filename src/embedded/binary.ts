@@ -27,7 +27,7 @@ export function seriesOf(binary: Pick<Binary, 'program' | 'version'>): string {
 
 /** The path of the program `name` on PATH, or undefined. */
 export async function onPath(name: string, env: Environment): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
+  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, name);
     const runs = await access(path, constants.X_OK).then(
       () => true,
@@ -38,21 +38,32 @@ export async function onPath(name: string, env: Environment): Promise<string | u
   return undefined;
 }
 
+/** The program `name` on PATH, tried. Throws as `tryBinary` does, and when PATH has none. */
+export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Environment): Promise<Binary> {
+  const path = await onPath(name, env);
+  if (!path) throw new Error(`there is no ${name} on PATH`);
+  return await tryBinary(path, kind, 'on PATH');
+}
+
 /**
  * Runs `path --version` and reads what it is.
  *
+ * @param kind - what it should be; a Valkey will do as Redis
  * @throws when it does not run here or is another program; the message says why in a few words.
  */
-export async function tryBinary(path: string, source: string): Promise<Binary> {
+export async function tryBinary(path: string, kind: 'mongod' | 'redis', source: string): Promise<Binary> {
   const { stdout } = await run(path, ['--version'], { timeout: 30 * SECOND }).catch((error) => {
-    const words = String(error.stderr || error.message).trim().split('\n')[0] ?? '';
-    throw new Error(`${path} does not run here: ${words}`);
+    const words = String(error.stderr || error.message)
+      .trim()
+      .split('\n')
+      .at(-1);
+    throw new Error(`${path} does not run here (${words})`);
   });
-  const mongod = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
-  if (mongod) return { program: 'mongod', path, version: mongod, source };
-  const redis = /^(Redis|Valkey) server v=(\d+\.\d+\.\d+)/im.exec(stdout);
-  if (redis?.[1] && redis[2]) {
-    return { program: /valkey/i.test(redis[1]) ? 'valkey' : 'redis', path, version: redis[2], source };
-  }
-  throw new Error(`${path} is neither mongod nor Redis nor Valkey`);
+  const [, program, version] =
+    /^(db|Redis|Valkey)(?: version | server )v=?(\d+\.\d+\.\d+)/m.exec(stdout) ?? [];
+  if (version && kind === 'mongod' && program === 'db') return { program: 'mongod', path, version, source };
+  if (version && kind === 'redis' && program === 'Redis') return { program: 'redis', path, version, source };
+  if (version && kind === 'redis' && program === 'Valkey')
+    return { program: 'valkey', path, version, source };
+  throw new Error(`${path} is not a ${kind === 'mongod' ? 'mongod' : 'Redis or Valkey server'}`);
 }

@@ -29,14 +29,19 @@ export const MONGOD: ServiceKind = {
       directConnection: true,
       serverSelectionTimeoutMS: 200,
       connectTimeoutMS: 1_000,
-      timeoutMS: 2_000,
+      socketTimeoutMS: 2_000,
     });
     try {
       const status = await client.db('admin').command({ serverStatus: 1 });
-      return Number(status['pid']);
+      return Number(status.pid);
     } finally {
       await client.close();
     }
   },
-  address: (port) => `mongodb://127.0.0.1:${port}/tallyport?directConnection=true`,
+  address: (port) => `mongodb://127.0.0.1:${port}`,
 };
+
+/** The address of our database in the embedded mongod on `port`. */
+export function databaseAddress(port: number): string {
+  return `${MONGOD.address(port)}/tallyport`;
+}

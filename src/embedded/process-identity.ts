@@ -16,7 +16,7 @@ export type ProcessIdentity = {
  * process lives. A zombie counts as dead: it holds nothing any more.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
-  if (process.platform !== 'linux') return await ps(pid, 'lstart=');
+  if (process.platform !== 'linux') return await startByPs(pid);
   // Linux images often have no ps. After the name in brackets: the state, and as 20th field the start in
   // ticks since the boot (proc(5)).
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -27,16 +27,9 @@ export async function startOf(pid: number): Promise<string | undefined> {
   return `${boot.trim()} ${ticks}`;
 }
 
-/** The command line of the process `pid`; `''` when it is gone. */
-export async function commandLineOf(pid: number): Promise<string> {
-  if (process.platform !== 'linux') return (await ps(pid, 'command=')) ?? '';
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return words.split('\0').join(' ').trim();
-}
-
-/** The identity of this process. */
-export async function ownIdentity(): Promise<ProcessIdentity> {
-  return { pid: process.pid, startedAt: (await startOf(process.pid)) ?? '' };
+/** The identity of the living process `pid`. */
+export async function identityOf(pid: number): Promise<ProcessIdentity> {
+  return { pid, startedAt: (await startOf(pid)) ?? '' };
 }
 
 /** Whether the very process that `identity` names still lives. */
@@ -45,9 +38,11 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   return startedAt !== undefined && startedAt === identity.startedAt;
 }
 
-async function ps(pid: number, column: string): Promise<string | undefined> {
+async function startByPs(pid: number): Promise<string | undefined> {
   try {
-    const { stdout } = await run('ps', ['-o', column, '-p', String(pid)], { env: { LC_ALL: 'C', PATH: '/bin:/usr/bin' } });
+    const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      env: { LC_ALL: 'C', PATH: '/bin:/usr/bin' },
+    });
     return stdout.trim() || undefined;
   } catch {
     return undefined;

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../clock.ts';
 import type { Binary } from './binary.ts';
+import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';
 
 /** How long a service may take until it answers: mongod may have a journal to replay. */
@@ -21,27 +22,17 @@ export type ServiceKind = {
   args(dataDir: string, port: number): string[];
   /** The id of the process that answers on this loopback port; throws or gives undefined while none does. */
   answeringPid(port: number): Promise<number | undefined>;
-  /** The address for clients. */
+  /** The address for clients, without the name of a database. */
   address(port: number): string;
 };
 
-/** A running mongod or Redis that this process started. */
-export type ServiceProcess = {
-  binary: Binary;
-  pid: number;
-  port: number;
-  /** `mongodb://…` or `redis://…` */
-  address: string;
-  /** Settles when the process has ended, for whatever reason, with a few words that say how. */
-  ended: Promise<string>;
-  /** Asks the process to write its data and end; SIGKILL after 20 s. */
-  stop(): Promise<void>;
-};
+/** A running mongod or Redis that this process started. Asked to stop, it writes its data first. */
+export type ServiceProcess = Running & { pid: number; port: number };
 
 /**
  * Starts a service on loopback and waits until it answers. It keeps its data in `dir`/data and its words in
- * `dir`/log. It runs in a process group of its own, so that Ctrl-C in the terminal does not end it before
- * those who use it.
+ * `dir`/log, those of the run before in `dir`/log.before. It runs in a process group of its own, so that
+ * Ctrl-C in the terminal does not end it before those who use it.
  *
  * @param port - a free one is chosen when absent
  * @param onSpawn - told each process before it answers, so that a crash of ours leaves a trace of it
@@ -49,7 +40,12 @@ export type ServiceProcess = {
  */
 export async function startService(
   kind: ServiceKind,
-  options: { binary: Binary; dir: string; port?: number; onSpawn?: (pid: number, port: number) => Promise<void> },
+  options: {
+    binary: Binary;
+    dir: string;
+    port?: number;
+    onSpawn?: (pid: number, port: number) => Promise<void>;
+  },
 ): Promise<ServiceProcess> {
   const dataDir = join(options.dir, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -58,7 +54,7 @@ export async function startService(
     const service = await spawnService(kind, options.binary, dataDir, join(options.dir, 'log'), port);
     try {
       await options.onSpawn?.(service.pid, port);
-      await untilAnswering(kind, service);
+      await untilAnswering(kind, options.binary, service);
       return service;
     } catch (error) {
       await service.stop();
@@ -72,7 +68,15 @@ export async function startService(
   }
 }
 
-async function spawnService(kind: ServiceKind, binary: Binary, dataDir: string, logPath: string, port: number) {
+async function spawnService(
+  kind: ServiceKind,
+  binary: Binary,
+  dataDir: string,
+  logPath: string,
+  port: number,
+): Promise<ServiceProcess> {
+  // The words of the run before this one stay: they say how it ended.
+  await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   let child: ChildProcess;
   try {
@@ -89,56 +93,55 @@ async function spawnService(kind: ServiceKind, binary: Binary, dataDir: string, 
     child.once('error', (error) => resolve(error.message));
   });
   const { pid } = child;
-  if (pid === undefined) throw new ServiceError(`${kind.title} (${binary.path}) cannot be run: ${await ended}`);
-  endOnExit(pid, ended);
+  if (pid === undefined)
+    throw new ServiceError(`${kind.title} (${binary.path}) cannot be run: ${await ended}`);
+  takeAlong(child, pid);
   return {
-    binary,
     pid,
     port,
-    address: kind.address(port),
     ended,
     stop: () => endProcess(pid, ended),
+    kill() {
+      if (living.has(pid)) process.kill(pid, 'SIGKILL');
+    },
   };
 }
 
-async function untilAnswering(kind: ServiceKind, service: ServiceProcess): Promise<void> {
-  let end: string | undefined;
-  void service.ended.then((how) => {
-    end = how;
-  });
+async function untilAnswering(kind: ServiceKind, binary: Binary, service: ServiceProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
     // Somebody else may answer on that port: only our own process counts.
-    const pid = await kind.answeringPid(service.port).catch(() => undefined);
-    if (pid === service.pid && end === undefined) return;
-    if (end !== undefined) throw new ServiceError(`${kind.title} (${service.binary.path}) ended at its start: ${end}`);
+    const answering = await kind.answeringPid(service.port).catch(() => undefined);
+    if (!living.has(service.pid)) {
+      const how = await service.ended;
+      throw new ServiceError(`${kind.title} (${binary.path}) ended at its start: ${how}`);
+    }
+    if (answering === service.pid) return;
     await pause(20);
   }
-  throw new ServiceError(`${kind.title} (${service.binary.path}) did not answer within ${START_TIMEOUT_MS / SECOND} s`);
+  throw new ServiceError(
+    `${kind.title} (${binary.path}) did not answer within ${START_TIMEOUT_MS / SECOND} s`,
+  );
 }
 
 async function endProcess(pid: number, ended: Promise<string>): Promise<void> {
-  // A child of ours keeps its number until Node has seen its end, so the signals reach no other process.
-  let over = false;
-  const end = ended.then(() => {
-    over = true;
-  });
-  await Promise.race([end, pause(0)]);
-  if (over) return;
+  if (!living.has(pid)) return;
   process.kill(pid, 'SIGTERM');
+  // A stopped process would not hear the first signal.
   process.kill(pid, 'SIGCONT');
   const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), STOP_TIMEOUT_MS);
-  await end;
+  await ended;
   clearTimeout(timer);
 }
 
+/** Services of this process. A child keeps its number until Node has seen its end: signals reach no other. */
 const living = new Set<number>();
 
 /** A process of ours that ends without closing its services (an uncaught error) takes them along. */
-function endOnExit(pid: number, ended: Promise<string>): void {
+function takeAlong(child: ChildProcess, pid: number): void {
   if (living.size === 0) process.once('exit', endLiving);
   living.add(pid);
-  void ended.then(() => {
+  child.once('exit', () => {
     living.delete(pid);
     if (living.size === 0) process.off('exit', endLiving);
   });
@@ -157,13 +160,16 @@ export async function freePort(): Promise<number> {
   });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new ServiceError('No free port was found on 127.0.0.1');
+  if (address === null || typeof address === 'string')
+    throw new ServiceError('No free port was found on 127.0.0.1');
   return address.port;
 }
 
 /** The line of a service's log that says why it ended, as far as it can be told. */
 async function lastWords(logPath: string): Promise<string> {
   const lines = (await readFile(logPath, 'utf8').catch(() => '')).trim().split('\n');
-  const cause = lines.findLast((line) => /error|fatal|address already in use|bad file format|can't|"s":"[EF]"/i.test(line));
+  const cause = lines.findLast((line) =>
+    /error|fatal|address already in use|bad file format|can't|"s":"[EF]"/i.test(line),
+  );
   return (cause ?? lines.at(-1) ?? '').slice(0, 500);
 }

@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { PROTOCOLS } from '../delivery/listener.ts';
 import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../delivery/outcomes.ts';
 import type { Nested } from '../document.ts';
 
@@ -23,7 +24,9 @@ const attemptDefinition = {
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
-  protocol: { type: String, required: true },
+  protocol: { type: String, enum: PROTOCOLS, required: true },
+  /** The listener's settings it was made with: its end changes breaker or pause only while they stand. */
+  revision: { type: Number, required: true },
   /** It tested a listener that had failed before (breaker open): it used up no step of the schedule. */
   test: { type: Boolean, required: true },
   code: { type: String, enum: OUTCOME_CODES },

@@ -1,0 +1,44 @@
+/**
+ * `npm start`: the whole platform on one machine. Web, worker and scheduler are child processes; MongoDB and
+ * Redis are embedded unless MONGODB_URI and REDIS_URL name others.
+ */
+import { resolve } from 'node:path';
+import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
+import { onStopSignal } from './all-in-one/stop-signals.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { ServiceError } from './embedded/service-error.ts';
+
+const say = (line: string) => console.log(line);
+let platform: AllInOne | undefined;
+
+onStopSignal({
+  async first() {
+    // While it still starts there is nothing in work: services end with this process, children with it too.
+    if (!platform) process.exit(0);
+    say('Stopping …');
+    await platform.stop();
+    process.exit(0);
+  },
+  second() {
+    platform?.kill();
+    process.exit(1);
+  },
+});
+
+try {
+  const config = loadConfig();
+  platform = await startAllInOne(config, { log: say, output: say });
+  const { url } = platform;
+  const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
+  say(`
+Tallyport runs at ${url}
+  API reference  ${url}/docs
+  Command line   ${dataDir}npm run -s tallyport -- --help   (in another terminal)
+  Data           ${resolve(config.DATA_DIR)}
+Ctrl-C stops it.
+`);
+} catch (error) {
+  const known = error instanceof ConfigError || error instanceof ServiceError;
+  console.error(known ? error.message : `Tallyport cannot start: ${error}`);
+  process.exit(1);
+}

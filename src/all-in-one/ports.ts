@@ -1,0 +1,53 @@
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SECOND } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../embedded/service-error.ts';
+
+/** Processes of a platform that was killed close their ports a moment later. */
+const PATIENCE_MS = 2 * SECOND;
+
+/**
+ * Sees that PORT and the ports of the metrics are free, and gives the latter for web, worker and scheduler:
+ * METRICS_PORT and the two after it; 0 stays 0.
+ *
+ * @throws {ServiceError} when one is taken: one sentence with the variable to set.
+ */
+export async function seePortsFree(config: Config): Promise<number[]> {
+  const { HOST, PORT, METRICS_HOST, METRICS_PORT } = config;
+  if (METRICS_PORT > 65_533) {
+    throw new ServiceError(
+      `METRICS_PORT is ${METRICS_PORT}, and the worker and the scheduler take the two ports after it: choose 65533 or less.`,
+    );
+  }
+  await seeFree(HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
+  if (METRICS_PORT === 0) return [0, 0, 0];
+  const ports = [METRICS_PORT, METRICS_PORT + 1, METRICS_PORT + 2];
+  for (const port of ports) {
+    await seeFree(METRICS_HOST, port, 'set METRICS_PORT to another number, or to 0 for any free ports');
+  }
+  return ports;
+}
+
+async function seeFree(host: string, port: number, remedy: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const fault = await tryListen(host, port);
+    if (!fault) return;
+    if (fault !== 'EADDRINUSE')
+      throw new ServiceError(`${host}:${port} cannot be listened on (${fault}): ${remedy}.`);
+    if (Date.now() > deadline)
+      throw new ServiceError(`Port ${port} on ${host} is already in use: ${remedy}.`);
+    await pause(100);
+  }
+}
+
+async function tryListen(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  const fault = await new Promise<string | undefined>((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => resolve(undefined));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return fault;
+}

@@ -1,0 +1,138 @@
+import { isIPv6 } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { MINUTE, SECOND } from '../clock.ts';
+import type { Config, ConnectedConfig } from '../config.ts';
+import type { Environment } from '../embedded/binary.ts';
+import { ownEnvironment } from '../embedded/environment.ts';
+import { keepRunning, type Running } from '../embedded/keep-running.ts';
+import { type Say, ServiceError } from '../embedded/service-error.ts';
+import { freePort } from '../embedded/service-process.ts';
+import { openServices } from '../embedded/services.ts';
+import { createLogger } from '../log.ts';
+import { migrate } from '../migrate.ts';
+import { type Output, startChild } from './child.ts';
+import { seePortsFree } from './ports.ts';
+
+const READY_TIMEOUT_MS = MINUTE;
+
+const PROCESSES = [
+  { name: 'web', entry: '../server.ts' },
+  { name: 'worker', entry: '../../workers/main.ts' },
+  { name: 'scheduler', entry: '../../workers/scheduler.ts' },
+];
+
+/** A running platform: web, worker and scheduler, and the services that were started for them. */
+export type AllInOne = {
+  /** With the addresses of the services, and the port that PORT=0 became. */
+  config: ConnectedConfig;
+  /** Where the web process answers: PUBLIC_URL. */
+  url: string;
+  /** Stops the processes, each within 20 s, then the services; settles when all have ended. */
+  stop(): Promise<void>;
+  /** Ends everything at once; the next start ends what is left over. */
+  kill(): void;
+};
+
+/** What a start needs besides the configuration. */
+export type StartOptions = {
+  /** Takes lines for the person at the terminal. */
+  log: Say;
+  /** Takes the lines that the processes print. */
+  output: Output;
+  /** The environment that the configuration was read from: the processes get it too. */
+  env?: Environment;
+};
+
+/**
+ * Starts the whole platform on this machine and waits until its web process is ready. A process that ends by
+ * itself later is started again.
+ *
+ * @throws {ServiceError} when a part is missing or does not start; everything is ended again then.
+ */
+export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
+  const { log, output, env = ownEnvironment() } = options;
+  const services = await openServices(await withPort(given), log, env);
+  const { config } = services;
+  const children: Omit<Running, 'ended'>[] = [];
+  const platform: AllInOne = {
+    config,
+    url: config.PUBLIC_URL,
+    async stop() {
+      await Promise.all(children.map((child) => child.stop()));
+      await services.close();
+    },
+    kill() {
+      for (const child of children) child.kill();
+      services.kill();
+    },
+  };
+  try {
+    for (const line of services.description) log(line);
+    const metricsPorts = await seePortsFree(config);
+    await migrate(config, createLogger(config, 'all-in-one'));
+    const parts = PROCESSES.map(({ name, entry }, index) => {
+      const path = fileURLToPath(new URL(entry, import.meta.url));
+      const childEnv = { ...env, ...settledVariables(config, metricsPorts[index] ?? 0) };
+      const start = () => startChild(path, childEnv, output);
+      const first = start();
+      children.push(first);
+      return { name, start, first };
+    });
+    await Promise.race([untilReady(config), ...parts.map(({ name, first }) => endedEarly(name, first))]);
+    children.splice(
+      0,
+      Infinity,
+      ...parts.map(({ name, start, first }) => keepRunning(name, first, async () => start(), log)),
+    );
+    return platform;
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
+}
+
+/** PORT=0 becomes a free port, in PUBLIC_URL too, so that it can be told to people. */
+async function withPort(config: Config): Promise<Config> {
+  if (config.PORT !== 0) return config;
+  const PORT = await freePort();
+  return { ...config, PORT, PUBLIC_URL: config.PUBLIC_URL.replace(/:0(?=\/|$)/, `:${PORT}`) };
+}
+
+/** What the processes must not read from our own environment, because it was settled here. */
+function settledVariables(config: ConnectedConfig, metricsPort: number): Environment {
+  const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
+  return {
+    MONGODB_URI,
+    REDIS_URL,
+    SECRET_KEY,
+    PUBLIC_URL,
+    PORT: String(PORT),
+    METRICS_PORT: String(metricsPort),
+  };
+}
+
+/** Rejects when the process ends, whatever the reason. */
+async function endedEarly(name: string, { ended }: Running): Promise<never> {
+  throw new ServiceError(
+    `The ${name} process ended at its start (${await ended}): what it printed says why.`,
+  );
+}
+
+async function untilReady({ HOST, PORT }: Config): Promise<void> {
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST;
+  const address = `http://${isIPv6(host) ? `[${host}]` : host}:${PORT}/readyz`;
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  let last = 'it does not answer';
+  while (Date.now() < deadline) {
+    try {
+      const response = await fetch(address, { signal: AbortSignal.timeout(5 * SECOND) });
+      if (response.status === 200) return;
+      last = await response.text();
+    } catch {
+      // It does not listen yet.
+    }
+    await pause(50);
+  }
+  throw new ServiceError(`The web process was not ready within ${READY_TIMEOUT_MS / SECOND} s: ${last}`);
+}

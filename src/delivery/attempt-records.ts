@@ -1,0 +1,271 @@
+import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import { after, type Clock, SECOND } from '../clock.ts';
+import { DURABLE } from '../mongo.ts';
+import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
+import type { Listener } from './listener.ts';
+import { type Outcome, outcome } from './outcomes.ts';
+import { DELIVERY_EXPIRES_MS, delayAt, MOST_AMBIGUOUS_ENDS } from './schedule.ts';
+
+/** What recording works on. */
+export type Recording = {
+  votes: Collection<Vote>;
+  clock: Clock;
+  /** Who sends: stands in every attempt. */
+  processId: string;
+  config: { LEASE_MS: number; DELIVERY_SCHEDULE: readonly number[] };
+};
+
+/** A vote whose attempt is recorded and may now be made. */
+export type Claimed = { vote: Vote; attempt: Attempt };
+
+/** A fault of ours is tried again after this long. */
+const OUR_FAULT_PAUSE_MS = 5 * SECOND;
+
+/**
+ * Takes the next vote in a listener's line and records the attempt, in one durable operation, before anything
+ * is sent (design rule 4).
+ *
+ * @param test - the listener is unreachable and this vote tests it: the first in line goes, whatever its own
+ *   next time
+ * @returns null when no vote is due
+ */
+export async function claimNextVote(
+  { votes, clock, processId, config }: Recording,
+  listener: Pick<Listener, 'serverId' | 'protocol' | 'revision'>,
+  { test }: { test: boolean },
+): Promise<Claimed | null> {
+  const now = clock.now();
+  const attempt: Attempt = {
+    id: new UUID(uuidv7()),
+    at: now,
+    worker: processId,
+    protocol: listener.protocol,
+    revision: listener.revision,
+    test,
+  };
+  const vote = await votes.findOneAndUpdate(
+    {
+      serverId: listener.serverId,
+      'delivery.queuedAt': { $exists: true },
+      'delivery.state': 'waiting',
+      'delivery.expiresAt': { $gt: now },
+      ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
+    },
+    [
+      {
+        $set: {
+          'delivery.state': 'sending',
+          'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
+          'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
+          'delivery.attempts': {
+            $slice: [{ $concatArrays: ['$delivery.attempts', [{ $literal: attempt }]] }, -ATTEMPTS_KEPT],
+          },
+        },
+      },
+      { $unset: 'delivery.nextAt' },
+    ],
+    { sort: { 'delivery.queuedAt': 1, _id: 1 }, returnDocument: 'after', writeConcern: DURABLE },
+  );
+  return vote ? { vote, attempt } : null;
+}
+
+const ENDED = {
+  'delivery.queuedAt': '',
+  'delivery.expiresAt': '',
+  'delivery.leaseUntil': '',
+  'delivery.nextAt': '',
+} as const;
+
+/** Whether the attempt before the newest one was refused its challenge too: it is retried at once only once. */
+function challengeRefusedBefore(vote: Vote): boolean {
+  return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
+}
+
+/**
+ * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
+ * test's; a vote that failed a test goes behind the others.
+ */
+function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule: readonly number[]) {
+  const { step, ambiguousEnds } = vote.delivery;
+  switch (end.class) {
+    case 'delivered':
+      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
+    case 'vote-only':
+      return { set: { 'delivery.state': 'failed' }, unset: ENDED };
+    case 'ambiguous':
+      if (ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS) {
+        return {
+          set: { 'delivery.state': 'unconfirmed' },
+          unset: ENDED,
+          inc: { 'delivery.ambiguousEnds': 1 },
+        };
+      }
+      return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
+    case 'transient':
+      if (end.code === 'challenge-refused' && !challengeRefusedBefore(vote)) return waitAgain(now);
+      return { ...waitAgain(), inc: usedStep() };
+    case 'configuration':
+      return waitAgain(now);
+    case 'none':
+      return {
+        ...waitAgain(end.code === 'our-fault' ? after(now, OUR_FAULT_PAUSE_MS) : now),
+        inc: { 'delivery.attemptCount': -1 },
+      };
+  }
+
+  function usedStep() {
+    return attempt.test ? {} : { 'delivery.step': 1 };
+  }
+
+  function waitAgain(nextAt = attempt.test ? now : after(now, delayAt(schedule, step + 1))) {
+    return {
+      set: {
+        'delivery.state': 'waiting',
+        'delivery.nextAt': nextAt,
+        ...(attempt.test && end.class !== 'none' ? { 'delivery.queuedAt': now } : {}),
+      },
+      unset: { 'delivery.leaseUntil': '' },
+    } as const;
+  }
+}
+
+/**
+ * Records how an attempt ended. An end that comes after the lease ran out changes nothing, since that was
+ * recorded as an ambiguous end; but an acknowledgement is good news at any time.
+ *
+ * @returns whether this end stands
+ */
+export async function recordEnd(
+  { votes, clock, config }: Recording,
+  claimed: Claimed,
+  end: Outcome,
+  durationMs: number,
+): Promise<boolean> {
+  const now = clock.now();
+  const {
+    set,
+    unset,
+    inc = {},
+  } = afterEnd(claimed, end, now, config.DELIVERY_SCHEDULE) as {
+    set: Record<string, unknown>;
+    unset: Record<string, ''>;
+    inc?: Record<string, number>;
+  };
+  const { serverId, _id } = claimed.vote;
+  const { id } = claimed.attempt;
+  const described = {
+    'delivery.attempts.$[attempt].code': end.code,
+    'delivery.attempts.$[attempt].class': end.class,
+    // Nobody knows how far a lost attempt got.
+    ...(end.code === 'lease-ran-out' ? {} : { 'delivery.attempts.$[attempt].reached': end.reached }),
+    'delivery.attempts.$[attempt].durationMs': Math.round(durationMs),
+    ...(end.words ? { 'delivery.attempts.$[attempt].words': end.words } : {}),
+  };
+  const options = { arrayFilters: [{ 'attempt.id': id }], writeConcern: DURABLE };
+  const recorded = await votes.updateOne(
+    {
+      serverId,
+      _id,
+      'delivery.state': 'sending',
+      'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } },
+    },
+    { $set: { ...set, ...described }, $unset: unset, $inc: { ...inc, [`delivery.ends.${end.class}`]: 1 } },
+    options,
+  );
+  if (recorded.matchedCount === 1) return true;
+  if (end.class !== 'delivered') return false;
+
+  const late = await votes.updateOne(
+    {
+      serverId,
+      _id,
+      'delivery.state': { $in: ['waiting', 'unconfirmed', 'failed'] },
+      'delivery.attempts': { $elemMatch: { id, class: 'ambiguous' } },
+    },
+    {
+      $set: { ...set, ...described },
+      $unset: unset,
+      $inc: { 'delivery.ends.ambiguous': -1, 'delivery.ends.delivered': 1 },
+    },
+    options,
+  );
+  return late.matchedCount === 1;
+}
+
+/**
+ * Ends attempts whose lease ran out: the worker died or was cut off, and the vote may have arrived. Leases go
+ * by mongod's clock.
+ *
+ * @returns the attempts ended, for the breaker
+ */
+export async function endLostAttempts(recording: Recording, serverId: ObjectId): Promise<Claimed[]> {
+  const { votes } = recording;
+  const lost = await votes
+    .find({
+      serverId,
+      'delivery.queuedAt': { $exists: true },
+      'delivery.state': 'sending',
+      $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
+    })
+    .sort({ 'delivery.queuedAt': 1 })
+    .limit(1_000)
+    .toArray();
+  const ended: Claimed[] = [];
+  for (const vote of lost) {
+    const attempt = vote.delivery.attempts.at(-1);
+    if (!attempt) continue;
+    const claimed = { vote, attempt };
+    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), recording.config.LEASE_MS))
+      ended.push(claimed);
+  }
+  return ended;
+}
+
+/**
+ * Gives up waiting votes of a server whose time is over. They can still be resent by hand.
+ *
+ * @returns how many were given up
+ */
+export async function expireVotes(
+  { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
+  serverId: ObjectId,
+): Promise<number> {
+  const now = clock.now();
+  const expired = await votes.updateMany(
+    {
+      serverId,
+      'delivery.state': 'waiting',
+      votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
+      'delivery.expiresAt': { $lte: now },
+    },
+    {
+      $set: { 'delivery.state': 'failed' },
+      $unset: ENDED,
+      $push: { 'delivery.events': { at: now, kind: 'expired' } },
+    },
+  );
+  return expired.modifiedCount;
+}
+
+/**
+ * Takes every waiting vote of a server out of the line: to `none` when its listener is gone (to be sent later by
+ * hand), to `failed` when the server itself is. Votes being sent end by themselves. Safe to run again.
+ *
+ * @returns how many were taken out
+ */
+export async function releaseWaitingVotes(
+  { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
+  serverId: ObjectId,
+  kind: 'listener-removed' | 'server-removed',
+): Promise<number> {
+  const released = await votes.updateMany(
+    { serverId, 'delivery.state': 'waiting' },
+    {
+      $set: { 'delivery.state': kind === 'listener-removed' ? 'none' : 'failed' },
+      $unset: ENDED,
+      $push: { 'delivery.events': { at: clock.now(), kind } },
+    },
+  );
+  return released.modifiedCount;
+}

@@ -1,0 +1,62 @@
+import { after } from '../clock.ts';
+import { type Breaker, type Pause, REACHABLE } from './listener.ts';
+import type { Outcome } from './outcomes.ts';
+import { BREAKER_THRESHOLD, delayAt, VOTE_FAULT_THRESHOLD } from './schedule.ts';
+
+/** What the ends of attempts change on a listener. */
+export type Standing = { breaker: Breaker; pause: Pause | null; voteFaults: number };
+
+/**
+ * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same standing and outcome
+ * always give the same result but for the jitter.
+ *
+ * @param schedule - times between tests of an unreachable listener, in milliseconds
+ * @returns the same object when nothing changes
+ */
+export function standingAfter(
+  before: Standing,
+  end: Outcome,
+  now: Date,
+  schedule: readonly number[],
+): Standing {
+  const said = end.words ? { words: end.words } : {};
+  switch (end.class) {
+    case 'delivered': {
+      const healthy = before.breaker.failures === 0 && before.voteFaults === 0;
+      return healthy ? before : { ...before, breaker: REACHABLE, voteFaults: 0 };
+    }
+    case 'transient':
+    case 'ambiguous':
+      return { ...before, breaker: breakerAfterFailure(before.breaker, end, now, schedule) };
+    case 'configuration':
+      return { ...before, pause: before.pause ?? { at: now, by: 'tallyport', code: end.code, ...said } };
+    case 'vote-only': {
+      const voteFaults = before.voteFaults + 1;
+      if (voteFaults < VOTE_FAULT_THRESHOLD || before.pause) return { ...before, voteFaults };
+      return {
+        ...before,
+        voteFaults,
+        pause: { at: now, by: 'tallyport', code: 'repeated-vote-faults', ...said },
+      };
+    }
+    case 'none':
+      return before;
+  }
+}
+
+function breakerAfterFailure(before: Breaker, end: Outcome, now: Date, schedule: readonly number[]): Breaker {
+  const failures = before.failures + 1;
+  const reason = { code: end.code, ...(end.words ? { words: end.words } : {}) };
+  if (before.openSince) {
+    const tests = before.tests + 1;
+    return {
+      failures,
+      openSince: before.openSince,
+      tests,
+      nextTestAt: after(now, delayAt(schedule, tests)),
+      ...reason,
+    };
+  }
+  if (failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
+  return { failures, openSince: now, tests: 0, nextTestAt: after(now, delayAt(schedule, 0)), ...reason };
+}

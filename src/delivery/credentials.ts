@@ -1,0 +1,135 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+
+/** What was pasted is not the key or the token that a listener needs; the message says what it is instead. */
+export class CredentialError extends Error {
+  readonly code: 'key-invalid' | 'token-malformed';
+
+  constructor(code: CredentialError['code'], message: string) {
+    super(message);
+    this.name = 'CredentialError';
+    this.code = code;
+  }
+}
+
+export type ListenerKey = {
+  publicKey: KeyObject;
+  /** The key as one line of base64 (X.509 SubjectPublicKeyInfo), as it stands in a listener's `public.key`. */
+  line: string;
+};
+
+/** NuVotifier takes this size only, and every other listener makes it. */
+const KEY_BITS = 2_048;
+/** A 2048-bit public key has 392 characters; no private key or certificate of its kind reaches this. */
+const LONGEST_PASTE = 16_384;
+
+/**
+ * Reads the public key of a v1 listener as its owner pastes it: one line of base64, or PEM, with any line
+ * breaks and white space.
+ *
+ * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong.
+ */
+export function parsePublicKey(text: string): ListenerKey {
+  if (text.trim() === '') throw keyFault('The public key is empty.');
+  if (text.length > LONGEST_PASTE) throw keyFault('This is far too long to be a public key.');
+
+  const { label, body } = unwrapPem(text);
+  if (/PRIVATE KEY/.test(label)) throw keyFault(PRIVATE);
+  if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
+    throw keyFault(`This is a ${label.toLowerCase()}, not a public key.`);
+  if (!label && looksLikeToken(body)) {
+    throw keyFault(
+      'This looks like a token, not a public key: choose Votifier v2, or paste the content of public.key.',
+    );
+  }
+  if (!isBase64(body))
+    throw keyFault('The public key is not readable: its base64 is broken. Paste it whole.');
+
+  const der = Buffer.from(body, 'base64');
+  // Asked first: from some private keys a public one could be derived, and the slip would go unnoticed.
+  if (isPrivateKey(der)) throw keyFault(PRIVATE);
+  const publicKey = readPublicKey(der);
+  if (!publicKey) throw keyFault('This is base64, but not a public key. Paste it whole.');
+  if (publicKey.asymmetricKeyType !== 'rsa') {
+    throw keyFault(`This is not an RSA key, but one of type ${publicKey.asymmetricKeyType}.`);
+  }
+  const bits = publicKey.asymmetricKeyDetails?.modulusLength;
+  if (bits !== KEY_BITS)
+    throw keyFault(`The RSA key has ${bits} bits; Votifier uses keys of ${KEY_BITS} bits.`);
+  return { publicKey, line: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
+}
+
+function keyFault(reason: string): CredentialError {
+  return new CredentialError('key-invalid', reason);
+}
+
+const PRIVATE =
+  'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.';
+
+/** The name of a PEM block (empty without one) and what it holds, without white space. */
+function unwrapPem(text: string): { label: string; body: string } {
+  const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
+  return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };
+}
+
+function isBase64(body: string): boolean {
+  return body.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(body);
+}
+
+/** NuVotifier's tokens have about 26 letters and digits; a key has hundreds. */
+function looksLikeToken(body: string): boolean {
+  return /^[\w-]{8,100}$/.test(body);
+}
+
+function readPublicKey(der: Buffer): KeyObject | undefined {
+  return (
+    attempt(() => createPublicKey({ key: der, format: 'der', type: 'spki' })) ??
+    attempt(() => createPublicKey({ key: der, format: 'der', type: 'pkcs1' }))
+  );
+}
+
+/** NuVotifier keeps `private.key` beside `public.key`, in the same one-line form. */
+function isPrivateKey(der: Buffer): boolean {
+  const forms = ['pkcs8', 'pkcs1', 'sec1'] as const;
+  return forms.some((type) => attempt(() => createPrivateKey({ key: der, format: 'der', type })));
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+const LONGEST_TOKEN = 256;
+
+/**
+ * Reads the token of a v2 listener as its owner pastes it. White space around it is dropped.
+ *
+ * @throws {CredentialError} `token-malformed`, with a sentence that says what is wrong.
+ */
+export function parseToken(text: string): string {
+  const token = text.trim();
+  if (token === '') throw tokenFault('The token is empty.');
+  if (looksLikeKey(token)) {
+    throw tokenFault(
+      'This is a key, not a token: choose Votifier v1, or paste the token from the listener’s configuration.',
+    );
+  }
+  if ([...token].length > LONGEST_TOKEN) throw tokenFault(`A token has at most ${LONGEST_TOKEN} characters.`);
+  if (/\s/.test(token)) throw tokenFault('The token has white space in it: paste the token alone.');
+  if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(token))
+    throw tokenFault('The token has invisible characters in it: type it by hand.');
+  return token;
+}
+
+function tokenFault(reason: string): CredentialError {
+  return new CredentialError('token-malformed', reason);
+}
+
+/** DER of a key begins with a sequence of over 127 bytes, which in base64 is `MI`. */
+function looksLikeKey(token: string): boolean {
+  if (token.includes('-----BEGIN ')) return true;
+  const body = token.replace(/\s/g, '');
+  return body.length > 100 && /^MI[A-Za-z0-9+/]+={0,2}$/.test(body);
+}

@@ -1,0 +1,294 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { after, SECOND } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Server } from '../servers/server.ts';
+import {
+  type Claimed,
+  claimNextVote,
+  endLostAttempts,
+  type Recording,
+  recordEnd,
+  releaseWaitingVotes,
+} from './attempt-records.ts';
+import { type Standing, standingAfter } from './breaker.ts';
+import { type Listener, listenerState } from './listener.ts';
+import { type Outcome, outcome } from './outcomes.ts';
+import { MOST_AT_ONCE } from './schedule.ts';
+import type { OpenedListener, Send } from './send-vote.ts';
+
+/** What draining works on. */
+export type Draining = Recording & {
+  servers: Collection<Server>;
+  listeners: Collection<Listener>;
+  config: Recording['config'] & { BREAKER_SCHEDULE: readonly number[] };
+  log: Logger;
+  /** Makes one attempt on the wire. */
+  send: Send;
+  /** Reads a listener's settings and secret, ready to send with. */
+  open: (listener: Listener) => OpenedListener;
+  /** Told of every end, for metrics. */
+  onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
+};
+
+/** Why a drain stopped. */
+export type DrainEnd =
+  /** Another worker drains this listener. */
+  | { kind: 'busy' }
+  /** Nothing is due. */
+  | { kind: 'idle' }
+  /** Its time is over and more may be due. */
+  | { kind: 'more' }
+  /** We are stopping. */
+  | { kind: 'stopped' }
+  | { kind: 'paused' }
+  /** The server or its listener is gone; the waiting votes were taken out of the line. */
+  | { kind: 'gone' }
+  /** Unreachable: the next test is due then. */
+  | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
+
+export type DrainLimits = {
+  /** New attempts stop when it is aborted, and those that have not written yet are given back. */
+  stop: AbortSignal;
+  /** Attempts that have written wait for their answer no longer than this. */
+  waitNoLonger: AbortSignal;
+  /** After this long the job makes room for others and comes back. */
+  budgetMs: number;
+};
+
+/** How often the lease is renewed and the listener's settings are read again. */
+const RENEW_MS = SECOND;
+
+/**
+ * Sends a listener's due votes until none is due: in order of voting, at most four at once, one at a time while
+ * the listener is unreachable. A lease in MongoDB makes sure that only one worker does this for a listener
+ * (design rule 3). Never throws for anything a listener does.
+ *
+ * @throws the driver's error when MongoDB fails; whatever was under way is found again by its lease
+ */
+export async function drainListener(
+  deps: Draining,
+  serverId: ObjectId,
+  limits: DrainLimits,
+): Promise<DrainEnd> {
+  const owner = `${deps.processId}:${new ObjectId().toHexString()}`;
+  const listener = await takeLease(deps, serverId, owner);
+  if (listener === 'busy') return { kind: 'busy' };
+  if (!listener) {
+    await releaseWaitingVotes(deps, serverId, 'listener-removed');
+    return { kind: 'gone' };
+  }
+  const drain = new Drain(deps, owner, listener, limits);
+  try {
+    return await drain.run();
+  } finally {
+    await drain.close();
+  }
+}
+
+/** Takes or renews the lease by mongod's clock; `'busy'` when another holds it, null when there is no listener. */
+async function takeLease(
+  { listeners, config }: Draining,
+  serverId: ObjectId,
+  owner: string,
+): Promise<Listener | 'busy' | null> {
+  const taken = await listeners.findOneAndUpdate(
+    {
+      serverId,
+      $or: [
+        { 'lease.owner': owner },
+        { $expr: { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] } },
+      ],
+    },
+    [{ $set: { lease: { owner, until: { $add: ['$$NOW', config.LEASE_MS] } } } }],
+    { returnDocument: 'after' },
+  );
+  if (taken) return taken;
+  return (await listeners.countDocuments({ serverId }, { limit: 1 })) > 0 ? 'busy' : null;
+}
+
+/** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
+class Drain {
+  readonly #deps: Draining;
+  readonly #owner: string;
+  readonly #limits: DrainLimits;
+  readonly #underWay = new Set<Promise<void>>();
+  #listener: Listener;
+  #opened: OpenedListener;
+  #renewedAt = performance.now();
+  /** Changes of the listener's standing are written one after the other. */
+  #written: Promise<unknown> = Promise.resolve();
+  /** The first fault of ours in an attempt; it ends the drain. */
+  #fault: unknown = null;
+
+  constructor(deps: Draining, owner: string, listener: Listener, limits: DrainLimits) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#limits = limits;
+    this.#listener = listener;
+    this.#opened = deps.open(listener);
+  }
+
+  async run(): Promise<DrainEnd> {
+    const { servers, log } = this.#deps;
+    const { serverId } = this.#listener;
+    for (const claimed of await endLostAttempts(this.#deps, serverId)) {
+      log.warn({
+        event: 'delivery.lost',
+        serverId: serverId.toHexString(),
+        voteId: claimed.vote._id.toString(),
+      });
+      await this.#noteEnd(claimed, outcome('lease-ran-out', 'none'), this.#deps.config.LEASE_MS);
+    }
+    const server = await servers.findOne({ _id: serverId }, { projection: { name: 1, removedAt: 1 } });
+    if (!server || server.removedAt) {
+      await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
+      return { kind: 'gone' };
+    }
+    const end = await this.#sendDueVotes();
+    await Promise.all(this.#underWay);
+    if (this.#fault) throw this.#fault;
+    return end ?? this.#unreachable(server.name);
+  }
+
+  /** Gives the lease back once nothing is under way. */
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay);
+    await this.#deps.listeners.updateOne(
+      { serverId: this.#listener.serverId, 'lease.owner': this.#owner },
+      { $set: { lease: null } },
+    );
+  }
+
+  /** Why it stopped; null when the listener is unreachable and its next test lies ahead. */
+  async #sendDueVotes(): Promise<DrainEnd | null> {
+    const { clock } = this.#deps;
+    const began = performance.now();
+    for (;;) {
+      if (this.#fault) throw this.#fault;
+      if (this.#limits.stop.aborted) return { kind: 'stopped' };
+      if (performance.now() - began > this.#limits.budgetMs) return { kind: 'more' };
+      if (!(await this.#renew())) return { kind: 'busy' };
+
+      const state = listenerState(this.#listener);
+      const { nextTestAt } = this.#listener.breaker;
+      if (state === 'paused') return { kind: 'paused' };
+      const test = state === 'unreachable';
+      if (this.#underWay.size >= (test ? 1 : MOST_AT_ONCE)) {
+        await Promise.race(this.#underWay);
+        continue;
+      }
+      if (test && nextTestAt && clock.now() < nextTestAt) return null;
+
+      // Before the claim: the lease it takes begins no earlier than this.
+      const claimedAt = performance.now();
+      const claimed = await claimNextVote(this.#deps, this.#listener, { test });
+      if (claimed) this.#start(claimed, claimedAt);
+      else if (this.#underWay.size > 0) await Promise.race(this.#underWay);
+      else return { kind: 'idle' };
+    }
+  }
+
+  /** Renews the lease and reads the settings again, now and then; false when the lease is lost. */
+  async #renew(): Promise<boolean> {
+    if (performance.now() - this.#renewedAt < RENEW_MS) return true;
+    const renewed = await takeLease(this.#deps, this.#listener.serverId, this.#owner);
+    if (!renewed || renewed === 'busy' || !renewed._id.equals(this.#listener._id)) return false;
+    this.#renewedAt = performance.now();
+    this.#follow(renewed);
+    return true;
+  }
+
+  /** Takes over changed settings. While they stand, nobody but the holder of the lease changes the standing. */
+  #follow(listener: Listener): void {
+    if (listener.revision === this.#listener.revision) return;
+    this.#opened = this.#deps.open(listener);
+    this.#listener = listener;
+  }
+
+  #start(claimed: Claimed, claimedAt: number): void {
+    const attempt = this.#attempt(claimed, claimedAt)
+      .catch((error: unknown) => {
+        this.#fault ??= error;
+      })
+      .finally(() => this.#underWay.delete(attempt));
+    this.#underWay.add(attempt);
+  }
+
+  async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
+    const end = await this.#send(claimed, claimedAt);
+    const durationMs = performance.now() - claimedAt;
+    const stands = await recordEnd(this.#deps, claimed, end, durationMs);
+    if (stands) await this.#noteEnd(claimed, end, durationMs);
+  }
+
+  async #send(claimed: Claimed, claimedAt: number): Promise<Outcome> {
+    const { config, log, send } = this.#deps;
+    try {
+      return await send(this.#opened, claimed.vote, {
+        signal: this.#limits.stop,
+        waitSignal: this.#limits.waitNoLonger,
+        // A process that was stopped and goes on must not send what another has taken over.
+        mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < config.LEASE_MS,
+      });
+    } catch (error) {
+      log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
+      return outcome('our-fault', 'none');
+    }
+  }
+
+  /** Logs and counts an end and lets it change how the listener stands, if its settings are still the same. */
+  async #noteEnd(claimed: Claimed, end: Outcome, durationMs: number): Promise<void> {
+    const { listeners, log, clock, config, onEnd } = this.#deps;
+    const { vote, attempt } = claimed;
+    onEnd?.(claimed, end, durationMs);
+    log.info({
+      event: 'delivery.attempt',
+      serverId: vote.serverId.toHexString(),
+      voteId: vote._id.toString(),
+      code: end.code,
+      class: end.class,
+      reached: end.reached,
+      durationMs: Math.round(durationMs),
+      ...(end.words ? { words: end.words } : {}),
+    });
+    if (attempt.revision !== this.#listener.revision) return;
+    const before: Standing = {
+      breaker: this.#listener.breaker,
+      pause: this.#listener.pause ?? null,
+      voteFaults: this.#listener.voteFaults,
+    };
+    const standing = standingAfter(before, end, clock.now(), config.BREAKER_SCHEDULE);
+    if (standing === before) return;
+    // In memory at once: the other attempts under way must not be judged by the older standing.
+    this.#listener = { ...this.#listener, ...standing };
+    if (standing.pause && !before.pause) {
+      log.warn({
+        event: 'listener.paused',
+        serverId: vote.serverId.toHexString(),
+        code: standing.pause.code,
+      });
+    }
+    this.#written = this.#written.then(() =>
+      listeners.updateOne({ serverId: vote.serverId, revision: attempt.revision }, { $set: standing }),
+    );
+    await this.#written;
+  }
+
+  async #unreachable(server: string): Promise<DrainEnd> {
+    const { breaker, serverId } = this.#listener;
+    const now = this.#deps.clock.now();
+    return {
+      kind: 'unreachable',
+      server,
+      waiting: await countWaiting(this.#deps.votes, serverId),
+      nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
+      since: breaker.openSince ?? now,
+      code: breaker.code ?? 'unreachable',
+    };
+  }
+}
+
+/** How many votes of a server wait to be sent. */
+export function countWaiting(votes: Recording['votes'], serverId: ObjectId): Promise<number> {
+  return votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+}

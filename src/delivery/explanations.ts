@@ -1,0 +1,143 @@
+import type { OutcomeCode } from './outcomes.ts';
+
+/** An outcome in the words of a server's owner: one sentence each. */
+export type Explanation = {
+  /** What happened. */
+  cause: string;
+  /** What to do about it. */
+  mend: string;
+};
+
+const NOTHING_TO_DO = 'There is nothing to do.';
+
+/** What each end of an attempt means for the owner of the server, and how it is mended. */
+export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
+  acknowledged: { cause: 'The listener took the vote and said so.', mend: NOTHING_TO_DO },
+  'sent-not-confirmed': {
+    cause:
+      'The vote was sent, and the listener closed the connection without an error; Votifier v1 says no more than that, even when the key is wrong.',
+    mend: 'If votes do not arrive in the game, compare the public key with the plugin’s own, or change to Votifier v2, which can confirm.',
+  },
+
+  'dns-not-found': {
+    cause: 'The listener’s host name has no address.',
+    mend: 'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
+  },
+  'dns-timeout': {
+    cause: 'The name servers of the listener’s host gave no answer in time.',
+    mend: 'Check that the domain’s name servers work, or set the listener to its IP address.',
+  },
+  'connection-refused': {
+    cause: 'The machine answers, but nothing listens on this port.',
+    mend: 'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
+  },
+  unreachable: {
+    cause: 'There is no way through the network to the listener’s address.',
+    mend: 'Check the address, that the machine is running, and that its network can be reached from the internet.',
+  },
+  'connect-timeout': {
+    cause: 'Nothing answered at the listener’s address and port; mostly a firewall drops the connection.',
+    mend: 'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.',
+  },
+  silent: {
+    cause: 'Something took the connection and then said nothing; a Votifier listener speaks first.',
+    mend: 'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter stands before it.',
+  },
+  'closed-before-greeting': {
+    cause: 'The connection was closed before the listener greeted.',
+    mend: 'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.',
+  },
+  'closed-before-written': {
+    cause: 'The listener greeted and then closed the connection before the vote was sent.',
+    mend: 'Look for an error of the vote plugin in the game server’s log.',
+  },
+  'too-slow': {
+    cause: 'The listener’s greeting began, but did not end in time.',
+    mend: 'Check the load of the game server and of its network.',
+  },
+  'unknown-error': {
+    cause: 'The listener answered with an error of its own.',
+    mend: 'Read the listener’s words, and look for the same error in the game server’s log.',
+  },
+  'challenge-refused': {
+    cause: 'The listener did not accept the answer to its own challenge.',
+    mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if it lasts.',
+  },
+
+  'closed-without-answer': {
+    cause:
+      'The vote was sent, and the listener closed the connection without an answer, so the vote may have arrived.',
+    mend: 'Check that the token is the plugin’s own and look into the game server’s log: some listeners close without a word on a wrong token.',
+  },
+  reset: {
+    cause: 'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
+    mend: 'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.',
+  },
+  'no-answer': {
+    cause: 'The vote was sent, and no answer came in time, so the vote may have arrived.',
+    mend: 'Look for an error of the vote plugin in the game server’s log, and check the server’s load.',
+  },
+  'garbage-answer': {
+    cause: 'The vote was sent, and the answer was none that Votifier knows, so the vote may have arrived.',
+    mend: 'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
+  },
+  'lease-ran-out': {
+    cause: 'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
+    mend: 'There is nothing to do: the vote is tried again by itself.',
+  },
+  'stopped-while-waiting': {
+    cause: 'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.',
+    mend: 'There is nothing to do: the vote is tried again by itself.',
+  },
+
+  'bad-signature': {
+    cause: 'The listener refused the signature: its token is another one.',
+    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
+  },
+  'unknown-service': {
+    cause: 'The listener has no token for our service name.',
+    mend: 'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
+  },
+  'key-invalid': {
+    cause: 'The listener could not decrypt the vote: its key is another one.',
+    mend: 'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
+  },
+  'not-votifier': {
+    cause: 'Something else than a Votifier listener answers at this address and port.',
+    mend: 'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
+  },
+  'v1-only': {
+    cause: 'The listener speaks Votifier v1 only, and a v2 token is set.',
+    mend: 'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
+  },
+  'address-refused': {
+    cause: 'The listener’s host leads to an address that is not a public one.',
+    mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+  },
+  'repeated-vote-faults': {
+    cause: 'The listener refused several votes in a row, one by one.',
+    mend: 'Read why in the timelines of these votes, mend it, and resume the listener.',
+  },
+
+  'name-too-long': {
+    cause: 'The listener takes no player name of this length.',
+    mend: 'There is nothing to mend for other votes; this player’s name does not fit the game.',
+  },
+  'frame-too-long': {
+    cause: 'The vote does not fit into one message of this protocol.',
+    mend: 'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.',
+  },
+  'vote-refused': {
+    cause: 'The listener refused this vote, though it takes others.',
+    mend: 'Read the listener’s words, mend what they name, and resend the vote.',
+  },
+
+  'stopped-before-written': {
+    cause: 'Tallyport was stopped before it sent the vote.',
+    mend: 'There is nothing to do: the vote is tried again by itself.',
+  },
+  'our-fault': {
+    cause: 'Tallyport itself failed before it sent the vote.',
+    mend: 'There is nothing to do for the owner: the vote is tried again by itself, and the operator finds the fault in the log.',
+  },
+};

@@ -1,0 +1,32 @@
+import type { Collection } from 'mongodb';
+import { after, DAY } from '../clock.ts';
+import { startOf } from '../periods/period-marks.ts';
+import type { Server } from '../servers/server.ts';
+import type { Vote } from '../votes/vote.ts';
+
+/** How long attempts are kept in detail; how often each class ended stays with the vote for ever. */
+export const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
+
+/**
+ * Forgets the details of attempts for the votes of the day that is 90 days before `day`. Running it again
+ * finds nothing more.
+ *
+ * @param day - a UTC day, `2026-11-21`
+ * @returns how many votes lost details
+ */
+export async function forgetAttempts(
+  { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
+  day: string,
+): Promise<number> {
+  const from = after(startOf(day), -ATTEMPT_DETAILS_KEPT_MS);
+  const votedAt = { $gte: from, $lt: after(from, DAY) };
+  let forgotten = 0;
+  for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 }, timeoutMS: 0 })) {
+    const changed = await votes.updateMany(
+      { serverId, votedAt, 'delivery.attempts.0': { $exists: true } },
+      { $set: { 'delivery.attempts': [] } },
+    );
+    forgotten += changed.modifiedCount;
+  }
+  return forgotten;
+}

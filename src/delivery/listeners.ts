@@ -1,0 +1,239 @@
+import { type Collection, type Document, ObjectId, type UpdateFilter } from 'mongodb';
+import { z } from 'zod';
+import { HostError, parseHost } from '../address-guard.ts';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { checked } from '../document.ts';
+import { parseInput } from '../input.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Producer } from '../queues.ts';
+import type { SecretBox } from '../secrets.ts';
+import type { Vote } from '../votes/vote.ts';
+import { releaseWaitingVotes } from './attempt-records.ts';
+import { parsePublicKey, parseToken } from './credentials.ts';
+import { countWaiting } from './drain-listener.ts';
+import {
+  type Listener,
+  type ListenerState,
+  listenerSchema,
+  listenerState,
+  type Protocol,
+  REACHABLE,
+} from './listener.ts';
+import { secretContext } from './send-vote.ts';
+
+/** What setting up listeners works on. */
+export type ListenerSetup = {
+  listeners: Collection<Listener>;
+  votes: Collection<Vote>;
+  auditLog: Collection<AuditEntry>;
+  secrets: SecretBox;
+  producer: Producer;
+  clock: Clock;
+};
+
+/** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
+const REFUSED_PORTS = new Set([22, 25, 465, 587]);
+
+/** Where votes go, as an owner enters it. `secret`: the public key (v1) or the token (v2). */
+export const listenerSettingsSchema = z.object({
+  protocol: z.enum(['votifier-v1', 'votifier-v2']),
+  host: z.string().transform((text, context) => {
+    try {
+      return parseHost(text);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  }),
+  port: z
+    .int('port must be a whole number')
+    .min(1, 'port must be 1 to 65535')
+    .max(65_535, 'port must be 1 to 65535')
+    .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener'),
+  secret: z.string(),
+  serviceName: z
+    .string()
+    .trim()
+    .min(1, 'service name must not be empty')
+    .max(64, 'service name must have at most 64 characters')
+    .regex(/^\P{Cc}*$/u, 'service name must have no control characters'),
+});
+
+export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
+
+/** The canonical form of a pasted key or token. Throws a `CredentialError` that says what is wrong with it. */
+function canonicalSecret(protocol: Protocol, secret: string): string {
+  return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
+}
+
+/**
+ * Sets or changes a server's vote listener. What stood in the way before (a pause for a fault of
+ * configuration, an open breaker) is forgotten, and waiting votes are tried at once.
+ *
+ * @param by - who does it, for the audit log
+ * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape
+ */
+export async function setListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  settings: ListenerSettings,
+  by: string,
+): Promise<Listener> {
+  const { secret, ...rest } = parseInput(listenerSettingsSchema, settings);
+  const now = deps.clock.now();
+  const changed = {
+    ...rest,
+    sealedSecret: deps.secrets.seal(canonicalSecret(rest.protocol, secret), secretContext({ serverId })),
+    updatedAt: now,
+    breaker: REACHABLE,
+    voteFaults: 0,
+  };
+  const listener = (await update(deps, serverId, changed)) ?? (await insert(deps, serverId, changed));
+  await recordAudit(deps, {
+    by,
+    action: 'listener.set',
+    serverId,
+    details: { ...rest, revision: listener.revision },
+  });
+  await wake(deps, listener);
+  return listener;
+}
+
+type Changed = Omit<
+  Listener,
+  '_id' | 'serverId' | 'revision' | 'createdAt' | 'pause' | 'lastDeliveredAt' | 'lease'
+>;
+
+function update(
+  { listeners }: ListenerSetup,
+  serverId: ObjectId,
+  changed: Changed,
+): Promise<Listener | null> {
+  // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
+  const pause = { $cond: [{ $eq: ['$pause.by', 'owner'] }, '$pause', null] };
+  return listeners.findOneAndUpdate(
+    { serverId },
+    [{ $set: { ...literally(changed), pause, revision: { $add: ['$revision', 1] } } }],
+    { returnDocument: 'after' },
+  );
+}
+
+/** Values in an aggregation pipeline, where a `$` at the beginning of a text would mean a field. */
+function literally(values: Document): Document {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
+}
+
+async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed): Promise<Listener> {
+  const listener = await checked<Listener>(listenerSchema, {
+    _id: new ObjectId(),
+    serverId,
+    ...changed,
+    revision: 1,
+    createdAt: changed.updatedAt,
+    pause: null,
+    lastDeliveredAt: null,
+    lease: null,
+  });
+  try {
+    await deps.listeners.insertOne(listener);
+    return listener;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    // Somebody set it in the same moment: the later one stands.
+    const updated = await update(deps, serverId, changed);
+    if (!updated) throw error;
+    return updated;
+  }
+}
+
+/** A listener as its owner sees it, without its secret. */
+export type ListenerView = Omit<Listener, 'sealedSecret' | 'lease'> & {
+  state: ListenerState;
+  waiting: number;
+};
+
+/** A server's listener and how it fares; null when it has none. */
+export async function showListener(
+  { listeners, votes }: Pick<ListenerSetup, 'listeners' | 'votes'>,
+  serverId: ObjectId,
+): Promise<ListenerView | null> {
+  const found = await listeners.findOne({ serverId });
+  if (!found) return null;
+  const { sealedSecret: _, lease: __, ...shown } = found;
+  return { ...shown, state: listenerState(found), waiting: await countWaiting(votes, serverId) };
+}
+
+/**
+ * Removes a server's listener. Its waiting votes are kept and are not forwarded any more; they can be sent later
+ * by hand. Killed half-way, the relay finishes it.
+ *
+ * @returns how many votes were released, or null when there was no listener
+ */
+export async function removeListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<number | null> {
+  const removed = await deps.listeners.findOneAndDelete({ serverId });
+  if (!removed) return null;
+  await recordAudit(deps, {
+    by,
+    action: 'listener.remove',
+    serverId,
+    details: { host: removed.host, port: removed.port },
+  });
+  return releaseWaitingVotes(deps, serverId, 'listener-removed');
+}
+
+/** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
+export function pauseListener(deps: ListenerSetup, serverId: ObjectId, by: string): Promise<Listener | null> {
+  return change(deps, serverId, by, 'listener.pause', {
+    $set: { pause: { at: deps.clock.now(), by: 'owner' } },
+  });
+}
+
+/** Lets a paused or unreachable listener be tried again at once. Returns it, or null when there is none. */
+export async function resumeListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<Listener | null> {
+  const listener = await change(deps, serverId, by, 'listener.resume', {
+    $set: { pause: null, breaker: REACHABLE, voteFaults: 0 },
+  });
+  if (listener) await wake(deps, listener);
+  return listener;
+}
+
+async function change(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+  action: string,
+  update: UpdateFilter<Listener>,
+): Promise<Listener | null> {
+  const listener = await deps.listeners.findOneAndUpdate(
+    { serverId },
+    { ...update, $inc: { revision: 1 } },
+    { returnDocument: 'after' },
+  );
+  if (listener) await recordAudit(deps, { by, action, serverId, details: { revision: listener.revision } });
+  return listener;
+}
+
+/** Starts a drain at once, also where one is delayed because the listener was unreachable. */
+function wake({ producer }: ListenerSetup, listener: Listener): Promise<boolean> {
+  const { serverId, _id } = listener;
+  const payload = { serverId: serverId.toHexString(), listenerId: _id.toHexString() };
+  return producer.add('forward-votes', payload, { hasten: true });
+}
+
+/** Fails the waiting votes of a server that is removed. Safe to run again. Returns how many. */
+export function failWaitingVotes(
+  deps: Pick<ListenerSetup, 'votes' | 'clock'>,
+  serverId: ObjectId,
+): Promise<number> {
+  return releaseWaitingVotes(deps, serverId, 'server-removed');
+}

@@ -1,0 +1,93 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Producer } from '../queues.ts';
+import type { Vote } from '../votes/vote.ts';
+import { expireVotes, releaseWaitingVotes } from './attempt-records.ts';
+import type { Listener } from './listener.ts';
+
+/** What the relay works on. */
+export type Relaying = {
+  votes: Collection<Vote>;
+  listeners: Collection<Listener>;
+  producer: Producer;
+  clock: Clock;
+};
+
+/** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
+export type RelayRound = { woken: number; expired: number; released: number };
+
+const SERVERS_A_STEP = 500;
+
+/**
+ * Looks for due work in MongoDB and wakes its listeners (design rule 2): after Redis was lost, or an add was
+ * skipped, or a vote's own next time has come, nothing waits longer than a round. Runs in every worker; running
+ * twice at once does no harm.
+ *
+ * Costs one step of the index for each server with open work, however many votes wait there.
+ */
+export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
+  const round: RelayRound = { woken: 0, expired: 0, released: 0 };
+  const serverIds = await serversWithOpenWork(deps.votes);
+  for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
+    const step = serverIds.slice(start, start + SERVERS_A_STEP);
+    const listeners = await listenersOf(deps.listeners, step);
+    const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
+    for (const serverId of step) {
+      round.expired += await expireVotes(deps, serverId);
+      const listener = byServer.get(serverId.toHexString());
+      if (!listener) round.released += await releaseWaitingVotes(deps, serverId, 'listener-removed');
+      else if (await isDue(deps, listener)) {
+        const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+        if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
+      }
+    }
+  }
+  return round;
+}
+
+/** The servers that have votes waiting or being sent: one step of the index each (a distinct scan). */
+async function serversWithOpenWork(votes: Collection<Vote>): Promise<ObjectId[]> {
+  const groups = await votes
+    .aggregate<{ _id: ObjectId }>(
+      [
+        { $match: { 'delivery.queuedAt': { $gt: new Date(0) } } },
+        { $sort: { serverId: 1, 'delivery.queuedAt': 1 } },
+        { $group: { _id: '$serverId', first: { $first: '$delivery.queuedAt' } } },
+      ],
+      { hint: 'open_work' },
+    )
+    .toArray();
+  return groups.map((group) => group._id);
+}
+
+/** A listener, and whether a worker drains it just now. */
+type Held = Listener & { leased: boolean };
+
+/** The listeners of these servers; a lease goes by mongod's clock. */
+function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Promise<Held[]> {
+  return listeners
+    .aggregate<Held>([
+      { $match: { serverId: { $in: serverIds } } },
+      { $set: { leased: { $gt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] } } },
+    ])
+    .toArray();
+}
+
+/** Whether a drain would find something to do now. */
+async function isDue({ votes, clock }: Relaying, listener: Held): Promise<boolean> {
+  if (listener.leased) return false;
+  const now = clock.now();
+  const { serverId, pause, breaker } = listener;
+  const open = { serverId, 'delivery.queuedAt': { $exists: true } };
+  const lost = {
+    ...open,
+    'delivery.state': 'sending',
+    $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
+  } as const;
+  const waiting = breaker.openSince
+    ? { ...open, 'delivery.state': 'waiting' as const }
+    : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
+  const held = pause || (breaker.nextTestAt && now < breaker.nextTestAt);
+  if (!held && (await votes.findOne(waiting, { projection: { _id: 1 } }))) return true;
+  return (await votes.findOne(lost, { projection: { _id: 1 } })) !== null;
+}

@@ -1,0 +1,79 @@
+import type { Collection, UUID } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { after, type Clock } from '../clock.ts';
+import type { Producer } from '../queues.ts';
+import type { DeliveryState, Vote } from '../votes/vote.ts';
+import type { Listener } from './listener.ts';
+import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from './schedule.ts';
+
+/** What resending works on. */
+export type Resending = {
+  votes: Collection<Vote>;
+  listeners: Collection<Listener>;
+  auditLog: Collection<AuditEntry>;
+  producer: Producer;
+  clock: Clock;
+};
+
+export type Resent =
+  /** It is in the line again. `mayArriveTwice`: it was delivered before, or may have been. */
+  | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
+  /** It waits or is being sent already; nothing changed. */
+  | { kind: 'under-way'; state: DeliveryState }
+  | { kind: 'not-found' }
+  | { kind: 'no-listener' }
+  /** Votes can be resent for 30 days. */
+  | { kind: 'too-old' };
+
+const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
+
+/**
+ * Sends a vote again, or for the first time when it was cast without a listener. It starts a schedule of its
+ * own; the timeline keeps what was. Doing it twice while the vote is in the line changes nothing.
+ */
+export async function resendVote(deps: Resending, voteId: UUID, by: string): Promise<Resent> {
+  const { votes, listeners, producer, clock } = deps;
+  const now = clock.now();
+  const vote = await votes.findOne({ _id: voteId });
+  if (!vote) return { kind: 'not-found' };
+  const { serverId } = vote;
+  const { state } = vote.delivery;
+  if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };
+  if (after(vote.votedAt, RESENDABLE_MS) <= now) return { kind: 'too-old' };
+  const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  if (!listener) return { kind: 'no-listener' };
+
+  const changed = await votes.updateOne(
+    { serverId, _id: voteId, 'delivery.state': state },
+    {
+      $set: {
+        'delivery.state': 'waiting',
+        'delivery.nextAt': now,
+        'delivery.queuedAt': now,
+        'delivery.expiresAt': after(now, DELIVERY_EXPIRES_MS),
+        'delivery.step': 0,
+        'delivery.ambiguousEnds': 0,
+      },
+      $unset: { 'delivery.deliveredAt': '' },
+      $push: { 'delivery.events': { at: now, kind: 'resent' } },
+    },
+  );
+  if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
+  await recordAudit(deps, {
+    by,
+    action: 'vote.resend',
+    serverId,
+    details: { voteId: voteId.toString(), from: state },
+  });
+  await producer.add('forward-votes', {
+    serverId: serverId.toHexString(),
+    listenerId: listener._id.toHexString(),
+  });
+  return { kind: 'resent', from: state, mayArriveTwice: mayHaveArrived(vote) };
+}
+
+function mayHaveArrived({ delivery }: Vote): boolean {
+  return (
+    delivery.state === 'delivered' || (delivery.ends.ambiguous ?? 0) > 0 || (delivery.ends.delivered ?? 0) > 0
+  );
+}

@@ -1,0 +1,36 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type Clock, MINUTE } from '../clock.ts';
+import type { SecretBox } from '../secrets.ts';
+import { newVoteId } from '../votes/cast-vote.ts';
+import type { Listener } from './listener.ts';
+import type { Outcome } from './outcomes.ts';
+import { openListener, type Send } from './send-vote.ts';
+
+/** The player of a test vote: its owner sees at once that nobody real voted. */
+export const TEST_USERNAME = 'TallyportTest';
+
+/** The end of a test vote, and how long it took in milliseconds. */
+export type ListenerTest = Outcome & { durationMs: number };
+
+/**
+ * Sends one marked test vote to a server's listener, whatever its state, and says how it ended. It is counted
+ * nowhere and changes neither pause nor breaker.
+ *
+ * @returns null when the server has no listener
+ * @throws {UnsealError} when the listener's secret cannot be read
+ */
+export async function testListener(
+  deps: { listeners: Collection<Listener>; secrets: SecretBox; clock: Clock; send: Send },
+  serverId: ObjectId,
+): Promise<ListenerTest | null> {
+  const listener = await deps.listeners.findOne({ serverId });
+  if (!listener) return null;
+  const now = deps.clock.now();
+  const began = performance.now();
+  const end = await deps.send(
+    openListener(deps.secrets, listener),
+    { _id: newVoteId(now), username: TEST_USERNAME, votedAt: now },
+    { signal: AbortSignal.timeout(MINUTE), waitSignal: AbortSignal.timeout(MINUTE), mayWrite: () => true },
+  );
+  return { ...end, durationMs: Math.round(performance.now() - began) };
+}

@@ -1,0 +1,55 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lock } from 'proper-lockfile';
+import { MINUTE, SECOND } from '../clock.ts';
+import { type Say, ServiceError } from './service-error.ts';
+
+/** A lock whose holder was killed counts as free after this time. */
+const STALE_MS = 10 * SECOND;
+const RETRY_MS = 200;
+/** Nobody waits longer than a first start with its downloads may take. */
+const WAIT_MS = 10 * MINUTE;
+
+/**
+ * Runs `work` while no other process does so for the same `dataDir`; makes the folder. It is held while
+ * services are found and started, never while they run.
+ *
+ * @throws {ServiceError} when the folder cannot be made or another process holds it for 10 minutes.
+ */
+export async function withDataLock<T>(dataDir: string, say: Say, work: () => Promise<T>): Promise<T> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+    throw new ServiceError(
+      `The data folder cannot be made (${error.message}): set DATA_DIR to one that you may write.`,
+    );
+  });
+  const release = await take(dataDir, SECOND).catch((error) => {
+    if (!isHeld(error)) throw error;
+    say('Another start of Tallyport with this data folder is under way: waiting for it …');
+    return take(dataDir, WAIT_MS);
+  });
+  try {
+    return await work();
+  } finally {
+    await release().catch(() => undefined);
+  }
+}
+
+async function take(dataDir: string, patienceMs: number): Promise<() => Promise<void>> {
+  const retries = {
+    retries: Math.ceil(patienceMs / RETRY_MS),
+    factor: 1,
+    minTimeout: RETRY_MS,
+    maxTimeout: RETRY_MS,
+  };
+  return await lock(dataDir, {
+    lockfilePath: join(dataDir, 'services.lock'),
+    stale: STALE_MS,
+    retries,
+    // A machine that slept: what this process is about to write is still right, and mongod locks its own data.
+    onCompromised: () => undefined,
+  });
+}
+
+function isHeld(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+}

@@ -1,0 +1,17 @@
+/**
+ * A program of its own: looks for the mongod of mongodb-memory-server, or downloads it, and answers its parent
+ * with {path} or {fault}. Its one argument is the version.
+ */
+import { MongoBinary } from 'mongodb-memory-server';
+
+const version = process.argv[2] ?? '';
+process.on('disconnect', () => process.exit(1));
+try {
+  process.send?.({ path: await MongoBinary.getPath({ version }) });
+} catch (error) {
+  const lines = String(error instanceof Error ? error.message : error)
+    .trim()
+    .split('\n');
+  process.send?.({ fault: lines.at(-1) });
+}
+process.disconnect();

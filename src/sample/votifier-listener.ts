@@ -1,0 +1,205 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifier-decoding.ts';
+
+export type { ReceivedVote };
+
+/** How the listener behaves from the next event on. What is left out is done as NuVotifier does it. */
+export type Behaviour = {
+  /** Upon a connection: greet, say nothing, close, or reset. */
+  onConnect?: 'greet' | 'silence' | 'close' | 'reset';
+  /** Sent as it stands instead of the greeting; `{challenge}` is the connection's challenge. */
+  greeting?: string;
+  /** Greets like the original Votifier and knows no v2 frames. */
+  v1Only?: boolean;
+  /** Upon a whole frame: answer, say nothing, close, or reset. A valid vote counts in any case. */
+  onFrame?: 'answer' | 'silence' | 'close' | 'reset';
+  /** Sent as it stands instead of the answer, in v1 too; the connection is closed after it. */
+  answer?: string | Uint8Array;
+  /** The answer is sent this much later. */
+  answerDelayMs?: number;
+  /** Greeting and answer are sent one byte at a time, with this pause between them. */
+  dripMs?: number;
+};
+
+export type ListenerOptions = {
+  /** Tokens by service name; `default` is for all others. A random default token if left out. */
+  tokens?: Record<string, string>;
+  /** A 2048-bit RSA pair; made on first use if left out. */
+  keyPair?: { publicKey: KeyObject; privateKey: KeyObject };
+  onVote?: (vote: ReceivedVote) => void;
+};
+
+/**
+ * Stands in for the vote listener of a game server, in the demo and in the tests. It speaks Votifier v1 and v2
+ * as NuVotifier does (delivery.md; VotifierProtocolDifferentiator, VotifierProtocol1Decoder,
+ * VotifierProtocol2Decoder and VoteInboundHandler of its sources) and is written apart from our client, so that
+ * the two cannot share an error. It listens on loopback unless told otherwise.
+ */
+export class VotifierListener {
+  /** Every valid vote received, oldest first, duplicates included: no listener removes them. */
+  readonly votes: ReceivedVote[] = [];
+  behaviour: Behaviour = {};
+  tokens: Record<string, string>;
+  /** Connections accepted so far. */
+  connections = 0;
+
+  readonly #onVote: ((vote: ReceivedVote) => void) | undefined;
+  readonly #sockets = new Set<Socket>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #keyPair: ListenerOptions['keyPair'];
+  #server: Server | undefined;
+  #port = 0;
+  #held: (() => void)[] | undefined;
+
+  constructor({ tokens, keyPair, onVote }: ListenerOptions = {}) {
+    this.tokens = tokens ?? { default: randomBytes(16).toString('hex') };
+    this.#keyPair = keyPair;
+    this.#onVote = onVote;
+  }
+
+  /** The port it listens on, or did last. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The token for services without one of their own. */
+  get token(): string {
+    return this.tokens.default ?? '';
+  }
+
+  get keyPair(): { publicKey: KeyObject; privateKey: KeyObject } {
+    this.#keyPair ??= generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    return this.#keyPair;
+  }
+
+  /** The public key as NuVotifier writes it to `rsa/public.key`: one line of base64. */
+  get publicKeyLine(): string {
+    return this.keyPair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  }
+
+  /** How many answers are held back. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  /**
+   * Starts to listen; after `stop` on the same port again.
+   *
+   * @param address.port - 0 or left out: the port it had before, or else a free one
+   */
+  async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
+    if (this.#server) throw new Error('This listener is already running');
+    const server = net.createServer((socket) => this.#accept(socket));
+    const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+    server.once('error', reject).listen(port || this.#port, host, resolve);
+    await listening;
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Drops every connection; from now on the port refuses new ones. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    this.#held = undefined;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** From now on answers are held back: the votes are received, their senders wait. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Sends the answers that were held back, and holds no more. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+
+  #accept(socket: Socket): void {
+    this.connections += 1;
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    // A sender may leave at any moment.
+    socket.on('error', () => socket.destroy());
+
+    const { onConnect = 'greet', v1Only = false, greeting } = this.behaviour;
+    if (onConnect === 'reset') {
+      socket.resetAndDestroy();
+      return;
+    }
+    if (onConnect === 'close') {
+      socket.destroySoon();
+      return;
+    }
+    const challenge = BigInt(`0x${randomBytes(16).toString('hex')}`).toString(32);
+    const usual = v1Only ? 'VOTIFIER 1.9\n' : 'VOTIFIER 2 {challenge}\n';
+    if (onConnect === 'greet') this.#say(socket, (greeting ?? usual).replace('{challenge}', challenge));
+    this.#receive(socket, challenge, v1Only);
+  }
+
+  /** Waits for one whole frame. On a part of one it keeps quiet for ever, as NuVotifier does. */
+  #receive(socket: Socket, challenge: string, v1Only: boolean): void {
+    let received = Buffer.alloc(0);
+    const onData = (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes]);
+      const isV2 = !v1Only && received.length >= 2 && received.readUInt16BE(0) === 0x733a;
+      try {
+        const vote = isV2
+          ? readV2Vote(received, { challenge, tokens: this.tokens })
+          : readV1Vote(received, this.keyPair.privateKey);
+        if (vote === 'incomplete') return;
+        this.#count(vote);
+        this.#end(socket, isV2 ? '{"status":"ok"}\r\n' : '');
+      } catch (refusal) {
+        if (!(refusal instanceof VoteRefusal)) throw refusal;
+        const { cause, message } = refusal;
+        this.#end(socket, isV2 ? `${JSON.stringify({ status: 'error', cause, error: message })}\r\n` : '');
+      }
+      // It takes one vote a connection.
+      socket.off('data', onData).resume();
+    };
+    socket.on('data', onData);
+  }
+
+  #count(vote: ReceivedVote): void {
+    this.votes.push(vote);
+    this.#onVote?.(vote);
+  }
+
+  #end(socket: Socket, usual: string): void {
+    const { onFrame = 'answer', answer = usual, answerDelayMs = 0 } = this.behaviour;
+    if (onFrame === 'reset') socket.resetAndDestroy();
+    if (onFrame === 'close') socket.destroySoon();
+    if (onFrame !== 'answer') return;
+    const send = () => this.#say(socket, answer, () => socket.destroySoon());
+    if (this.#held) this.#held.push(send);
+    else if (answerDelayMs > 0) this.#later(answerDelayMs, send);
+    else send();
+  }
+
+  #say(socket: Socket, said: string | Uint8Array, then: () => void = () => {}): void {
+    const { dripMs } = this.behaviour;
+    const bytes = Buffer.from(said);
+    const piece = dripMs === undefined ? bytes : bytes.subarray(0, 1);
+    if (socket.destroyed) return;
+    if (piece.length > 0) socket.write(piece);
+    if (piece.length === bytes.length) then();
+    else this.#later(dripMs ?? 0, () => this.#say(socket, bytes.subarray(1), then));
+  }
+
+  #later(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,157 @@
+import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { failWaitingVotes } from '../delivery/listeners.ts';
+import { parseInput } from '../input.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { Server } from './server.ts';
+import { type NewServer, newServer, type ServerChanges, serverChanges } from './server-settings.ts';
+import { freeSlug, isId, slugOf } from './slug.ts';
+
+type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/**
+ * Lists a server. It stands in the last place of the ranking at first, and all of its figures are unknown.
+ *
+ * @param by - who asked, for the audit log
+ * @throws {InvalidDocumentError} with one sentence for each wrong field
+ */
+export async function addServer(
+  { servers, auditLog, clock }: Listing,
+  input: NewServer,
+  by = 'cli',
+): Promise<{ serverId: string; slug: string }> {
+  const settings = parseInput(newServer, input);
+  const _id = new ObjectId();
+  const listed = await servers.countDocuments({ removedAt: null });
+  const server: Omit<Server, 'slug'> = {
+    _id,
+    ...settings,
+    listedAt: clock.now(),
+    removedAt: null,
+    rankPosition: listed + 1,
+    current: {
+      status: 'unknown',
+      onlinePlayers: 0,
+      maxPlayers: 0,
+      latencyMs: null,
+      motd: '',
+      version: '',
+      checkedAt: null,
+    },
+    daily: { averagePlayers: 0, peakPlayers: 0, averageLatency: null, uptimePercentage: null },
+    lastReport: null,
+  };
+  const slug = await insertUnderFreeSlug(servers, server);
+  const serverId = _id.toHexString();
+  await recordAudit(
+    { auditLog, clock },
+    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
+  );
+  return { serverId, slug };
+}
+
+/** The unique index decides who gets a slug; whoever comes too late looks for the next free one. */
+async function insertUnderFreeSlug(
+  servers: Collection<Server>,
+  server: Omit<Server, 'slug'>,
+): Promise<string> {
+  const wanted = slugOf(server.name, server._id.toHexString());
+  for (;;) {
+    const slug = freeSlug(wanted, await slugsLike(servers, wanted));
+    try {
+      await servers.insertOne({ ...server, slug });
+      return slug;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}
+
+async function slugsLike(servers: Collection<Server>, slug: string): Promise<Set<string>> {
+  const alike = servers.find({ slug: { $regex: `^${slug}(-\\d+)?$` } }, { projection: { slug: 1 } });
+  return new Set(await alike.map((server) => server.slug).toArray());
+}
+
+/**
+ * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep.
+ *
+ * @returns the server as it is now; null when there is no such listed server
+ * @throws {InvalidDocumentError} with one sentence for each wrong field
+ */
+export async function editServer(
+  { servers, auditLog, clock }: Listing,
+  serverId: ObjectId,
+  changes: ServerChanges,
+  by = 'cli',
+): Promise<WithId<Server> | null> {
+  const settings = parseInput(serverChanges, changes);
+  const edited =
+    Object.keys(settings).length === 0
+      ? await servers.findOne({ _id: serverId, removedAt: null })
+      : await servers.findOneAndUpdate(
+          { _id: serverId, removedAt: null },
+          { $set: settings },
+          { returnDocument: 'after' },
+        );
+  if (edited)
+    await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
+  return edited;
+}
+
+/**
+ * Takes a server off the list for ever: its tokens are refused, its waiting votes are failed. The document stays,
+ * so that its id and slug are never used again. Killed half-way, running it again finishes it.
+ *
+ * @returns the server and how many waiting votes were failed; null when there never was such a server
+ */
+export async function removeServer(
+  deps: Listing & { votes: Collection<Vote> },
+  serverId: ObjectId,
+  by = 'cli',
+): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId },
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  const failedVotes = await failWaitingVotes(deps, serverId);
+  await recordAudit(deps, {
+    by,
+    action: 'server.remove',
+    serverId,
+    details: { slug: server.slug, failedVotes },
+  });
+  return { server, failedVotes };
+}
+
+/**
+ * Finds a server by its id or its slug.
+ *
+ * @param removed - `true` finds removed servers too
+ */
+export function findServer(
+  { servers }: Pick<Listing, 'servers'>,
+  text: string,
+  { removed = false } = {},
+): Promise<WithId<Server> | null> {
+  const named: Filter<Server> = isId(text) ? { _id: new ObjectId(text) } : { slug: text };
+  return servers.findOne(removed ? named : { ...named, removedAt: null });
+}
+
+/**
+ * The listed servers in the order of their rank.
+ *
+ * @param removed - `true` adds the removed ones
+ */
+export function listServers(
+  { servers }: Pick<Listing, 'servers'>,
+  { removed = false } = {},
+): Promise<WithId<Server>[]> {
+  return servers
+    .find(removed ? {} : { removedAt: null })
+    .sort({ rankPosition: 1, listedAt: 1, _id: 1 })
+    .toArray();
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import apiReference from '@scalar/fastify-api-reference';
+import type { FastifyInstance } from 'fastify';
+
+/** Its script sits in the page and is allowed by its hash. It styles its elements one by one. */
+function contentSecurityPolicy(page: string): string {
+  const hashes = [...page.matchAll(/<script[^>]*>([\s\S]+?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${hashes.join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/**
+ * `/docs`: the API's description for people, from `openApiUrl` (`/listing/openapi.json`). Its script comes from
+ * this server; its fonts, telemetry, proxy and AI services, which live elsewhere, are off.
+ */
+export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
+  app.addHook('onRequest', async (request, reply) => {
+    // It builds an address out of the Host header, and would fail on one that is none.
+    if (URL.canParse(`http://${request.hostname}`)) return;
+    return reply.code(400).send({ error: 'The Host header is no host.' });
+  });
+  app.addHook('onSend', async (_request, reply, payload) => {
+    const type = String(reply.getHeader('content-type'));
+    if (type.startsWith('text/html')) {
+      reply.header('content-security-policy', contentSecurityPolicy(String(payload)));
+    } else if (type.startsWith('application/javascript')) {
+      reply.header('cache-control', 'max-age=3600');
+    }
+    return payload;
+  });
+  await app.register(apiReference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: openApiUrl,
+      pageTitle: 'Tallyport API',
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+    },
+  });
+}

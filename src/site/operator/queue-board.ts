@@ -1,0 +1,101 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Platform } from '../../platform.ts';
+import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
+import { describeForwarding } from './queue-words.ts';
+
+type Sources = Pick<Platform, 'queues' | 'clock'>;
+
+/** Bull Board styles its elements one by one; nothing of a third party is ever asked for. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Its page asks another company for two fonts: the line is taken out, the system's fonts do. */
+const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
+
+/**
+ * Bull Board with every queue, under `app`'s own path. Whoever registers it keeps strangers out.
+ *
+ * Its buttons hasten or hold work: the votes are in MongoDB, a job is only a wake-up call (design rule 3). The
+ * two that write a payload, adding a job and changing one, are answered with 403: the relay wakes every
+ * listener that has due votes, so a job made by hand could only do harm.
+ */
+export async function queueBoard(
+  app: FastifyInstance,
+  { sources, deskPath }: { sources: Sources; deskPath: string },
+): Promise<void> {
+  const board = new FastifyAdapter();
+  createBullBoard({
+    serverAdapter: board,
+    queues: QUEUE_NAMES.map((name) => boardQueue(sources, name)),
+    options: {
+      uiConfig: {
+        boardTitle: 'Tallyport queues',
+        boardLogo: { path: `${deskPath}/desk.svg`, width: 28, height: 28 },
+        favIcon: { default: `${deskPath}/desk.svg`, alternative: `${deskPath}/desk.svg` },
+        miscLinks: [{ text: 'Operator desk', url: deskPath }],
+        hideDocsLink: true,
+        theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },
+      },
+      handlerHooks: {
+        before: ({ route }) =>
+          WRITING_PAYLOADS.has(route)
+            ? {
+                allow: false,
+                message: 'Jobs are made by Tallyport itself: votes are resent with `tallyport vote resend`.',
+              }
+            : undefined,
+      },
+    },
+  });
+  board.setBasePath(app.prefix);
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+  });
+  app.addHook('onSend', async (_request, reply, payload) =>
+    typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+      ? payload.replace(REMOTE_FONTS, '')
+      : payload,
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.method === 'GET') return;
+    request.log.info({
+      event: 'operator.queue_button',
+      method: request.method,
+      button: request.routeOptions.url,
+      of: request.params,
+      status: reply.statusCode,
+    });
+  });
+  await app.register(board.registerPlugin());
+}
+
+const SYSTEM_FONTS = {
+  'font-sans': 'system-ui, sans-serif',
+  'font-mono': 'ui-monospace, monospace',
+};
+
+const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:queueName/:jobId/update-data']);
+
+function boardQueue({ queues, clock }: Sources, name: (typeof QUEUE_NAMES)[number]): BullMQAdapter {
+  const { title } = QUEUES[name];
+  const adapter = new BullMQAdapter(queues[name], { displayName: title });
+  if (name === 'forward-votes') {
+    adapter.setFormatter('name', ({ progress }: { progress?: unknown }) =>
+      describeForwarding(progress, title, clock.now()),
+    );
+  }
+  return adapter;
+}

@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import { after, type Clock, MINUTE, SECOND } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import type { Server } from '../servers/server.ts';
+import type { StatusSample } from './status-sample.ts';
+
+/** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
+export const REPORT_INTERVAL_MS = 5 * MINUTE;
+
+/** What a server says of itself. A field left out keeps its last value. */
+export type StatusReport = {
+  /** People on the server, 0 or more. */
+  onlinePlayers: number;
+  /** −1 means "no limit" and is stored as 0. */
+  maxPlayers: number;
+  /** Milliseconds; a negative one counts as left out. */
+  latencyMs?: number | undefined;
+  motd?: string | undefined;
+  version?: string | undefined;
+};
+
+type Reported = { kind: 'accepted' } | { kind: 'refused'; nextAllowedAt: Date };
+
+type Reporting = {
+  servers: Collection<Server>;
+  statusSamples: Collection<StatusSample>;
+  clock: Clock;
+  log: Logger;
+};
+
+/** The sample is history: an answer does not wait for it longer than this. */
+const SAMPLE_TIMEOUT_MS = SECOND;
+const TRY_AGAIN_MS = 20;
+
+/**
+ * Takes a server's report of its own status, one in five minutes, however many race: one conditional update of
+ * the server's document decides and carries the whole report. The sample for the history follows; when it
+ * fails the report is taken all the same.
+ *
+ * @throws the driver's error when the database fails, or when it cannot be known whether the report was taken
+ */
+export async function reportStatus(
+  deps: Reporting,
+  serverId: ObjectId,
+  report: StatusReport,
+): Promise<Reported> {
+  const now = deps.clock.now();
+  const onlinePlayers = report.onlinePlayers;
+  const maxPlayers = Math.max(report.maxPlayers, 0);
+  const latencyMs = report.latencyMs !== undefined && report.latencyMs >= 0 ? report.latencyMs : undefined;
+  const lastReport = { id: new UUID(uuidv7({ msecs: now.getTime() })), at: now };
+  const fields: Partial<Record<string, unknown>> = {
+    lastReport,
+    'current.status': 'online',
+    'current.onlinePlayers': onlinePlayers,
+    'current.maxPlayers': maxPlayers,
+    'current.latencyMs': latencyMs,
+    'current.motd': report.motd,
+    'current.version': report.version,
+    'current.checkedAt': now,
+  };
+  // The client leaves out what is undefined (mongo.ts, ignoreUndefined).
+  const reported = await updateOnce(deps.servers, serverId, lastReport, fields);
+  if (reported.kind === 'accepted') {
+    await keepSample(deps, {
+      at: now,
+      serverId,
+      source: 'report',
+      seconds: 0,
+      online: true,
+      onlinePlayers,
+      maxPlayers,
+      latencyMs: latencyMs ?? null,
+    });
+  }
+  return reported;
+}
+
+/**
+ * Makes the update unless a report stands less than five minutes before it. After an update whose end is
+ * unknown the document is read: our own id there means that it was made; otherwise it is sent again.
+ */
+async function updateOnce(
+  servers: Collection<Server>,
+  serverId: ObjectId,
+  ours: { id: UUID; at: Date },
+  fields: Partial<Record<string, unknown>>,
+): Promise<Reported> {
+  const windowOpen = {
+    $or: [{ lastReport: null }, { 'lastReport.at': { $lte: after(ours.at, -REPORT_INTERVAL_MS) } }],
+  };
+  const deadline = Date.now() + OPERATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      const { matchedCount } = await servers.updateOne({ _id: serverId, ...windowOpen }, { $set: fields });
+      if (matchedCount === 1) return { kind: 'accepted' };
+    } catch (error) {
+      if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
+    }
+    const server = await servers.findOne({ _id: serverId }, { projection: { lastReport: 1 } });
+    const standing = server?.lastReport;
+    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted' };
+    if (standing && after(standing.at, REPORT_INTERVAL_MS) > ours.at) {
+      return { kind: 'refused', nextAllowedAt: after(standing.at, REPORT_INTERVAL_MS) };
+    }
+    await pause(TRY_AGAIN_MS);
+  }
+}
+
+async function keepSample({ statusSamples, log }: Reporting, sample: StatusSample): Promise<void> {
+  try {
+    await statusSamples.insertOne(sample, { timeoutMS: SAMPLE_TIMEOUT_MS });
+  } catch (error) {
+    const serverId = sample.serverId.toHexString();
+    log.warn({ event: 'status.sample_lost', serverId, reason: String(error) });
+  }
+}

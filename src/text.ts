@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** The length of `value` in Unicode code points, as the contract counts characters. */
+export function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+/**
+ * A text that a person or a plugin gives: well-formed Unicode, `min` to `max` code points. The messages say
+ * what it must be, without naming the field: the door does that.
+ */
+export function text({ min = 0, max }: { min?: number; max: number }) {
+  return z
+    .string({ error: 'must be a string' })
+    .refine((value) => value.isWellFormed(), {
+      error: 'must be valid Unicode: it has an unpaired surrogate',
+      abort: true,
+    })
+    .refine((value) => min === 0 || codePoints(value) >= min, {
+      error: min === 1 ? 'must not be empty' : `must have at least ${min} characters`,
+    })
+    .refine((value) => codePoints(value) <= max, { error: `must have at most ${max} characters` })
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
+}

@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Collection, ObjectId, type UUID } from 'mongodb';
+import { after, DAY, SECOND } from '../clock.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd } from '../mongo.ts';
+import {
+  type Accepted,
+  type CastRequest,
+  castVote,
+  newVoteId,
+  type Refused,
+  type VoteCasting,
+  VoteEndUnknownError,
+} from './cast-vote.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+
+/** A key may be used anew after this long. */
+const KEY_LIFETIME_MS = DAY;
+
+/** How long a request waits for the one that claimed its key before it finishes that one's work. */
+const PATIENCE_MS = 2 * SECOND;
+const LOOK_AGAIN_MS = 25;
+
+type Answer = { kind: 'answer'; body: string; voteId: UUID };
+type KeyReused = { kind: 'key-reused'; username: string };
+
+type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
+
+/**
+ * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is
+ * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Whoever finds a
+ * claim without an answer waits a little, then finishes it under the same vote id, so a process that died
+ * half-way loses nothing.
+ *
+ * @param key - 1 to 255 visible ASCII characters; per server
+ * @param bodyOf - makes the response body that is stored and replayed byte for byte
+ * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
+ * @throws as `castVote` does. An unknown end keeps the claim, so that repeating the request finishes it; every
+ *   other failure frees the key
+ */
+export async function castVoteOnce(
+  deps: OnceDeps,
+  request: CastRequest & { key: string },
+  bodyOf: (accepted: Accepted) => string,
+): Promise<Answer | Refused | KeyReused> {
+  for (;;) {
+    const { claim, ours } = await claimKey(deps, request);
+    if (claim.username !== request.username) return { kind: 'key-reused', username: claim.username };
+    const standing = ours ? claim : await awaitAnswer(deps, claim);
+    // The one who held the key was refused or failed, and freed it: it is ours to claim.
+    if (!standing) continue;
+    if (standing.answer) return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
+    return finish(deps, request, claim, bodyOf);
+  }
+}
+
+async function finish(
+  deps: OnceDeps,
+  request: CastRequest,
+  claim: IdempotencyKey,
+  bodyOf: (accepted: Accepted) => string,
+): Promise<Answer | Refused> {
+  let cast: Accepted | Refused;
+  try {
+    cast = await castVote(deps, request, claim.voteId);
+  } catch (error) {
+    if (!(error instanceof VoteEndUnknownError)) await freeKey(deps, claim);
+    throw error;
+  }
+  if (cast.kind === 'refused') {
+    await freeKey(deps, claim);
+    return cast;
+  }
+  const body = await storeAnswer(deps, claim, bodyOf(cast)).catch((error: unknown) => {
+    throw new VoteEndUnknownError(error);
+  });
+  return { kind: 'answer', body, voteId: claim.voteId };
+}
+
+/** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
+async function claimKey(
+  { idempotencyKeys, clock }: OnceDeps,
+  { serverId, key, username }: CastRequest & { key: string },
+): Promise<{ claim: IdempotencyKey; ours: boolean }> {
+  const now = clock.now();
+  const fresh: IdempotencyKey = {
+    _id: new ObjectId(),
+    serverId,
+    key,
+    username,
+    voteId: newVoteId(now),
+    expiresAt: after(now, KEY_LIFETIME_MS),
+    answer: null,
+  };
+  for (;;) {
+    try {
+      await idempotencyKeys.insertOne(fresh, { writeConcern: DURABLE });
+      return { claim: fresh, ours: true };
+    } catch (error) {
+      if (!isDuplicateKey(error) && !isUnknownEnd(error)) throw error;
+    }
+    const standing = await idempotencyKeys.findOne({ serverId, key });
+    if (!standing) continue;
+    if (now < standing.expiresAt) return { claim: standing, ours: standing._id.equals(fresh._id) };
+    await idempotencyKeys.deleteOne({ serverId, key, _id: standing._id });
+  }
+}
+
+/** The claim once it has an answer; as it is when nobody answers in time; null when it was freed. */
+async function awaitAnswer(
+  { idempotencyKeys }: OnceDeps,
+  claim: IdempotencyKey,
+): Promise<IdempotencyKey | null> {
+  const deadline = Date.now() + PATIENCE_MS;
+  let standing: IdempotencyKey | null = claim;
+  while (standing && !standing.answer && Date.now() < deadline) {
+    await pause(LOOK_AGAIN_MS);
+    standing = await idempotencyKeys.findOne({ serverId: claim.serverId, key: claim.key, _id: claim._id });
+  }
+  return standing;
+}
+
+/**
+ * Stores the answer unless somebody was first, and returns the one that stands. A claim freed in the meantime
+ * (by a request of the same key that failed) is made anew, so that repeating the request replays this answer.
+ */
+async function storeAnswer(
+  { idempotencyKeys }: OnceDeps,
+  claim: IdempotencyKey,
+  body: string,
+): Promise<string> {
+  const { _id, serverId, key, answer: _, ...rest } = claim;
+  try {
+    await idempotencyKeys.updateOne(
+      { _id, serverId, key, answer: null },
+      { $set: { answer: body }, $setOnInsert: rest },
+      { upsert: true, writeConcern: DURABLE },
+    );
+    return body;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    const standing = await idempotencyKeys.findOne({ _id, serverId, key });
+    return standing?.answer ?? body;
+  }
+}
+
+/**
+ * Lets the key be used again, unless somebody stored an answer under it. When this fails the claim stays, and
+ * the next request of this key finishes it.
+ */
+async function freeKey({ idempotencyKeys, log }: OnceDeps, claim: IdempotencyKey): Promise<void> {
+  const place = { _id: claim._id, serverId: claim.serverId, key: claim.key, answer: null };
+  await idempotencyKeys.deleteOne(place).catch((error: unknown) => {
+    log.warn({
+      event: 'idempotency.not_freed',
+      serverId: claim.serverId.toHexString(),
+      reason: String(error),
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { blocks, newestVote, nextVoteAt } from './cooldown.ts';
+import { usernameKey } from './username.ts';
+import type { Vote } from './vote.ts';
+
+export type VoteCheck =
+  | { hasVoted: true; votedAt: Date; nextVoteAt: Date }
+  | { hasVoted: false; votedAt: null; nextVoteAt: null };
+
+/** Whether a player voted for a server in the last 24 hours, in whatever spelling of the name. */
+export async function checkVote(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  serverId: ObjectId,
+  username: string,
+): Promise<VoteCheck> {
+  const newest = await newestVote(votes, serverId, usernameKey(username));
+  if (!newest || !blocks(newest, clock.now())) return { hasVoted: false, votedAt: null, nextVoteAt: null };
+  return { hasVoted: true, votedAt: newest.votedAt, nextVoteAt: nextVoteAt(newest) };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** The most code points a name may have. */
+const LONGEST_NAME = 50;
+
+/**
+ * The key under which two spellings are the same player (contract, POST …/vote): Unicode NFKC, full case
+ * folding (upper- then lower-casing does it), default-ignorable characters removed, white space collapsed.
+ *
+ * @returns an empty string when nothing visible is left
+ */
+export function usernameKey(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/[\s\p{White_Space}]+/gu, ' ')
+    .trim();
+}
+
+/**
+ * A player's name as a request gives it: trimmed, 1 to 50 code points, no control characters (a line feed
+ * would forge a field of the forwarded vote), not only of invisible ones.
+ */
+export const usernameSchema = z
+  .string({ error: 'username is required and must be a string' })
+  .refine((name) => name.isWellFormed(), {
+    error: 'username has an unpaired surrogate: it is not valid Unicode',
+    abort: true,
+  })
+  .transform((name) => name.trim())
+  .refine((name) => name.length > 0, { error: 'username must not be empty', abort: true })
+  .refine((name) => [...name].length <= LONGEST_NAME, {
+    error: `username must have at most ${LONGEST_NAME} characters`,
+  })
+  .refine((name) => !/\p{Cc}/u.test(name), { error: 'username must not contain control characters' })
+  .refine((name) => usernameKey(name) !== '', { error: 'username must have a visible character' });

@@ -1,0 +1,79 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { after, type Clock, DAY } from '../clock.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Vote } from './vote.ts';
+import type { VoteCounter } from './vote-counter.ts';
+
+/** The published span of `votes_count`: today and the 29 UTC days before. */
+const RANKING_DAYS = 30;
+
+/** `2026-11` of a moment, in UTC. */
+function monthOf(at: Date): string {
+  return at.toISOString().slice(0, 7);
+}
+
+/** `21` of a moment, in UTC. */
+function dayOf(at: Date): string {
+  return at.toISOString().slice(8, 10);
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
+
+/**
+ * Counts one vote and returns how many its server has in the UTC month of `votedAt`, this one included. Each
+ * caller gets its own number: the increment and the reading are one operation (design rule 8).
+ */
+export async function countVote(
+  voteCounters: Collection<VoteCounter>,
+  serverId: ObjectId,
+  votedAt: Date,
+): Promise<number> {
+  const increment = () =>
+    voteCounters.findOneAndUpdate(
+      { serverId, month: monthOf(votedAt) },
+      { $inc: { [`days.${dayOf(votedAt)}`]: 1 } },
+      { upsert: true, returnDocument: 'after' },
+    );
+  // Two first votes of a month may both try to insert the document; the second try finds it.
+  const counter = await increment().catch((error: unknown) => {
+    if (isDuplicateKey(error)) return increment();
+    throw error;
+  });
+  return counter ? sum(Object.values(counter.days)) : 1;
+}
+
+/** A server's votes in the UTC month of `at`, counted from the votes themselves. */
+export function countVotesOfMonth(votes: Collection<Vote>, serverId: ObjectId, at: Date): Promise<number> {
+  const start = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
+  const end = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1));
+  return votes.countDocuments({ serverId, votedAt: { $gte: start, $lt: end } });
+}
+
+/** `votesCount`: today and the 29 UTC days before. `monthlyVotes`: the current UTC month. */
+export type VoteFigures = { votesCount: number; monthlyVotes: number; allTimeVotes: number };
+
+/** A server's vote figures at this moment, from its counters. */
+export async function voteFigures(
+  { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
+  serverId: ObjectId,
+): Promise<VoteFigures> {
+  const counters = await voteCounters.find({ serverId }).toArray();
+  const now = clock.now();
+  const firstDay = after(now, -(RANKING_DAYS - 1) * DAY)
+    .toISOString()
+    .slice(0, 10);
+  const figures: VoteFigures = { votesCount: 0, monthlyVotes: 0, allTimeVotes: 0 };
+  for (const { month, days } of counters) {
+    const total = sum(Object.values(days));
+    figures.allTimeVotes += total;
+    if (month === monthOf(now)) figures.monthlyVotes = total;
+    for (const [day, count] of Object.entries(days)) {
+      if (`${month}-${day}` >= firstDay) figures.votesCount += count;
+    }
+  }
+  return figures;
+}

@@ -1,0 +1,54 @@
+import type { Collection, ObjectId, UUID } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { blocks, newestVote } from './cooldown.ts';
+import { usernameKey } from './username.ts';
+import type { DeliveryState, Vote } from './vote.ts';
+
+/** A server's votes, newest first; `state` narrows them to one delivery state. */
+export function listVotes(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  { state, limit }: { state?: DeliveryState; limit: number },
+): Promise<Vote[]> {
+  return votes
+    .find({ serverId, ...(state ? { 'delivery.state': state } : {}) })
+    .sort({ votedAt: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/**
+ * A vote by its id alone, for people who have nothing else. On a sharded cluster this asks every shard; no
+ * request of the API does it.
+ */
+export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {
+  return votes.findOne({ _id: voteId });
+}
+
+/**
+ * Ends a player's 24 hours early, so that a plugin's author can vote again. The vote stays and counts.
+ *
+ * @returns whether there was a vote that stood in the way
+ */
+export async function forgetVote(
+  { votes, auditLog, clock }: { votes: Collection<Vote>; auditLog: Collection<AuditEntry>; clock: Clock },
+  serverId: ObjectId,
+  username: string,
+  by: string,
+): Promise<boolean> {
+  const now = clock.now();
+  const newest = await newestVote(votes, serverId, usernameKey(username));
+  if (!newest || !blocks(newest, now)) return false;
+  await votes.updateOne({ serverId, _id: newest._id }, { $set: { cooldownEndedAt: now } });
+  await recordAudit(
+    { auditLog, clock },
+    {
+      by,
+      action: 'vote.forget',
+      serverId,
+      details: { voteId: newest._id.toString(), username: newest.username },
+    },
+  );
+  return true;
+}

@@ -1,0 +1,128 @@
+import type { ObjectId } from 'mongodb';
+import { SECOND } from './clock.ts';
+import { remembered, within } from './deadline.ts';
+import { type ListenerState, listenerState } from './delivery/listener.ts';
+import type { Platform } from './platform.ts';
+import { QUEUE_NAMES, type QueueName } from './queues.ts';
+import { redisAnswers } from './redis-answers.ts';
+
+type Sources = Pick<Platform, 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log'>;
+
+/** What is to be done and since when. What could not be counted is absent. */
+export type WaitingWork = {
+  queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
+  /** Votes waiting or being sent. */
+  openVotes: Partial<Record<ListenerState, number>>;
+  jobs: { queue: QueueName; state: string; count: number }[];
+  mongodbUp: boolean;
+  redisUp: boolean;
+};
+
+/** A scrape waits this long for each service and no longer. */
+const PATIENCE_MS = 2 * SECOND;
+const FRESH_MS = 10 * SECOND;
+
+/** Counts waiting work, at most every ten seconds however often it is asked for, and never throws. */
+export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> {
+  return remembered(FRESH_MS, () => countWaitingWork(sources));
+}
+
+async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
+  const [redisUp, votes, jobs] = await Promise.all([
+    redisAnswers(sources.producerRedis, PATIENCE_MS),
+    orNothing(sources, 'votes', countVotes(sources)),
+    orNothing(sources, 'jobs', countJobs(sources)),
+  ]);
+  return {
+    queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
+    openVotes: votes?.open ?? {},
+    jobs: jobs?.counts ?? [],
+    mongodbUp: votes !== undefined,
+    redisUp,
+  };
+}
+
+async function orNothing<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
+  try {
+    return await within(PATIENCE_MS, counting);
+  } catch (error) {
+    log.debug({ event: 'metrics.not_counted', what, reason: String(error) });
+    return undefined;
+  }
+}
+
+/**
+ * The votes of forward-votes, from MongoDB: Redis has one job for a listener however many votes wait. Only
+ * votes that are due at a reachable listener are work that more workers would get done sooner.
+ */
+async function countVotes({ votes, listeners, clock }: Sources) {
+  const servers: Record<ListenerState, ObjectId[]> = { active: [], unreachable: [], paused: [] };
+  const all = listeners.find(
+    {},
+    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, timeoutMS: PATIENCE_MS },
+  );
+  for await (const listener of all) servers[listenerState(listener)].push(listener.serverId);
+
+  const openVotesOf = (serverIds: ObjectId[]) =>
+    votes.countDocuments(
+      { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
+      { hint: 'open_work', timeoutMS: PATIENCE_MS },
+    );
+  const now = clock.now();
+  const [active, unreachable, paused, due] = await Promise.all([
+    openVotesOf(servers.active),
+    openVotesOf(servers.unreachable),
+    openVotesOf(servers.paused),
+    votes
+      .aggregate<{ waiting: number; oldest: Date }>(
+        [
+          {
+            $match: {
+              serverId: { $in: servers.active },
+              'delivery.queuedAt': { $gt: new Date(0) },
+              'delivery.state': 'waiting',
+              'delivery.nextAt': { $lte: now },
+            },
+          },
+          { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } },
+        ],
+        { hint: 'open_work', timeoutMS: PATIENCE_MS },
+      )
+      .next(),
+  ]);
+  return {
+    open: { active, unreachable, paused },
+    due: {
+      waiting: due?.waiting ?? 0,
+      oldestSeconds: due ? (now.getTime() - due.oldest.getTime()) / SECOND : 0,
+    },
+  };
+}
+
+/** The jobs of every queue, from Redis. */
+async function countJobs({ queues, clock }: Sources) {
+  const counted = await Promise.all(
+    QUEUE_NAMES.map(async (name) => {
+      const [counts, oldest] = await Promise.all([
+        queues[name].getJobCounts(),
+        queues[name].getJobs(['waiting'], 0, 0, true),
+      ]);
+      return { name, counts, since: oldest[0]?.timestamp };
+    }),
+  );
+  const now = clock.now().getTime();
+  return {
+    counts: counted.flatMap(({ name, counts }) =>
+      Object.entries(counts).map(([state, count]) => ({ queue: name, state, count })),
+    ),
+    queues: Object.fromEntries(
+      counted.map(({ name, counts, since }) => [
+        name,
+        {
+          waiting: (counts.waiting ?? 0) + (counts.prioritized ?? 0),
+          oldestSeconds: since === undefined ? 0 : Math.max(0, now - since) / SECOND,
+        },
+      ]),
+    ) as WaitingWork['queues'],
+  };
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Environment } from '../../src/embedded/binary.ts';
+import { ownEnvironment } from '../../src/embedded/environment.ts';
+
+const run = promisify(execFile);
+
+/** A machine as a newcomer may have it: its PATH holds what is put there, its caches are empty. */
+export type Machine = {
+  env: Environment;
+  /** Where Tallyport keeps the programs that it gets. */
+  cacheDir: string;
+  /** Puts a program on PATH under its own name. */
+  add(name: string, path: string): Promise<void>;
+  /** Puts a python3 on PATH that has pip. */
+  addPython(): Promise<void>;
+};
+
+/** A machine with an empty PATH on which MongoDB's own download is refused. */
+export async function bareMachine(): Promise<Machine> {
+  const home = await mkdtemp(join(tmpdir(), 'tallyport-machine-'));
+  const bin = join(home, 'bin');
+  await mkdir(bin);
+  return {
+    env: {
+      ...ownEnvironment(),
+      PATH: bin,
+      HOME: home,
+      XDG_CACHE_HOME: join(home, 'cache'),
+      MONGOMS_SYSTEM_BINARY: undefined,
+      // Nobody listens there.
+      MONGOMS_DOWNLOAD_MIRROR: 'https://127.0.0.1:1',
+    },
+    cacheDir: join(home, 'cache', 'tallyport'),
+    add: (name, path) => symlink(path, join(bin, name)),
+    async addPython() {
+      const { stdout } = await run('python3', ['-c', 'import sys; print(sys.executable)']);
+      await writeFile(join(bin, 'python3'), `#!/bin/sh\nexec ${stdout.trim()} "$@"\n`);
+      await chmod(join(bin, 'python3'), 0o755);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Collections } from '../../src/collections.ts';
+import { InvalidDocumentError } from '../../src/document.ts';
+import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
+import type { NewServer } from '../../src/servers/server-settings.ts';
+import { openDatabase } from '../support/database.ts';
+
+const PLACE = { address: 'play.example.org', port: 25_565 };
+
+let database: Collections & { close(): Promise<void> };
+let deps: Pick<Collections, 'servers' | 'auditLog'> & { clock: ReturnType<typeof systemClock> };
+
+beforeAll(async () => {
+  database = await openDatabase();
+  deps = { servers: database.servers, auditLog: database.auditLog, clock: systemClock() };
+});
+afterAll(() => database.close());
+
+async function faultsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
+  const error = await addServer(deps, { name: 'Faulty', ...PLACE, ...input } as NewServer).catch(
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof InvalidDocumentError)) throw error;
+  return error.faults;
+}
+
+describe('listing a server', () => {
+  it('stores what was said, with every figure unknown', async () => {
+    const before = await database.servers.countDocuments({ removedAt: null });
+    const { serverId, slug } = await addServer(deps, {
+      name: '  Alpha Craft ',
+      ...PLACE,
+      queryPort: 25_566,
+      game: 'minecraft',
+      countryCode: 'de',
+      isPremium: true,
+    });
+
+    expect(slug).toBe('alpha-craft');
+    expect(await findServer(deps, serverId)).toMatchObject({
+      name: 'Alpha Craft',
+      slug,
+      ...PLACE,
+      queryPort: 25_566,
+      game: 'minecraft',
+      countryCode: 'DE',
+      isPremium: true,
+      removedAt: null,
+      rankPosition: before + 1,
+      current: { status: 'unknown', onlinePlayers: 0, maxPlayers: 0, motd: '', version: '', checkedAt: null },
+      daily: { averagePlayers: 0, peakPlayers: 0, averageLatency: null, uptimePercentage: null },
+    });
+  });
+
+  it('leaves open what was not said', async () => {
+    const { serverId } = await addServer(deps, { name: 'Bare', ...PLACE });
+
+    expect(await findServer(deps, serverId)).toMatchObject({
+      queryPort: null,
+      game: null,
+      countryCode: null,
+      isPremium: false,
+    });
+  });
+
+  it('is written to the audit log', async () => {
+    const { serverId } = await addServer(deps, { name: 'Audited', ...PLACE }, 'someone');
+
+    expect(await database.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
+      by: 'someone',
+      action: 'server.add',
+      details: { name: 'Audited', slug: 'audited' },
+    });
+  });
+
+  it.each([
+    ['Crème de la Craft!', 'creme-de-la-craft'],
+    ["Steve's  Groß-Straße", 'steves-gross-strasse'],
+    ['Łódź ﬁne Æon', 'lodz-fine-aeon'],
+    ['Ⅷ Legion', 'viii-legion'],
+    ['---a---', 'a'],
+  ])('makes the slug of %j', async (name, slug) => {
+    expect((await addServer(deps, { name, ...PLACE })).slug).toBe(slug);
+  });
+
+  it.each(['我的世界', 'Сервер', '!!!', '🎮'])('names %j after its id', async (name) => {
+    const { serverId, slug } = await addServer(deps, { name, ...PLACE });
+
+    expect(slug).toBe(`server-${serverId.slice(-8)}`);
+    expect((await findServer(deps, slug))?.name).toBe(name);
+  });
+
+  it('never makes a slug that could be taken for an id', async () => {
+    const name = 'abcdefabcdefabcdefabcdef';
+    const { serverId, slug } = await addServer(deps, { name, ...PLACE });
+
+    expect(slug).toBe(`server-${name}`);
+    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
+  });
+
+  it('gives twenty servers of one name, listed at once, twenty slugs', async () => {
+    const added = await Promise.all(
+      Array.from({ length: 20 }, () => addServer(deps, { name: 'Same Name', ...PLACE })),
+    );
+
+    expect(added.map(({ slug }) => slug).toSorted()).toEqual(
+      ['same-name', ...Array.from({ length: 19 }, (_, index) => `same-name-${index + 2}`)].toSorted(),
+    );
+  });
+
+  it.each([
+    [{ name: '' }, { name: 'The name must not be empty.' }],
+    [{ name: '\u200b \u200d' }, { name: 'The name must not be empty.' }],
+    [{ name: 'a\nb' }, { name: 'The name must have no line breaks and no other control characters.' }],
+    [{ name: 'a\0b' }, { name: 'The name must have no line breaks and no other control characters.' }],
+    [{ name: 'x'.repeat(101) }, { name: 'The name must have at most 100 characters.' }],
+    [{ name: 'a\ud800' }, { name: 'The name has an unpaired surrogate: it is not valid Unicode.' }],
+    [{ port: 0 }, { port: 'The port must be a whole number, 1 to 65535.' }],
+    [{ port: 65_536 }, { port: 'The port must be a whole number, 1 to 65535.' }],
+    [{ port: 1.5 }, { port: 'The port must be a whole number, 1 to 65535.' }],
+    [{ queryPort: Number.NaN }, { queryPort: 'The query port must be a whole number, 1 to 65535.' }],
+    [
+      { countryCode: 'Germany' },
+      { countryCode: 'The country must be its two-letter code (ISO 3166-1), such as DE.' },
+    ],
+    [{ game: 'x'.repeat(51) }, { game: 'The game must have at most 50 characters.' }],
+  ])('refuses %j', async (input, faults) => {
+    expect(await faultsOf(input)).toEqual(faults);
+  });
+
+  it.each([
+    '',
+    'a b',
+    'host:25565',
+    'http://a.example',
+    '-a.example',
+    '1.2.3',
+    'a..b',
+    'x'.repeat(254),
+  ])('refuses the address %j', async (address) => {
+    expect(Object.keys(await faultsOf({ address }))).toEqual(['address']);
+  });
+
+  it.each([
+    ['play.example.org', 'play.example.org'],
+    ['Play.Example.ORG.', 'play.example.org'],
+    ['spiel.käse.example', 'spiel.xn--kse-qla.example'],
+    ['localhost', 'localhost'],
+    ['mc_1.example', 'mc_1.example'],
+    ['203.0.113.7', '203.0.113.7'],
+    ['[2001:DB8::1]', '2001:db8::1'],
+  ])('takes the address %j', async (address, stored) => {
+    const { serverId } = await addServer(deps, { name: 'Addressed', ...PLACE, address });
+
+    expect((await findServer(deps, serverId))?.address).toBe(stored);
+  });
+
+  it('says one sentence for each fault', async () => {
+    expect(Object.keys(await faultsOf({ name: '', address: '?', port: 0 }))).toEqual([
+      'name',
+      'address',
+      'port',
+    ]);
+  });
+
+  it('takes a name of 100 characters outside the basic plane', async () => {
+    const { serverId } = await addServer(deps, { name: '😀'.repeat(100), ...PLACE });
+
+    expect((await findServer(deps, serverId))?.name).toHaveLength(200);
+  });
+});
+
+describe('editing a server', () => {
+  it('changes what is given and keeps the rest, the slug too', async () => {
+    const { serverId, slug } = await addServer(deps, {
+      name: 'Old',
+      ...PLACE,
+      game: 'minecraft',
+      queryPort: 1,
+    });
+    const edited = await editServer(deps, new ObjectId(serverId), {
+      name: 'New',
+      queryPort: null,
+      port: undefined,
+    });
+
+    expect(edited).toMatchObject({ name: 'New', slug, ...PLACE, game: 'minecraft', queryPort: null });
+    expect(
+      await database.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
+    ).toMatchObject({ details: { name: 'New', queryPort: null } });
+  });
+
+  it('refuses a wrong value and changes nothing', async () => {
+    const { serverId } = await addServer(deps, { name: 'Steady', ...PLACE });
+
+    await expect(editServer(deps, new ObjectId(serverId), { name: 'Shaken', port: 0 })).rejects.toThrow(
+      InvalidDocumentError,
+    );
+    expect((await findServer(deps, serverId))?.name).toBe('Steady');
+  });
+
+  it('knows no server that is not there', async () => {
+    expect(await editServer(deps, new ObjectId(), { name: 'Nobody' })).toBeNull();
+    expect(await editServer(deps, new ObjectId(), {})).toBeNull();
+  });
+});
+
+describe('finding servers', () => {
+  it('finds one by its id and by its slug, and nothing by anything else', async () => {
+    const { serverId, slug } = await addServer(deps, { name: 'Findable', ...PLACE });
+
+    expect((await findServer(deps, serverId))?.slug).toBe(slug);
+    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
+    expect(await findServer(deps, serverId.toUpperCase())).toBeNull();
+    expect(await findServer(deps, '')).toBeNull();
+    expect(await findServer(deps, new ObjectId().toHexString())).toBeNull();
+  });
+
+  it('lists them in the order of their rank', async () => {
+    const ranks = (await listServers(deps)).map(({ rankPosition }) => rankPosition);
+
+    expect(ranks.length).toBeGreaterThan(20);
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { hashPassword, verifyPassword } from '../../src/site/operator/password.ts';
+
+test('a password is recognised, and no other', async () => {
+  const stored = await hashPassword('three ships in the bay');
+  expect(await verifyPassword('three ships in the bay', stored)).toBe(true);
+  expect(await verifyPassword('three ships in the bay ', stored)).toBe(false);
+  expect(await verifyPassword('', stored)).toBe(false);
+});
+
+test('the same password makes another hash each time, in the form that the configuration takes', async () => {
+  const [first, second] = await Promise.all([hashPassword('a'), hashPassword('a')]);
+  expect(first).not.toBe(second);
+  expect(loadConfig({ OPERATOR_PASSWORD_HASH: first }).OPERATOR_PASSWORD_HASH).toBe(first);
+});
+
+test('an accent typed as one character or as two is the same password', async () => {
+  expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
+});
+
+test('a hash that was cut off lets nobody in', async () => {
+  const stored = await hashPassword('a');
+  await expect(verifyPassword('a', stored.slice(0, -20))).rejects.toThrow('not whole');
+  await expect(verifyPassword('b', 'scrypt$32768$8$3$AAAA$A')).rejects.toThrow('not whole');
+});

@@ -1,0 +1,64 @@
+import { inject } from 'vitest';
+import type { Binary } from '../../src/embedded/binary.ts';
+import { MONGOD } from '../../src/embedded/mongod.ts';
+import { REDIS } from '../../src/embedded/redis-server.ts';
+import { freePort, type ServiceKind, startService } from '../../src/embedded/service-process.ts';
+import { noteService, ownedFolder } from './service-folders.ts';
+
+/** A mongod or Redis of one test file alone, which may be killed and stopped at will. */
+export type TestService = {
+  port: number;
+  /** The process at this moment; another one after `restart()`. */
+  pid(): number;
+  /** Ends it cleanly. The data stays until the test run ends, so `restart()` still works. */
+  stop(): Promise<void>;
+  /** SIGKILL; waits until the process is gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP: connections stay open and nobody answers. */
+  pause(): void;
+  /** SIGCONT */
+  resume(): void;
+  /** Starts it again on the same port with the same data; ends it first if it runs. */
+  restart(): Promise<void>;
+};
+
+type Options = { port?: number; binary?: Binary };
+
+/** Starts a mongod in a fresh folder, on a free port or on `port`. `uri` names no database: add `/name`. */
+export async function startMongod(options: Options = {}): Promise<TestService & { uri: string }> {
+  const service = await start(MONGOD, options.binary ?? inject('mongodBinary'), options.port);
+  return { ...service, uri: MONGOD.address(service.port) };
+}
+
+/** Starts a Redis in a fresh folder, on a free port or on `port`. */
+export async function startRedis(options: Options = {}): Promise<TestService & { url: string }> {
+  const service = await start(REDIS, options.binary ?? inject('redisBinary'), options.port);
+  return { ...service, url: REDIS.address(service.port) };
+}
+
+async function start(kind: ServiceKind, binary: Binary, wantedPort?: number): Promise<TestService> {
+  const port = wantedPort ?? (await freePort());
+  const dir = await ownedFolder();
+  const onSpawn = (pid: number) => noteService(dir, pid);
+  const launch = () => startService(kind, { binary, dir, port, onSpawn });
+  let running = await launch();
+  return {
+    port,
+    pid: () => running.pid,
+    stop: () => running.stop(),
+    async kill() {
+      process.kill(running.pid, 'SIGKILL');
+      await running.ended;
+    },
+    pause() {
+      process.kill(running.pid, 'SIGSTOP');
+    },
+    resume() {
+      process.kill(running.pid, 'SIGCONT');
+    },
+    async restart() {
+      await running.stop();
+      running = await launch();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { onTestFinished } from 'vitest';
+import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { freshNames } from './fresh.ts';
+
+/** A configuration with a database and queues of its own; `env` is what an operator would set. */
+export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
+  const fresh = freshNames();
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    MONGODB_URI: fresh.mongodbUri,
+    REDIS_URL: fresh.redisUrl,
+    QUEUE_PREFIX: fresh.queuePrefix,
+    SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+    ...env,
+  });
+  return config as ConnectedConfig;
+}
+
+/** The platform as a process opens it, its database made ready; closed when the test ends. */
+export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
+  const platform = await openPlatform(testConfig(env), 'test');
+  onTestFinished(() => platform.close());
+  await migrateDatabase(platform.mongo.db);
+  return platform;
+}

@@ -1,0 +1,16 @@
+import type { Processor } from 'bullmq';
+import { forgetAttempts } from '../src/delivery/forget-attempts.ts';
+import { markDone } from '../src/periods/period-marks.ts';
+import type { Platform } from '../src/platform.ts';
+import { type Payload, QUEUES } from '../src/queues.ts';
+
+/** Forgets what has been kept long enough on the day that a job names, and marks the day as done. */
+export function cleanUp(platform: Platform): Processor<Payload<'clean-up'>> {
+  return async (job) => {
+    const { day } = QUEUES['clean-up'].payload.parse(job.data);
+    const forgotten = await forgetAttempts(platform, day);
+    await markDone(platform, 'clean-up', day);
+    platform.log.info({ event: 'clean_up.done', day, forgotten });
+    return { forgotten };
+  };
+}

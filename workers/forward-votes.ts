@@ -1,0 +1,58 @@
+import { DelayedError, type Job, type Processor } from 'bullmq';
+import { ObjectId } from 'mongodb';
+import { SECOND } from '../src/clock.ts';
+import { type DrainEnd, type Draining, drainListener } from '../src/delivery/drain-listener.ts';
+import { createSend, openListener } from '../src/delivery/send-vote.ts';
+import type { Metrics } from '../src/metrics.ts';
+import type { Platform } from '../src/platform.ts';
+import { type Payload, QUEUES } from '../src/queues.ts';
+
+/** A listener with much to do makes room for the others after this long. */
+const BUDGET_MS = 20 * SECOND;
+
+/** When attempts are given up: at the stop, and 10 s later those that still wait for an answer. */
+export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
+
+/**
+ * Drains the listener that a job names. A job of an unreachable listener delays itself until the next test is
+ * due and says so, where Bull Board shows it.
+ */
+export function forwardVotes(
+  platform: Platform,
+  metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'>,
+  signals: StopSignals,
+): Processor<Payload<'forward-votes'>> {
+  const deps: Draining = {
+    ...platform,
+    send: createSend(platform.config),
+    open: (listener) => openListener(platform.secrets, listener),
+    onEnd({ vote, attempt }, end) {
+      const protocol = attempt.protocol;
+      metrics.attemptEnded(protocol, end);
+      if (end.class === 'delivered')
+        metrics.voteArrived(protocol, platform.clock.now().getTime() - vote.votedAt.getTime());
+    },
+  };
+  return async (job, token) => {
+    const { serverId, listenerId } = QUEUES['forward-votes'].payload.parse(job.data);
+    const end = await drainListener(deps, new ObjectId(serverId), { ...signals, budgetMs: BUDGET_MS });
+    if (end.kind === 'more') await platform.producer.add('forward-votes', { serverId, listenerId });
+    if (end.kind === 'unreachable') await delay(job, token, end);
+    return end.kind;
+  };
+}
+
+async function delay(
+  job: Job,
+  token: string | undefined,
+  end: Extract<DrainEnd, { kind: 'unreachable' }>,
+): Promise<never> {
+  await job.updateProgress({
+    server: end.server,
+    waiting: end.waiting,
+    reason: end.code,
+    since: end.since.toISOString(),
+  });
+  await job.moveToDelayed(end.nextTestAt.getTime(), token);
+  throw new DelayedError();
+}

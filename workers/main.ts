@@ -1,0 +1,88 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Processor, Worker } from 'bullmq';
+import { SECOND } from '../src/clock.ts';
+import { ConfigError } from '../src/config.ts';
+import type { Metrics } from '../src/metrics.ts';
+import type { Platform } from '../src/platform.ts';
+import { runProcess, type Work } from '../src/process.ts';
+import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/queues.ts';
+import { openRedis } from '../src/redis.ts';
+import { cleanUp } from './clean-up.ts';
+import { forwardVotes, type StopSignals } from './forward-votes.ts';
+import { runRelay } from './relay.ts';
+
+/** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
+const LAST_ANSWERS_MS = 10 * SECOND;
+/** A worker whose Redis is away never closes by itself. */
+const CLOSE_PATIENCE_MS = 3 * SECOND;
+
+/** Every queue's worker, thin. */
+function processors(
+  platform: Platform,
+  metrics: Metrics,
+  signals: StopSignals,
+): Record<QueueName, Processor> {
+  return {
+    'forward-votes': forwardVotes(platform, metrics, signals),
+    'clean-up': cleanUp(platform),
+  };
+}
+
+/** The queues named on the command line; all without names. */
+function chosenQueues(names: string[]): QueueName[] {
+  const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
+  if (unknown.length > 0) {
+    throw new ConfigError([`«${unknown.join(', ')}» is no queue: there are ${QUEUE_NAMES.join(', ')}`]);
+  }
+  return names.length === 0 ? QUEUE_NAMES : QUEUE_NAMES.filter((queue) => names.includes(queue));
+}
+
+async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueName[]): Promise<Work> {
+  const { config, log } = platform;
+  const stop = new AbortController();
+  const waitNoLonger = new AbortController();
+  const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
+  const connection = openRedis(config.REDIS_URL, 'worker', log);
+  const workers = queues.map((name) => {
+    const worker = new Worker(name, process[name], {
+      connection,
+      prefix: queuePrefix(config, name),
+      concurrency: name === 'forward-votes' ? config.WORKER_CONCURRENCY : 1,
+      // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
+      lockDuration: config.LEASE_MS / 2,
+      stalledInterval: config.LEASE_MS / 4,
+      // A job that was found stalled is never given up: it is only a wake-up call.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+    });
+    worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
+    worker.on('failed', (job, error) =>
+      log.error({
+        event: 'job.failed',
+        queue: name,
+        jobId: job?.id,
+        payload: job?.data,
+        reason: error.message,
+      }),
+    );
+    return worker;
+  });
+  const relay = queues.includes('forward-votes') ? runRelay(platform, stop.signal) : Promise.resolve();
+
+  return {
+    async close() {
+      stop.abort();
+      const tooLong = setTimeout(() => waitNoLonger.abort(), LAST_ANSWERS_MS);
+      await Promise.race([
+        Promise.all(workers.map((worker) => worker.close())),
+        pause(LAST_ANSWERS_MS + CLOSE_PATIENCE_MS, undefined, { ref: false }),
+      ]);
+      clearTimeout(tooLong);
+      await relay;
+      connection.disconnect();
+    },
+  };
+}
+
+await runProcess('worker', (platform, { metrics }) =>
+  startWorkers(platform, metrics, chosenQueues(process.argv.slice(2))),
+);

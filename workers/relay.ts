@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { relayDueWork } from '../src/delivery/relay.ts';
+import type { Platform } from '../src/platform.ts';
+
+/** Rounds vary by a fifth, so that many workers do not ask in one moment. */
+const JITTER = 0.2;
+
+/**
+ * Looks for due work in MongoDB again and again until `stopping` is aborted (design rule 2). A round that fails
+ * is followed by the next one.
+ */
+export async function runRelay(platform: Platform, stopping: AbortSignal): Promise<void> {
+  const { log, config } = platform;
+  while (!stopping.aborted) {
+    try {
+      const round = await relayDueWork(platform);
+      if (round.woken + round.expired + round.released > 0) log.info({ event: 'relay.round', ...round });
+    } catch (error) {
+      log.warn({ event: 'relay.failed', reason: String(error) });
+    }
+    const wait = config.RELAY_INTERVAL_MS * (1 - JITTER + 2 * JITTER * Math.random());
+    await pause(wait, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}
