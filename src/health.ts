@@ -1,6 +1,7 @@
 import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { SECOND } from './clock.ts';
+import type { Db } from 'mongodb';
+import { type Clock, SECOND } from './clock.ts';
 import { remembered, within } from './deadline.ts';
 import { missingUniqueIndexes } from './migrate.ts';
 import { clockSkew } from './mongo.ts';
@@ -28,33 +29,36 @@ const FRESH_MS = SECOND;
 const UNKNOWN = 'not known, because MongoDB does not answer';
 
 /**
- * Checks MongoDB, its unique indexes, the clock and Redis, within two seconds; never throws. Without Redis a
- * process is ready: MongoDB holds the work.
+ * Checks MongoDB, its unique indexes, the clock and Redis, each for at most two seconds; never throws. Without
+ * Redis a process is ready: MongoDB holds the work.
  */
 export async function readiness({ mongo, clock, producerRedis }: Sources): Promise<Readiness> {
-  const [mongodb, indexes, clockCheck, redis] = await Promise.all([
-    check('MongoDB does not answer', async () => {
-      await mongo.db.command({ ping: 1 });
-      return 'ok';
-    }),
-    check(UNKNOWN, async () => {
-      const missing = await missingUniqueIndexes(mongo.db);
-      return missing.length === 0 ? 'ok' : `missing ${missing.join(', ')}: run \`tallyport migrate\``;
-    }),
-    check(UNKNOWN, async () => describeSkew(await clockSkew(mongo.db, () => clock.now()))),
+  const [database, redis] = await Promise.all([
+    checkDatabase(mongo.db, clock),
     redisAnswers(producerRedis, PATIENCE_MS),
   ]);
-  const ready = [mongodb, indexes, clockCheck].every((result) => result === 'ok');
   return {
-    ready,
+    ready: Object.values(database).every((result) => result === 'ok'),
     degraded: !redis,
     checks: {
-      mongodb,
-      indexes,
-      clock: clockCheck,
+      ...database,
       redis: redis ? 'ok' : 'Redis does not answer: votes are accepted and forwarded when it is back',
     },
   };
+}
+
+/** One ping comes first: questions to a silent mongod would each hold a connection that requests need. */
+async function checkDatabase(db: Db, clock: Clock): Promise<Omit<Readiness['checks'], 'redis'>> {
+  const mongodb = await check('MongoDB does not answer', async () => {
+    await db.command({ ping: 1 });
+    return 'ok';
+  });
+  if (mongodb !== 'ok') return { mongodb, indexes: UNKNOWN, clock: UNKNOWN };
+  const [indexes, skew] = await Promise.all([
+    check(UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
+    check(UNKNOWN, async () => describeSkew(await clockSkew(db, () => clock.now()))),
+  ]);
+  return { mongodb, indexes, clock: skew };
 }
 
 async function check(otherwise: string, ask: () => Promise<string>): Promise<string> {
@@ -63,6 +67,10 @@ async function check(otherwise: string, ask: () => Promise<string>): Promise<str
   } catch {
     return otherwise;
   }
+}
+
+function describeMissing(indexes: string[]): string {
+  return indexes.length === 0 ? 'ok' : `missing ${indexes.join(', ')}: run \`tallyport migrate\``;
 }
 
 function describeSkew(ms: number): string {

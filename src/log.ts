@@ -10,16 +10,20 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'set-cookie', 'token', 'public
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
  *
  * @param process - the process's name in every line: `web`, `worker`, `scheduler`
+ * @param to - 1 for standard output; 2 for standard error, where a command's output is something else
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string): Logger {
-  return pino({
-    level: config.LOG_LEVEL,
-    base: { process },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: {
-      paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]),
-      censor: '[redacted]',
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string, to: 1 | 2 = 1): Logger {
+  return pino(
+    {
+      level: config.LOG_LEVEL,
+      base: { process },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]),
+        censor: '[redacted]',
+      },
     },
-  });
+    pino.destination(to),
+  );
 }

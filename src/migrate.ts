@@ -43,9 +43,7 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
       const wanted = indexName(keys, options);
       if (before.has(wanted)) continue;
       const { name: _, background: __, ...rest } = options as Record<string, unknown>;
-      await db
-        .collection(name)
-        .createIndex(keys as Record<string, 1 | -1>, { ...rest, name: wanted, timeoutMS: 0 });
+      await db.collection(name).createIndex(keys as Record<string, 1 | -1>, { ...rest, name: wanted });
       made.push(`${name}.${wanted}`);
     }
   }
@@ -68,7 +66,7 @@ async function createCollection(db: Db, schema: Schema, name: string): Promise<v
 
 /** `migrateDatabase` on the configured database, with a line in the log for what was made. */
 export async function migrate(config: Pick<ConnectedConfig, 'MONGODB_URI'>, log: Logger): Promise<Migration> {
-  const mongo = await openMongo(config.MONGODB_URI, log);
+  const mongo = await openMongo(config.MONGODB_URI, log, { operationMs: 0 });
   try {
     const migration = await migrateDatabase(mongo.db);
     log.info({ event: 'database.migrated', made: migration.made }, 'the database is ready');

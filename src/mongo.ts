@@ -1,34 +1,48 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
-import { SECOND } from './clock.ts';
+import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 
 /** A client of MongoDB and the database that its address names. */
 export type Mongo = { client: MongoClient; db: Db; close(): Promise<void> };
 
-/** No operation may take longer: an API request is answered with 503 instead (contract, common rules). */
+/**
+ * No operation of a web process may take longer: an API request is answered with 503 instead (contract, common
+ * rules). The driver's own `timeoutMS` has no effect any more; the time without an answer on a socket has.
+ */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 
 /** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
 export const DURABLE = { w: 'majority', journal: true } as const;
 
-const OPTIONS: MongoClientOptions = {
-  appName: 'tallyport',
-  timeoutMS: OPERATION_TIMEOUT_MS,
-  serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
-  connectTimeoutMS: OPERATION_TIMEOUT_MS,
-  maxPoolSize: 100,
-  ignoreUndefined: true,
-  writeConcern: { w: 'majority' },
-};
+function clientOptions(operationMs: number): MongoClientOptions {
+  return {
+    appName: 'tallyport',
+    socketTimeoutMS: operationMs,
+    waitQueueTimeoutMS: operationMs,
+    serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
+    connectTimeoutMS: OPERATION_TIMEOUT_MS,
+    maxPoolSize: 100,
+    ignoreUndefined: true,
+    writeConcern: { w: 'majority' },
+  };
+}
 
 /**
- * Connects to MongoDB, trying again for `patienceMs` milliseconds while nobody answers.
+ * Connects to MongoDB, trying again while nobody answers.
  *
- * @throws the driver's error when the time is over, or at once when the address or the credentials are wrong.
+ * @param waits - in milliseconds: `patienceMs` for the first answer, `operationMs` for each operation (0: for ever)
+ * @throws the driver's error when the patience is over, or at once when the address or the credentials are wrong.
  */
-export async function openMongo(uri: string, log: Logger, patienceMs = 60 * SECOND): Promise<Mongo> {
-  const client = new MongoClient(uri, OPTIONS);
+export async function openMongo(
+  uri: string,
+  log: Logger,
+  {
+    patienceMs = MINUTE,
+    operationMs = OPERATION_TIMEOUT_MS,
+  }: { patienceMs?: number; operationMs?: number } = {},
+): Promise<Mongo> {
+  const client = new MongoClient(uri, clientOptions(operationMs));
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {

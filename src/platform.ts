@@ -1,6 +1,6 @@
 import { bindCollections, type Collections } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
-import { openResources, type Resources } from './resources.ts';
+import { type OpenOptions, openResources, type Resources } from './resources.ts';
 
 /**
  * All that a door hands to the features: what the process holds open and every collection by name. A feature
@@ -9,7 +9,11 @@ import { openResources, type Resources } from './resources.ts';
 export type Platform = Resources & Collections;
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
-export async function openPlatform(config: ConnectedConfig, processName: string): Promise<Platform> {
-  const resources = await openResources(config, processName);
+export async function openPlatform(
+  config: ConnectedConfig,
+  processName: string,
+  options: OpenOptions = {},
+): Promise<Platform> {
+  const resources = await openResources(config, processName, options);
   return { ...resources, ...bindCollections(resources.mongo.db) };
 }

@@ -6,6 +6,7 @@ import { watchReadiness } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openPlatform, type Platform } from './platform.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
+import type { OpenOptions } from './resources.ts';
 
 /** What a process needs besides the platform. */
 export type ProcessContext = {
@@ -46,6 +47,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
 export async function runProcess(
   name: string,
   start: (platform: Platform, context: ProcessContext) => Promise<Work>,
+  options: OpenOptions = {},
 ): Promise<void> {
   const stopping = new AbortController();
   let closing: (() => Promise<void>) | undefined;
@@ -64,7 +66,7 @@ export async function runProcess(
   };
   try {
     const config = connected(loadConfig());
-    const platform = await openPlatform(config, name);
+    const platform = await openPlatform(config, name, options);
     opened.push(platform);
     const metrics = createMetrics(platform);
     const readiness = watchReadiness(platform, stopping.signal);

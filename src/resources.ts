@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, MINUTE, systemClock } from './clock.ts';
 import type { ConnectedConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
-import { type Mongo, openMongo } from './mongo.ts';
+import { type Mongo, OPERATION_TIMEOUT_MS, openMongo } from './mongo.ts';
 import { createProducer, openQueues, type Producer, type QueueName } from './queues.ts';
 import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
@@ -26,15 +26,35 @@ export type Resources = {
   close(): Promise<void>;
 };
 
+/** How a command differs from a process that runs on: it logs elsewhere, and a person waits for it. */
+export type OpenOptions = {
+  /** By default one that writes to standard output. */
+  log?: Logger;
+  /** How long MongoDB is waited for: a minute by default. */
+  mongoPatienceMs?: number;
+  /** How long an operation may take: 5 s by default, as long as an API request may. */
+  mongoOperationMs?: number;
+};
+
 /**
  * Opens what a process needs. Redis may be away: votes are accepted without it. MongoDB is waited for.
  *
  * @param name - the process's name in its log lines
- * @throws the driver's error when MongoDB does not answer within a minute or refuses us
+ * @throws the driver's error when MongoDB does not answer in time or refuses us
  */
-export async function openResources(config: ConnectedConfig, name: string): Promise<Resources> {
-  const log = createLogger(config, name);
-  const mongo = await openMongo(config.MONGODB_URI, log);
+export async function openResources(
+  config: ConnectedConfig,
+  name: string,
+  {
+    log = createLogger(config, name),
+    mongoPatienceMs = MINUTE,
+    mongoOperationMs = OPERATION_TIMEOUT_MS,
+  }: OpenOptions = {},
+): Promise<Resources> {
+  const mongo = await openMongo(config.MONGODB_URI, log, {
+    patienceMs: mongoPatienceMs,
+    operationMs: mongoOperationMs,
+  });
   const producerRedis = openRedis(config.REDIS_URL, 'producer', log);
   const deskRedis = openRedis(config.REDIS_URL, 'desk', log);
   const producerQueues = openQueues(config, producerRedis, log);

@@ -59,14 +59,14 @@ async function countVotes({ votes, listeners, clock }: Sources) {
   const servers: Record<ListenerState, ObjectId[]> = { active: [], unreachable: [], paused: [] };
   const all = listeners.find(
     {},
-    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, timeoutMS: PATIENCE_MS },
+    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, maxTimeMS: PATIENCE_MS },
   );
   for await (const listener of all) servers[listenerState(listener)].push(listener.serverId);
 
   const openVotesOf = (serverIds: ObjectId[]) =>
     votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
-      { hint: 'open_work', timeoutMS: PATIENCE_MS },
+      { hint: 'open_work', maxTimeMS: PATIENCE_MS },
     );
   const now = clock.now();
   const [active, unreachable, paused, due] = await Promise.all([
@@ -86,7 +86,7 @@ async function countVotes({ votes, listeners, clock }: Sources) {
           },
           { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } },
         ],
-        { hint: 'open_work', timeoutMS: PATIENCE_MS },
+        { hint: 'open_work', maxTimeMS: PATIENCE_MS },
       )
       .next(),
   ]);

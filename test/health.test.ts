@@ -33,7 +33,6 @@ test('with Redis killed, or stopped and silent, a process is ready and says that
   await vi.waitUntil(() => platform.producerRedis.status === 'ready');
 
   redis.pause();
-  onTestFinished(() => redis.resume());
   const silent = await ask(platform, '/readyz');
   expect(silent.statusCode).toBe(200);
   expect(silent.json()).toMatchObject({ ready: true, degraded: true });
@@ -49,8 +48,8 @@ test('with MongoDB stopped a process lives and is not ready, and says so within 
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
   const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });
-  mongod.pause();
   onTestFinished(() => mongod.resume());
+  mongod.pause();
 
   const started = performance.now();
   const answer = await ask(platform, '/readyz');

@@ -13,6 +13,8 @@ import { runRelay } from './relay.ts';
 
 /** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
+/** Nobody waits for a worker's operation on many votes, but it must end. */
+const LONGEST_OPERATION_MS = 30 * SECOND;
 /** A worker whose Redis is away never closes by itself. */
 const CLOSE_PATIENCE_MS = 3 * SECOND;
 
@@ -83,6 +85,8 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
   };
 }
 
-await runProcess('worker', (platform, { metrics }) =>
-  startWorkers(platform, metrics, chosenQueues(process.argv.slice(2))),
+await runProcess(
+  'worker',
+  (platform, { metrics }) => startWorkers(platform, metrics, chosenQueues(process.argv.slice(2))),
+  { mongoOperationMs: LONGEST_OPERATION_MS },
 );

@@ -10,12 +10,13 @@ export type Standing = { breaker: Breaker; pause: Pause | null; voteFaults: numb
  * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same standing and outcome
  * always give the same result but for the jitter.
  *
+ * @param end - `test`: the attempt tested an unreachable listener; others were under way when it became so
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns the same object when nothing changes
  */
 export function standingAfter(
   before: Standing,
-  end: Outcome,
+  end: Outcome & { test: boolean },
   now: Date,
   schedule: readonly number[],
 ): Standing {
@@ -44,9 +45,15 @@ export function standingAfter(
   }
 }
 
-function breakerAfterFailure(before: Breaker, end: Outcome, now: Date, schedule: readonly number[]): Breaker {
+function breakerAfterFailure(
+  before: Breaker,
+  end: Outcome & { test: boolean },
+  now: Date,
+  schedule: readonly number[],
+): Breaker {
   const failures = before.failures + 1;
   const reason = { code: end.code, ...(end.words ? { words: end.words } : {}) };
+  if (before.openSince && !end.test) return { ...before, failures };
   if (before.openSince) {
     const tests = before.tests + 1;
     return {

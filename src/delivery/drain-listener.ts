@@ -257,7 +257,12 @@ class Drain {
       pause: this.#listener.pause ?? null,
       voteFaults: this.#listener.voteFaults,
     };
-    const standing = standingAfter(before, end, clock.now(), config.BREAKER_SCHEDULE);
+    const standing = standingAfter(
+      before,
+      { ...end, test: attempt.test },
+      clock.now(),
+      config.BREAKER_SCHEDULE,
+    );
     if (standing === before) return;
     // In memory at once: the other attempts under way must not be judged by the older standing.
     this.#listener = { ...this.#listener, ...standing };

@@ -21,7 +21,7 @@ export async function forgetAttempts(
   const from = after(startOf(day), -ATTEMPT_DETAILS_KEPT_MS);
   const votedAt = { $gte: from, $lt: after(from, DAY) };
   let forgotten = 0;
-  for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 }, timeoutMS: 0 })) {
+  for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 } })) {
     const changed = await votes.updateMany(
       { serverId, votedAt, 'delivery.attempts.0': { $exists: true } },
       { $set: { 'delivery.attempts': [] } },

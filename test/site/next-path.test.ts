@@ -3,7 +3,10 @@ import { nextPath } from '../../src/site/operator/next-path.ts';
 
 test.each([
   ['/operator/queues', '/operator/queues'],
-  ['/operator/queues/queue/forward-votes?status=delayed', '/operator/queues/queue/forward-votes?status=delayed'],
+  [
+    '/operator/queues/queue/forward-votes?status=delayed',
+    '/operator/queues/queue/forward-votes?status=delayed',
+  ],
   ['/operator', '/operator'],
 ])('%s is followed', (next, path) => {
   expect(nextPath(next, '/operator')).toBe(path);

@@ -27,9 +27,12 @@ test('a listener that answers says how many votes wait', () => {
   expect(describeForwarding({ server: 'beta', waiting: 1 }, title, now)).toBe('beta: 1 vote waiting');
 });
 
-test.each([0, undefined, {}, 'half', { server: 1, waiting: 'x' }])(
-  'progress %j is the title of the queue',
-  (progress) => {
-    expect(describeForwarding(progress, title, now)).toBe(title);
-  },
-);
+test.each([
+  0,
+  undefined,
+  {},
+  'half',
+  { server: 1, waiting: 'x' },
+])('progress %j is the title of the queue', (progress) => {
+  expect(describeForwarding(progress, title, now)).toBe(title);
+});

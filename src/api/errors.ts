@@ -1,0 +1,124 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { DeadlineError } from '../deadline.ts';
+import { isUnknownEnd } from '../mongo.ts';
+
+/** What an answer of failure consists of: `{"error": sentence, ...fields}`. */
+export type Refusal = {
+  status: number;
+  /** For a human: what is wrong, and what to do. */
+  sentence: string;
+  headers?: Record<string, string>;
+  /** The one timestamp of a 429. */
+  fields?: Record<string, string>;
+};
+
+/** A door refuses a request. Everything thrown that is none, and that is no known failure, is a fault of ours. */
+export class RefusedError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.sentence);
+    this.name = 'RefusedError';
+    this.refusal = refusal;
+  }
+}
+
+/** Seconds after which a client may try again, when nobody knows better. */
+export const RETRY_AFTER_SECONDS = 5;
+
+/** The largest body, in bytes (contract, common rules). */
+export const BODY_LIMIT = 16 * 1_024;
+
+export const SENTENCES = {
+  400: 'The request is malformed.',
+  404: 'There is nothing at this address.',
+  405: 'This address does not take that method: see the Allow header.',
+  408: 'The request took too long to arrive.',
+  413: 'The body is larger than 16 KiB.',
+  414: 'The address is too long.',
+  415: 'The body must be JSON, sent with Content-Type: application/json and without Content-Encoding.',
+  417: 'The only expectation that is met is 100-continue.',
+  431: 'The headers are larger than 16 KiB.',
+  500: 'Something went wrong on our side. It was noted; please try again later.',
+  overload: 'There is too much to do at this moment: try again in a few seconds.',
+  stopping: 'This process is stopping: try again in a few seconds.',
+  database: 'The database does not answer: try again in a few seconds.',
+} as const;
+
+/** A 503, with the time after which to try again. */
+export function unavailable(sentence: string): Refusal {
+  return { status: 503, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
+}
+
+const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
+  FST_UNDER_PRESSURE: unavailable(SENTENCES.overload),
+  FST_ERR_BAD_URL: { status: 400, sentence: 'The address has malformed percent-encoding.' },
+  FST_ERR_MAX_PARAM_LENGTH: { status: 414, sentence: SENTENCES[414] },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, sentence: SENTENCES[415] },
+  FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, sentence: SENTENCES[413] },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    status: 400,
+    sentence: 'The body is not as long as Content-Length says.',
+  },
+  ECONNRESET: { status: 400, sentence: 'The body ended early.' },
+};
+
+/** The one place where an error becomes an answer. */
+function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
+  if (error instanceof RefusedError) return error.refusal;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    return { status: 400, sentence: describeFaults(error, request) };
+  }
+  if (error instanceof DeadlineError || isUnknownEnd(error)) return unavailable(SENTENCES.database);
+  const known = BY_FRAMEWORK_CODE[error.code];
+  if (known) return known;
+  const status = error.statusCode ?? 500;
+  if (status >= 400 && status < 500) return { status, sentence: error.message };
+  if (status === 503) return unavailable(SENTENCES.overload);
+  return { status: 500, sentence: SENTENCES[500] };
+}
+
+type Validation = { validation: { instancePath: string; message?: string }[]; validationContext?: string };
+
+/** One sentence for each field that is wrong: `max_players must be a whole number, …`. */
+function describeFaults({ validation, validationContext }: Validation, request: FastifyRequest): string {
+  const faults = new Map<string, string>();
+  for (const { instancePath, message = 'is wrong' } of validation) {
+    const field = instancePath.slice(1).split('/')[0] ?? '';
+    if (faults.has(field)) continue;
+    const query = request.query as Record<string, unknown>;
+    const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
+    const rule = repeated ? 'must be given only once' : message;
+    const subject = field || `The ${validationContext ?? 'request'}`;
+    // A rule shared with other doors may name its field itself.
+    faults.set(field, rule.startsWith(`${subject} `) ? rule : `${subject} ${rule}`);
+  }
+  return [...faults.values()].map((fault) => fault.replace(/\.?$/, '.')).join(' ');
+}
+
+/** Sends `refusal` as the answer. */
+export function sendRefusal(
+  reply: FastifyReply,
+  { status, sentence, headers, fields }: Refusal,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers ?? {})
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ error: sentence, ...fields });
+}
+
+/** Answers any error of any route or of Fastify itself; a fault of ours is logged, and its text stays here. */
+export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = refusalOf(error, request);
+  if (refusal.status === 500) request.log.error({ event: 'request.failed', err: error });
+  else if (refusal.status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });
+  void sendRefusal(reply, refusal);
+}
+
+/** Makes `answerError` the exit of every route registered later. */
+export function exitForErrors(app: FastifyInstance): void {
+  app.setErrorHandler(answerError);
+}

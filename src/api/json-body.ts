@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import { RefusedError, SENTENCES } from './errors.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new RefusedError({ status: 400, sentence: 'The body is empty.' });
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new RefusedError({ status: 400, sentence: 'The body is not valid UTF-8.' });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RefusedError({ status: 400, sentence: 'The body is not valid JSON.' });
+  }
+}
+
+/**
+ * Makes JSON the only body that the routes of `app` take. It is decoded strictly: Fastify's own parser would
+ * replace invalid bytes silently. Keys such as `__proto__` are harmless, because the schemas pick theirs by name.
+ */
+export function takeOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, bytes: Buffer) => parse(bytes),
+  );
+  app.addHook('preParsing', async (request) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw new RefusedError({ status: 415, sentence: SENTENCES[415] });
+  });
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Metrics } from '../../metrics.ts';
+import type { Platform } from '../../platform.ts';
+import { takeOnlyJson } from '../json-body.ts';
+import { requireToken } from './authentication.ts';
+import { checkVoteEndpoint } from './check-vote.ts';
+import { requireIndexes } from './index-gate.ts';
+import { infoEndpoint } from './info.ts';
+import { reviewsEndpoint } from './reviews.ts';
+import { statusEndpoint } from './status.ts';
+import { voteEndpoint } from './vote.ts';
+
+/** The JSON API, version 1: every endpoint, behind the token of the server that its path names. */
+export async function apiV1(
+  app: FastifyInstance,
+  { platform, metrics }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'> },
+): Promise<void> {
+  const api = app.withTypeProvider<ZodTypeProvider>();
+  requireIndexes(api, platform);
+  requireToken(api, platform);
+  takeOnlyJson(api);
+  await api.register(voteEndpoint, { platform, metrics });
+  await api.register(checkVoteEndpoint, { platform });
+  await api.register(statusEndpoint, { platform });
+  await api.register(infoEndpoint, { platform });
+  await api.register(reviewsEndpoint, { platform });
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Platform } from '../../platform.ts';
+import { authenticate, type Caller, noteTokenUse } from '../../servers/api-tokens.ts';
+import { RefusedError } from '../errors.ts';
+import { withinDatabaseTime } from './database-time.ts';
+
+/** The only 401: nothing tells an outsider which servers and tokens exist (contract, common rules). */
+const UNAUTHORIZED = {
+  status: 401,
+  sentence: 'A valid API token of this server is needed, sent as Authorization: Bearer <token>.',
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+const CALLER = 'caller';
+
+/** The server that a request speaks for, and its token. Only for routes behind `requireToken`. */
+export function callerOf(request: FastifyRequest): Caller {
+  return request.getDecorator<Caller>(CALLER);
+}
+
+/** The token of `Authorization: Bearer <token>`; empty when there is none, or more than one. */
+function bearerToken(request: FastifyRequest): string {
+  const given = request.raw.headersDistinct.authorization ?? [];
+  const match = given.length === 1 ? /^Bearer +(\S+)$/i.exec(given[0] ?? '') : null;
+  return match?.[1] ?? '';
+}
+
+/** Lets only requests with a token of the server named in the path pass, before their bodies are read. */
+export function requireToken(app: FastifyInstance, platform: Platform): void {
+  app.decorateRequest(CALLER, null);
+  app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
+    const caller = await withinDatabaseTime(
+      request,
+      authenticate(platform, request.params.server_id, bearerToken(request)),
+    );
+    if (!caller) throw new RefusedError(UNAUTHORIZED);
+    request.setDecorator<Caller>(CALLER, caller);
+    // Not waited for: when a token was last used is worth no request's time.
+    noteTokenUse(platform, caller.token).catch((error: unknown) => {
+      request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
+    });
+  });
+}

@@ -1,0 +1,85 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Platform } from '../../platform.ts';
+import { serverInfo } from '../../status/server-info.ts';
+import { callerOf } from './authentication.ts';
+import { withinDatabaseTime } from './database-time.ts';
+import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+
+function figure(description: string) {
+  return z.number().meta({ description: `${description} At most 2 decimals.` });
+}
+
+const info = z.object({
+  name: z.string(),
+  slug: z.string().meta({ description: "The server's part of its page's address; it never changes." }),
+  address: z.string().meta({ examples: ['play.example.org'] }),
+  connection_port: z.int().meta({ examples: [25_565] }),
+  country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
+  status: z.enum(['online', 'offline', 'unknown']).meta({
+    description: '`unknown` until the first answer, and 15 minutes after the last report.',
+  }),
+  online_players: z.int().meta({ description: '0 until known and while offline.' }),
+  max_players: z.int().meta({ description: '0 until known, and for "no limit".' }),
+  average_players: figure('Over the 7 whole UTC days before today; 0 until known.'),
+  peak_players: z.int().meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
+  latency_ms: figure('Milliseconds; null until known and while not online.').nullable(),
+  average_latency: figure('Over the 30 whole UTC days before today; null until known.').nullable(),
+  uptime_percentage: figure('Over the 30 whole UTC days before today; null until known.').nullable(),
+  motd: z.string().meta({ description: 'Empty until known.' }),
+  server_version: z.string().meta({ description: 'Empty until known.' }),
+  votes_count: z.int().meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
+  monthly_votes: z.int().meta({ description: 'The current UTC calendar month.' }),
+  all_time_votes: z.int(),
+  rank_position: z.int().meta({ description: 'The last place from the moment of listing.' }),
+  is_premium: z.boolean(),
+  last_checked_at: timestamp
+    .nullable()
+    .meta({ description: 'The newest probe, failed ones too, or report; null until there was one.' }),
+  date_added: timestamp,
+});
+
+/** GET …/info: the server as the public sees it. */
+export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  app.get(
+    '/info',
+    {
+      schema: {
+        operationId: 'getServerInfo',
+        tags: ['server'],
+        summary: 'Read the server and its figures',
+        description:
+          'No rate limit. Strings and counts are never null; only `latency_ms`, `average_latency`, `uptime_percentage` and `last_checked_at` may be. While offline `online_players` is 0 and the rest keep their last value; while unknown all keep it. The vote figures rise with each vote; averages and peaks are computed once a day over whole UTC days.',
+        params,
+        response: { 200: answer(info, 'The server.'), ...COMMON_FAILURES },
+      },
+    },
+    async (request) => {
+      const found = await withinDatabaseTime(request, serverInfo(platform, callerOf(request).server));
+      return {
+        name: found.name,
+        slug: found.slug,
+        address: found.address,
+        connection_port: found.port,
+        country_code: found.countryCode,
+        status: found.status,
+        online_players: found.onlinePlayers,
+        max_players: found.maxPlayers,
+        average_players: found.averagePlayers,
+        peak_players: found.peakPlayers,
+        latency_ms: found.latencyMs,
+        average_latency: found.averageLatency,
+        uptime_percentage: found.uptimePercentage,
+        motd: found.motd,
+        server_version: found.version,
+        votes_count: found.votesCount,
+        monthly_votes: found.monthlyVotes,
+        all_time_votes: found.allTimeVotes,
+        rank_position: found.rankPosition,
+        is_premium: found.isPremium,
+        last_checked_at: found.lastCheckedAt?.toISOString() ?? null,
+        date_added: found.listedAt.toISOString(),
+      };
+    },
+  );
+};

@@ -1,0 +1,17 @@
+import { type Clock, SECOND } from '../../clock.ts';
+
+/** Whole seconds until `at`, rounded up; never negative. */
+export function secondsUntil(at: Date, clock: Clock): number {
+  return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
+}
+
+/**
+ * The headers `RateLimit-Policy` and `RateLimit` of a limit of one in `windowMs`, used up until `nextAt`
+ * (draft-ietf-httpapi-ratelimit-headers-10).
+ */
+export function usedUp(name: string, windowMs: number, nextAt: Date, clock: Clock): Record<string, string> {
+  return {
+    'ratelimit-policy': `"${name}";q=1;w=${windowMs / SECOND}`,
+    ratelimit: `"${name}";r=0;t=${secondsUntil(nextAt, clock)}`,
+  };
+}

@@ -1,0 +1,87 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Platform } from '../../platform.ts';
+import { readReviews } from '../../reviews/read-reviews.ts';
+import { callerOf } from './authentication.ts';
+import { withinDatabaseTime } from './database-time.ts';
+import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+
+const MOST_PER_PAGE = 50;
+
+/** A whole number from 1 in a query; above `most` it counts as `most`, and empty or absent as `fallback`. */
+function positive({ fallback, most }: { fallback: number; most: number }) {
+  const error = 'must be a whole number, 1 or more';
+  return z
+    .string({ error })
+    .regex(/^\d*$/, { error, abort: true })
+    .transform((digits) => (digits === '' ? fallback : Math.min(Number(digits), most)))
+    .refine((value) => value >= 1, { error })
+    .optional()
+    .transform((value) => value ?? fallback);
+}
+
+const querystring = z.object({
+  page: positive({ fallback: 1, most: Number.MAX_SAFE_INTEGER }).meta({
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'A page past the end gives an empty list.',
+  }),
+  limit: positive({ fallback: 10, most: MOST_PER_PAGE }).meta({
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'Reviews a page; over 50 counts as 50.',
+  }),
+});
+
+const page = z.object({
+  review_count: z.int(),
+  average_rating: z.number().meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
+  reviews: z.array(
+    z.object({
+      username: z.string(),
+      rating: z.int().meta({ description: '1 to 5.' }),
+      content: z.string().optional().meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
+      created_at: timestamp,
+    }),
+  ),
+  pagination: z.object({
+    page: z.int(),
+    limit: z.int().meta({ description: 'The limit that was applied.' }),
+    total: z.int(),
+    total_pages: z.int().meta({ description: '0 when there are no reviews.' }),
+  }),
+});
+
+/** GET …/reviews: the approved reviews, newest first. */
+export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  app.get(
+    '/reviews',
+    {
+      schema: {
+        operationId: 'listReviews',
+        tags: ['server'],
+        summary: "Read the server's reviews",
+        description: 'No rate limit. Approved reviews only, newest first; in the counts too.',
+        params,
+        querystring,
+        response: { 200: answer(page, 'One page of reviews.'), ...COMMON_FAILURES },
+      },
+    },
+    async (request) => {
+      const { page, limit } = request.query;
+      const { server } = callerOf(request);
+      const found = await withinDatabaseTime(request, readReviews(platform, server._id, { page, limit }));
+      return {
+        review_count: found.reviewCount,
+        average_rating: found.averageRating,
+        reviews: found.reviews.map(({ createdAt, ...review }) => ({
+          ...review,
+          created_at: createdAt.toISOString(),
+        })),
+        pagination: { page, limit, total: found.total, total_pages: found.totalPages },
+      };
+    },
+  );
+};

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+/** The JSON Schema of a response header, as the API's description shows it. */
+type HeaderSchema = { type: 'string' | 'integer'; description: string; examples?: unknown[] };
+
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: 'UTC, with milliseconds.', examples: ['2026-11-21T08:00:00.000Z'] });
+
+export const params = z.object({
+  server_id: z
+    .string()
+    .regex(/^[0-9a-f]{24}$/)
+    .meta({
+      description: 'The server, 24 lower-case hex digits. It never changes and is never used again.',
+      examples: ['6921f0a4c2b7d81e5f3a9c04'],
+    }),
+});
+
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    type: 'string',
+    description: 'The limit: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers).',
+  },
+  RateLimit: { type: 'string', description: 'What is left of it: r requests; the next one in t seconds.' },
+} satisfies Record<string, HeaderSchema>;
+
+export const RETRY_AFTER_HEADER = {
+  'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },
+} satisfies Record<string, HeaderSchema>;
+
+/** A schema of an answer with what its description says of it: a sentence, and its headers. */
+export function answer<S extends z.ZodType>(
+  schema: S,
+  description: string,
+  headers: Record<string, HeaderSchema> = {},
+): S {
+  return schema.meta({ description, headers });
+}
+
+const sentence = z.string().meta({ description: 'What is wrong, for a human.' });
+
+const problem = z.object({ error: sentence });
+
+/** An error that says nothing but its sentence. */
+export function failure(description: string, headers: Record<string, HeaderSchema> = {}) {
+  return answer(problem, description, headers);
+}
+
+/** A 429, which names the moment from which the next request is accepted. */
+export function tooEarly<N extends string>(name: N, description: string) {
+  return answer(
+    z.object({ error: sentence, [name]: timestamp } as { error: typeof sentence } & Record<N, typeof timestamp>),
+    description,
+    { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
+  );
+}
+
+/** The errors that every endpoint may answer. */
+export const COMMON_FAILURES = {
+  400: failure('A field, a parameter or the request itself is malformed.'),
+  401: failure(
+    'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: always the same answer.',
+    { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`.' } },
+  ),
+  500: failure('A fault of ours.'),
+  503: failure(
+    'Overload, a process that is stopping, or a database that does not answer within 5 seconds: try again later.',
+    RETRY_AFTER_HEADER,
+  ),
+} as const;
+
+/** The errors of an endpoint that takes a body. */
+export const BODY_FAILURES = {
+  413: failure('The body is larger than 16 KiB.'),
+  415: failure('The body is not JSON, or Content-Type does not say `application/json`.'),
+} as const;

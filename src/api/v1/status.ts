@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { after } from '../../clock.ts';
+import type { Platform } from '../../platform.ts';
+import { REPORT_INTERVAL_MS, reportStatus } from '../../status/report-status.ts';
+import { text } from '../../text.ts';
+import { RefusedError } from '../errors.ts';
+import { callerOf } from './authentication.ts';
+import { withinDatabaseTime } from './database-time.ts';
+import { secondsUntil, usedUp } from './rate-limit.ts';
+import {
+  answer,
+  BODY_FAILURES,
+  COMMON_FAILURES,
+  params,
+  RATE_LIMIT_HEADERS,
+  tooEarly,
+} from './schemas.ts';
+
+const MOST_PLAYERS = 2_147_483_647;
+
+function playerCount(minimum: number) {
+  const error = `is required and must be a whole number, ${minimum} to ${MOST_PLAYERS}`;
+  return z.int({ error }).min(minimum, { error }).max(MOST_PLAYERS, { error });
+}
+
+const latency = 'must be a number, at most 600000';
+
+const body = z.object(
+  {
+    online_players: playerCount(0).meta({ description: 'People on the server.', examples: [42] }),
+    max_players: playerCount(-1).meta({
+      description:
+        'How many it admits; −1 ("no limit") is stored as 0. May be below `online_players`: real servers report it.',
+      examples: [100],
+    }),
+    latency_ms: z
+      .number({ error: latency })
+      .max(600_000, { error: latency })
+      .nullish()
+      .transform((value) => value ?? undefined)
+      .meta({ description: 'Milliseconds; a negative number counts as absent.', examples: [23.5] }),
+    motd: text({ max: 500 })
+      .nullish()
+      .transform((value) => value ?? undefined)
+      .meta({ description: 'Message of the day; line feeds and § codes are kept.' }),
+    server_version: text({ max: 100 })
+      .nullish()
+      .transform((value) => value ?? undefined)
+      .meta({ examples: ['Paper 1.21.4'] }),
+  },
+  { error: 'must be a JSON object' },
+);
+
+const accepted = z.object({ success: z.literal(true) });
+
+/** POST …/status: a server, or a plugin on it, reports how it is. */
+export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  app.post(
+    '/status',
+    {
+      schema: {
+        operationId: 'reportStatus',
+        tags: ['server'],
+        summary: "Report the server's status",
+        description:
+          'One report per server in any rolling 5 minutes, however many race. It shows in the stats chart and as the current figures; an optional field left out, or null, keeps its last value.',
+        params,
+        body,
+        response: {
+          200: answer(accepted, 'The report was taken.', RATE_LIMIT_HEADERS),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          429: tooEarly('next_allowed_at', 'This server reported in the last 5 minutes.'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { server } = callerOf(request);
+      const { clock } = platform;
+      const { body } = request;
+      const end = await withinDatabaseTime(
+        request,
+        reportStatus(platform, server._id, {
+          onlinePlayers: body.online_players,
+          maxPlayers: body.max_players,
+          latencyMs: body.latency_ms,
+          motd: body.motd,
+          version: body.server_version,
+        }),
+      );
+      if (end.kind === 'refused') {
+        const next = end.nextAllowedAt.toISOString();
+        throw new RefusedError({
+          status: 429,
+          sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
+          headers: {
+            'retry-after': String(secondsUntil(end.nextAllowedAt, clock)),
+            ...usedUp('status', REPORT_INTERVAL_MS, end.nextAllowedAt, clock),
+          },
+          fields: { next_allowed_at: next },
+        });
+      }
+      reply.headers(usedUp('status', REPORT_INTERVAL_MS, after(end.reportedAt, REPORT_INTERVAL_MS), clock));
+      return { success: true as const };
+    },
+  );
+};

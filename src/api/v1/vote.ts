@@ -1,0 +1,164 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { after } from '../../clock.ts';
+import { DeadlineError } from '../../deadline.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Platform } from '../../platform.ts';
+import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../votes/cast-vote.ts';
+import { castVoteOnce } from '../../votes/cast-vote-once.ts';
+import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';
+import { usernameSchema } from '../../votes/username.ts';
+import { type Refusal, RefusedError, unavailable } from '../errors.ts';
+import { callerOf } from './authentication.ts';
+import { withinDatabaseTime } from './database-time.ts';
+import { secondsUntil, usedUp } from './rate-limit.ts';
+import {
+  answer,
+  BODY_FAILURES,
+  COMMON_FAILURES,
+  failure,
+  params,
+  RATE_LIMIT_HEADERS,
+  timestamp,
+  tooEarly,
+} from './schemas.ts';
+
+const body = z.object(
+  {
+    username: usernameSchema.meta({
+      description:
+        "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters. Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space.",
+      examples: ['Steve'],
+    }),
+  },
+  { error: 'must be a JSON object' },
+);
+
+const headers = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters, given once')
+    .optional()
+    .meta({
+      description:
+        'For 24 hours the same key with the same username replays the first 200, byte for byte, and casts nothing, also while the first request is still under way. With another username the answer is 422. A 429 or a failure frees the key. Keys are per server; 1 to 255 visible ASCII characters.',
+    }),
+});
+
+const accepted = z.object({
+  success: z.literal(true),
+  monthly_votes: z.int().meta({
+    description: 'Votes of this server in the current UTC calendar month, this one included.',
+    examples: [1204],
+  }),
+  next_vote_at: timestamp.meta({ description: 'When this player may vote for this server again.' }),
+});
+
+const END_UNKNOWN =
+  'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
+
+function bodyOf({ vote, monthlyVotes }: Accepted): z.infer<typeof accepted> {
+  return { success: true, monthly_votes: monthlyVotes, next_vote_at: nextVoteAt(vote).toISOString() };
+}
+
+/** What the owner sees of a vote stays as typed; here only quotation marks are put around it. */
+function refusalOf({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clock'>): Refusal {
+  const next = nextVoteAt.toISOString();
+  return {
+    status: 429,
+    sentence: `"${vote.username}" voted for this server at ${vote.votedAt.toISOString()}: the next vote is allowed at ${next}.`,
+    headers: {
+      'retry-after': String(secondsUntil(nextVoteAt, clock)),
+      ...usedUp('vote', COOLDOWN_MS, nextVoteAt, clock),
+    },
+    fields: { next_vote_at: next },
+  };
+}
+
+/** POST …/vote: casts a vote. */
+export const voteEndpoint: FastifyPluginAsyncZod<{
+  platform: Platform;
+  metrics: Pick<Metrics, 'voteEnded'>;
+}> = async (app, { platform, metrics }) => {
+  type Cast = { body: string; voteId: string; replayed: boolean };
+
+  async function cast(request: Parameters<typeof castVote>[1], key: string | undefined): Promise<Cast | Refused> {
+    if (key === undefined) {
+      const end = await castVote(platform, request);
+      if (end.kind === 'refused') return end;
+      return { body: JSON.stringify(bodyOf(end)), voteId: end.vote._id.toString(), replayed: false };
+    }
+    let replayed = true;
+    const end = await castVoteOnce(platform, { ...request, key }, (ended) => {
+      replayed = false;
+      return JSON.stringify(bodyOf(ended));
+    });
+    if (end.kind === 'refused') return end;
+    if (end.kind === 'key-reused') {
+      throw new RefusedError({
+        status: 422,
+        sentence: `This Idempotency-Key was used for the username "${end.username}": use a new key for each vote.`,
+      });
+    }
+    return { body: end.body, voteId: end.voteId.toString(), replayed };
+  }
+
+  app.post(
+    '/vote',
+    {
+      schema: {
+        operationId: 'castVote',
+        tags: ['votes'],
+        summary: 'Cast a vote',
+        description:
+          'One vote per server and player in any rolling 24 hours, however many requests race. Accepted means durable; where the server has a vote listener the vote is then forwarded to it, and an unreachable listener never makes this call fail or wait. Where the end of the write cannot be known the answer is a 503 that says so: ask check-vote, or repeat with the same `Idempotency-Key`.',
+        params,
+        headers,
+        body,
+        response: {
+          200: answer(accepted, 'The vote was accepted and is durable.', {
+            'Vote-Id': {
+              type: 'string',
+              description: "The vote's id (UUIDv7): the same that the owner sees and the listener receives.",
+            },
+            ...RATE_LIMIT_HEADERS,
+          }),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          422: failure('This Idempotency-Key was used with another username.'),
+          429: tooEarly('next_vote_at', 'This player voted for this server in the last 24 hours.'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { server, token } = callerOf(request);
+      const vote = { serverId: server._id, username: request.body.username, tokenId: token._id };
+      const end = await withinDatabaseTime(request, cast(vote, request.headers['idempotency-key'])).catch(
+        (error: unknown) => {
+          if (!(error instanceof VoteEndUnknownError || error instanceof DeadlineError)) throw error;
+          metrics.voteEnded('unknown');
+          request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
+          throw new RefusedError(unavailable(END_UNKNOWN));
+        },
+      );
+      if ('kind' in end) {
+        metrics.voteEnded('refused');
+        throw new RefusedError(refusalOf(end, platform));
+      }
+      metrics.voteEnded(end.replayed ? 'replayed' : 'accepted');
+      const { next_vote_at }: z.infer<typeof accepted> = JSON.parse(end.body);
+      const event = end.replayed ? 'vote.replayed' : 'vote.accepted';
+      request.log.info({ event, serverId: server._id.toHexString(), voteId: end.voteId });
+      return (
+        reply
+          .headers({
+            'vote-id': end.voteId,
+            ...usedUp('vote', COOLDOWN_MS, new Date(next_vote_at), platform.clock),
+          })
+          .type('application/json; charset=utf-8')
+          // A string goes out as it is: a replay is the first answer byte for byte.
+          .send(end.body as never)
+      );
+    },
+  );
+};

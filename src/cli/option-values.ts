@@ -1,0 +1,38 @@
+import { InvalidArgumentError } from 'commander';
+import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+
+function wholeNumber(text: string, minimum: number, maximum: number): number {
+  const number = Number(text);
+  if (!/^\d{1,10}$/.test(text) || number < minimum || number > maximum) {
+    throw new InvalidArgumentError(`It must be a whole number, ${minimum} to ${maximum}.`);
+  }
+  return number;
+}
+
+export function port(text: string): number {
+  return wholeNumber(text, 1, 65_535);
+}
+
+export function rating(text: string): number {
+  return wholeNumber(text, 1, 5);
+}
+
+/** How many rows a list shows. */
+export function limit(text: string): number {
+  return wholeNumber(text, 1, 1_000);
+}
+
+/** `none` is null: "not known". */
+export function orNone<T>(parse: (text: string) => T): (text: string) => T | null {
+  return (text) => (text === 'none' ? null : parse(text));
+}
+
+const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** A time such as `30s`, `15m`, `1h` or `90d`, in milliseconds. */
+export function duration(text: string): number {
+  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(number) * (UNITS[unit ?? ''] ?? Number.NaN);
+  if (!(ms > 0)) throw new InvalidArgumentError('It must be a time such as 30s, 15m, 1h or 90d.');
+  return ms;
+}

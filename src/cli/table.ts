@@ -1,0 +1,47 @@
+const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const WIDE =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+
+/** How many columns of a terminal `text` takes. East Asian characters and emoji take two. */
+function columns(text: string): number {
+  let width = 0;
+  for (const { segment } of SEGMENTS.segment(text)) {
+    if (/^[\p{M}\p{Cf}]+$/u.test(segment)) continue;
+    width += WIDE.test(segment) ? 2 : 1;
+  }
+  return width;
+}
+
+/**
+ * Text of others as it may stand in one line of a terminal: what moves the cursor or turns the direction of
+ * writing is made visible.
+ */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '·');
+}
+
+/** `rows` under `head`, with columns that line up. Says `none` where there is no row. */
+export function table(head: string[], rows: (string | number)[][], none: string): string {
+  if (rows.length === 0) return none;
+  return aligned([head, ...rows]);
+}
+
+/** Names and values, one pair a line. */
+export function pairs(rows: [string, string | number][]): string {
+  return aligned(rows.map(([name, value]) => [`${name}:`, value]));
+}
+
+function aligned(rows: (string | number)[][]): string {
+  const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => columns(row[column] ?? ''))),
+  );
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - columns(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,52 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+
+/** `text` with a capital letter at its beginning and a full stop at its end. */
+export function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?»)]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** `1 vote`, `2 votes`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A moment to the second, in UTC: `2026-11-21T08:00:00Z`. */
+export function utc(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
+}
+
+const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
+  [365 * DAY, 'year'],
+  [30 * DAY, 'month'],
+  [DAY, 'day'],
+  [HOUR, 'hour'],
+  [MINUTE, 'minute'],
+  [SECOND, 'second'],
+];
+
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+
+/** How far `at` is from `now`: `3 minutes ago`, `in 2 hours`, `just now`. */
+export function relative(at: Date, now: Date): string {
+  const distance = at.getTime() - now.getTime();
+  for (const [size, unit] of STEPS) {
+    if (Math.abs(distance) >= size) return RELATIVE.format(Math.trunc(distance / size), unit);
+  }
+  return 'just now';
+}
+
+/** A moment in both forms: `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
+export function when(at: Date | null | undefined, now: Date): string {
+  return at ? `${utc(at)} (${relative(at, now)})` : '-';
+}
+
+/** A moment as JSON has it; null for none. */
+export function iso(at: Date | null | undefined): string | null {
+  return at?.toISOString() ?? null;
+}
+
+/** A span of time: `230 ms`, `5.2 s`. */
+export function span(ms: number): string {
+  return ms < SECOND ? `${ms} ms` : `${(ms / SECOND).toFixed(1)} s`;
+}

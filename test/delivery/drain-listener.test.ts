@@ -1,0 +1,304 @@
+import { describe, expect, it, vi } from 'vitest';
+import { HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import {
+  pauseListener,
+  removeListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../../src/delivery/listeners.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+describe('Draining a listener', () => {
+  it('delivers waiting votes in the order of voting, each with its id, name and time', async () => {
+    const bench = await deliveryBench();
+    const cast = [];
+    for (const name of ['Steve', 'Алексей', '🎮 Gamer', ' .BedrockUser'])
+      cast.push(await bench.cast(name.trim()));
+
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+
+    expect(bench.listener.votes.map((vote) => vote.username)).toEqual([
+      'Steve',
+      'Алексей',
+      '🎮 Gamer',
+      '.BedrockUser',
+    ]);
+    expect(bench.listener.votes.map((vote) => vote.uuid)).toEqual(cast.map((vote) => vote._id.toString()));
+    expect(bench.listener.votes.map((vote) => vote.timestamp)).toEqual(
+      cast.map((vote) => vote.votedAt.getTime()),
+    );
+    for (const vote of cast) {
+      const { delivery } = await bench.vote(vote);
+      expect(delivery).toMatchObject({ state: 'delivered', attemptCount: 1, ends: { delivered: 1 } });
+      expect(delivery.attempts).toMatchObject([
+        { code: 'acknowledged', class: 'delivered', reached: 'acknowledged' },
+      ]);
+      expect(delivery).not.toHaveProperty('queuedAt');
+      expect(delivery).not.toHaveProperty('leaseUntil');
+    }
+  });
+
+  it('records the attempt before anything is sent', async () => {
+    const bench = await deliveryBench();
+    const vote = await bench.cast('Steve');
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1);
+    const { delivery } = await bench.vote(vote);
+    expect(delivery.state).toBe('sending');
+    expect(delivery.attempts).toHaveLength(1);
+    expect(delivery.attempts[0]).not.toHaveProperty('code');
+    bench.listener.release();
+    await draining;
+    expect((await bench.vote(vote)).delivery.state).toBe('delivered');
+  });
+
+  it('never has more than four votes under way, and only one worker drains a listener', async () => {
+    const bench = await deliveryBench();
+    for (let n = 0; n < 10; n += 1) await bench.cast(`player ${n}`);
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 4);
+    expect(await bench.drain()).toEqual({ kind: 'busy' });
+    expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(4);
+    bench.listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(new Set(bench.listener.votes.map((vote) => vote.username)).size).toBe(10);
+    expect(bench.listener.votes).toHaveLength(10);
+  });
+
+  it('retries a vote by its schedule while the listener is down, and opens the breaker after three failures', async () => {
+    const bench = await deliveryBench();
+    await bench.listener.stop();
+    const vote = await bench.cast('Steve');
+
+    await bench.drain();
+    const first = await bench.vote(vote);
+    expect(first.delivery).toMatchObject({
+      state: 'waiting',
+      step: 1,
+      attempts: [{ code: 'connection-refused' }],
+    });
+    const wait = (first.delivery.nextAt?.getTime() ?? 0) - bench.clock.now().getTime();
+    expect(wait).toBeGreaterThan(3 * SECOND);
+    expect(wait).toBeLessThanOrEqual(6 * SECOND);
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect((await bench.vote(vote)).delivery.attemptCount).toBe(1);
+
+    bench.clock.move(7 * SECOND);
+    await bench.drain();
+    bench.clock.move(40 * SECOND);
+    expect(await bench.drain()).toMatchObject({
+      kind: 'unreachable',
+      server: 'Alpha',
+      waiting: 1,
+      code: 'connection-refused',
+    });
+    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+      state: 'unreachable',
+      waiting: 1,
+    });
+
+    await bench.listener.start();
+    bench.clock.move(7 * SECOND);
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect((await bench.vote(vote)).delivery).toMatchObject({
+      state: 'delivered',
+      attemptCount: 4,
+      ends: { transient: 3, delivered: 1 },
+    });
+    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+      state: 'active',
+      breaker: { failures: 0 },
+    });
+  });
+
+  it('tests an unreachable listener with one vote at a time, which uses up no step and goes behind the others', async () => {
+    const bench = await deliveryBench();
+    await bench.listener.stop();
+    const votes = [];
+    const names = [...'abcdefghijkl'];
+    for (const name of names) votes.push(await bench.cast(name));
+    await bench.drain();
+    const attempts = () => bench.platform.votes.find({ 'delivery.attemptCount': { $gt: 0 } }).toArray();
+    // Three failures open it; no more than three others can be under way then.
+    expect((await attempts()).length).toBeLessThanOrEqual(6);
+
+    const before = await attempts();
+    bench.clock.move(7 * SECOND);
+    await bench.drain();
+    const tested = await bench.platform.votes.find({ 'delivery.attempts.test': true }).toArray();
+    expect(tested).toHaveLength(1);
+    expect(tested[0]?.delivery.step).toBe(
+      before.find(({ _id }) => _id.equals(tested[0]?._id ?? ''))?.delivery.step ?? 0,
+    );
+
+    await bench.listener.start();
+    bench.clock.move(40 * SECOND);
+    await bench.drain();
+    const received = bench.listener.votes.map((vote) => vote.username);
+    expect(received.toSorted()).toEqual(names);
+    expect(received.at(-1)).toBe(tested[0]?.username);
+  });
+
+  it('calls a vote unconfirmed after three ambiguous ends', async () => {
+    const bench = await deliveryBench();
+    bench.listener.behaviour = { onFrame: 'close' };
+    const vote = await bench.cast('Steve');
+    for (let n = 0; n < 3; n += 1) {
+      await bench.drain();
+      bench.clock.move(HOUR);
+    }
+    const { delivery } = await bench.vote(vote);
+    expect(delivery).toMatchObject({ state: 'unconfirmed', ambiguousEnds: 3, ends: { ambiguous: 3 } });
+    expect(delivery).not.toHaveProperty('queuedAt');
+    await bench.drain();
+    expect(bench.listener.votes).toHaveLength(3);
+  });
+
+  it('pauses a listener whose token is wrong, keeps its votes, and sends them after a change', async () => {
+    const bench = await deliveryBench();
+    const right = bench.listener.token;
+    bench.listener.tokens = { default: 'another token altogether' };
+    const votes = [await bench.cast('Steve'), await bench.cast('Alex')];
+    expect(await bench.drain()).toEqual({ kind: 'paused' });
+    const shown = await showListener(bench.platform, bench.serverId);
+    expect(shown).toMatchObject({
+      state: 'paused',
+      waiting: 2,
+      pause: { by: 'tallyport', code: 'bad-signature' },
+    });
+    expect(shown?.pause?.words).toMatch(/Signature is not valid/);
+
+    await setListener(
+      bench.platform,
+      bench.serverId,
+      {
+        protocol: 'votifier-v2',
+        host: '127.0.0.1',
+        port: bench.listener.port,
+        secret: 'another token altogether'.replaceAll(' ', '-'),
+        serviceName: 'Tallyport',
+      },
+      'test',
+    );
+    bench.listener.tokens = { default: 'another-token-altogether' };
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    for (const vote of votes) expect((await bench.vote(vote)).delivery.state).toBe('delivered');
+    expect(right).not.toBe('');
+  });
+
+  it('fails a single vote that the listener refuses, and pauses after five in a row', async () => {
+    const bench = await deliveryBench();
+    bench.listener.behaviour = {
+      answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
+    };
+    const votes = [];
+    for (let n = 0; n < 7; n += 1) votes.push(await bench.cast(`player ${n}`));
+    await bench.drain();
+    const states = (await Promise.all(votes.map((vote) => bench.vote(vote)))).map(
+      (vote) => vote.delivery.state,
+    );
+    expect(states.filter((state) => state === 'failed').length).toBeGreaterThanOrEqual(5);
+    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+      state: 'paused',
+      pause: { code: 'repeated-vote-faults' },
+    });
+  });
+
+  it('answers a refused challenge with a new connection at once, once', async () => {
+    const bench = await deliveryBench();
+    bench.listener.behaviour = { greeting: 'VOTIFIER 2 staleChallenge\n' };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).toMatchObject({
+      state: 'waiting',
+      attemptCount: 2,
+      ends: { transient: 2 },
+      step: 1,
+    });
+  });
+
+  it('gives a vote up after 72 hours, and not before', async () => {
+    const bench = await deliveryBench();
+    await pauseListener(bench.platform, bench.serverId, 'test');
+    const vote = await bench.cast('Steve');
+    bench.clock.move(72 * HOUR - MINUTE);
+    await relayDueWork(bench.platform);
+    expect((await bench.vote(vote)).delivery.state).toBe('waiting');
+    bench.clock.move(2 * MINUTE);
+    expect(await relayDueWork(bench.platform)).toMatchObject({ expired: 1 });
+    expect((await bench.vote(vote)).delivery).toMatchObject({
+      state: 'failed',
+      events: [{ kind: 'expired' }],
+    });
+  });
+
+  it('holds votes while the owner pauses, and sends them after a resume', async () => {
+    const bench = await deliveryBench();
+    await pauseListener(bench.platform, bench.serverId, 'test');
+    const vote = await bench.cast('Steve');
+    expect(await bench.drain()).toEqual({ kind: 'paused' });
+    await resumeListener(bench.platform, bench.serverId, 'test');
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect((await bench.vote(vote)).delivery.state).toBe('delivered');
+  });
+
+  it('lets waiting votes go when their listener is removed, even if that was cut short', async () => {
+    const bench = await deliveryBench();
+    const [first] = [await bench.cast('Steve')];
+    expect(await removeListener(bench.platform, bench.serverId, 'test')).toBe(1);
+    expect(first && (await bench.vote(first)).delivery.state).toBe('none');
+  });
+
+  it('gives back what it has not written when it stops, uncounted', async () => {
+    const bench = await deliveryBench();
+    bench.listener.behaviour = { onConnect: 'silence' };
+    const vote = await bench.cast('Steve');
+    const stop = new AbortController();
+    const draining = bench.drain({ stop: stop.signal });
+    await vi.waitUntil(() => bench.listener.connections === 1);
+    stop.abort();
+    expect(await draining).toEqual({ kind: 'stopped' });
+    const { delivery } = await bench.vote(vote);
+    expect(delivery).toMatchObject({
+      state: 'waiting',
+      attemptCount: 0,
+      step: 0,
+      attempts: [{ class: 'none' }],
+    });
+  });
+
+  it('ends a lost attempt as ambiguous once its lease has run out, on mongod’s clock', async () => {
+    const bench = await deliveryBench();
+    const vote = await bench.cast('Steve');
+    await bench.platform.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
+      {
+        $set: {
+          'delivery.state': 'sending',
+          'delivery.leaseUntil': { $subtract: ['$$NOW', 1] },
+          'delivery.attemptCount': 1,
+          'delivery.attempts': [
+            {
+              id: vote._id,
+              at: '$votedAt',
+              worker: 'a dead one',
+              protocol: 'votifier-v2',
+              revision: 1,
+              test: false,
+            },
+          ],
+        },
+      },
+      { $unset: 'delivery.nextAt' },
+    ]);
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).toMatchObject({
+      state: 'waiting',
+      ambiguousEnds: 1,
+      attempts: [{ code: 'lease-ran-out' }],
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable } from '../../src/delivery/printable.ts';
+
+describe('printable', () => {
+  it.each([
+    ['Okay\r\n', 'Okay'],
+    ['two\r\n\r\nlines\tand a tab', 'two lines and a tab'],
+    ['\u001b[31mred\u0007', '�[31mred�'],
+    ['right\u202eot-left\u2066', 'right�ot-left�'],
+    ['zero\u200bwidth', 'zero�width'],
+    ['half \ud83d', 'half �'],
+    ['Zoë 🎉 ключ', 'Zoë 🎉 ключ'],
+    ['', ''],
+  ])('shows %j as %j', (said, shown) => {
+    expect(printable(said)).toBe(shown);
+  });
+
+  it('reads bytes as UTF-8 and survives those that are not', () => {
+    expect(printable(Buffer.from('Zoë'))).toBe('Zoë');
+    expect(printable(Uint8Array.of(0x41, 0xff, 0x42))).toBe('A\u{fffd}B');
+  });
+
+  it('keeps at most 200 characters and cuts none in two', () => {
+    expect(printable('🎉'.repeat(300))).toBe('🎉'.repeat(200));
+  });
+
+  it('leaves nothing dangerous of any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
+        const shown = printable(bytes);
+        expect([...shown].length).toBeLessThanOrEqual(200);
+        expect(shown).not.toMatch(/\p{C}|[\r\n\u2028\u2029]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { constants, createHmac, createPublicKey, generateKeyPairSync, privateDecrypt } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assertSendable, type ForwardedVote } from '../../src/delivery/vote-message.ts';
+import { neverLikeV2, v1Block } from '../../src/delivery/votifier-v1.ts';
+import { v2Frame } from '../../src/delivery/votifier-v2.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const vote: ForwardedVote = {
+  id: '01998a3e-7e4b-7000-8000-0123456789ab',
+  username: 'Zoë🎉',
+  votedAt: new Date('2026-11-21T08:00:00.000Z'),
+};
+const signing = { serviceName: 'Tallyport', token: 'geheim-ключ', challenge: '3gk5lqv0r8u1n7a2b4c6d8e0f2' };
+
+function bytesOf(frame: Buffer | 'frame-too-long'): Buffer {
+  if (frame === 'frame-too-long') throw new Error('unexpectedly too long');
+  return frame;
+}
+
+function decrypt(block: Buffer): string {
+  return privateDecrypt({ key: privateKey, padding: constants.RSA_PKCS1_PADDING }, block).toString('utf8');
+}
+
+/** A frame taken apart by the rules of delivery.md, without our code. */
+function takeApart(frame: Buffer): {
+  payload: Record<string, unknown>;
+  payloadText: string;
+  signature: string;
+} {
+  expect(frame.readUInt16BE(0)).toBe(0x733a);
+  expect(frame.readUInt16BE(2)).toBe(frame.length - 4);
+  const { payload, signature } = JSON.parse(frame.toString('utf8', 4));
+  return { payload: JSON.parse(payload), payloadText: payload, signature };
+}
+
+describe('v2Frame', () => {
+  it('signs as `openssl dgst -sha256 -hmac` does (golden vector, made outside this project)', () => {
+    const { payloadText, signature } = takeApart(bytesOf(v2Frame(vote, signing)));
+    expect(payloadText).toBe(
+      '{"serviceName":"Tallyport","username":"Zoë🎉","address":"0.0.0.0","timestamp":1795248000000,' +
+        '"challenge":"3gk5lqv0r8u1n7a2b4c6d8e0f2","uuid":"01998a3e-7e4b-7000-8000-0123456789ab"}',
+    );
+    expect(signature).toBe('dNAP0lWo9S4RmyQkazCHOxcaPFoECXlz3VmPEWLBrZc=');
+  });
+
+  it('counts bytes, not characters', () => {
+    const frame = bytesOf(v2Frame({ ...vote, username: '🎉'.repeat(50) }, signing));
+    expect(frame.readUInt16BE(2)).toBe(frame.length - 4);
+    expect(takeApart(frame).payload.username).toBe('🎉'.repeat(50));
+  });
+
+  it('says the same of a vote at any time, but for the challenge', () => {
+    const [first, again] = [bytesOf(v2Frame(vote, signing)), bytesOf(v2Frame({ ...vote }, { ...signing }))];
+    expect(again.equals(first)).toBe(true);
+  });
+
+  it('makes frames of up to 1,024 bytes and none longer', () => {
+    const ofLength = (length: number) => v2Frame(vote, { ...signing, challenge: 'c'.repeat(length) });
+    const rest = bytesOf(ofLength(0)).length;
+    expect(bytesOf(ofLength(1_024 - rest))).toHaveLength(1_024);
+    expect(ofLength(1_025 - rest)).toBe('frame-too-long');
+  });
+
+  it('carries any name and any challenge to the other side', () => {
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 });
+    fc.assert(
+      fc.property(name, fc.string({ unit: 'binary', maxLength: 60 }), (username, challenge) => {
+        const frame = v2Frame({ ...vote, username }, { ...signing, challenge: challenge.toWellFormed() });
+        if (frame === 'frame-too-long') return;
+        const { payload, payloadText, signature } = takeApart(frame);
+        expect(frame.length).toBeLessThanOrEqual(1_024);
+        expect(payload).toEqual({
+          serviceName: 'Tallyport',
+          username,
+          address: '0.0.0.0',
+          timestamp: vote.votedAt.getTime(),
+          challenge: challenge.toWellFormed(),
+          uuid: vote.id,
+        });
+        expect(signature).toBe(createHmac('sha256', signing.token).update(payloadText).digest('base64'));
+      }),
+    );
+  });
+});
+
+describe('v1Block', () => {
+  it('encrypts five lines into 256 bytes', () => {
+    const block = bytesOf(v1Block(vote, 'Tallyport', publicKey));
+    expect(block).toHaveLength(256);
+    expect(decrypt(block)).toBe('VOTE\nTallyport\nZoë🎉\n0.0.0.0\n1795248000000\n');
+  });
+
+  it('takes texts of 245 bytes and none longer, counted in bytes', () => {
+    const rest = Buffer.byteLength('VOTE\nTallyport\n\n0.0.0.0\n1795248000000\n');
+    const ofLength = (bytes: number) =>
+      v1Block({ ...vote, username: `é${'x'.repeat(bytes - rest - 2)}` }, 'Tallyport', publicKey);
+    expect(Buffer.byteLength(decrypt(bytesOf(ofLength(245))))).toBe(245);
+    expect(ofLength(246)).toBe('frame-too-long');
+  });
+
+  it('has room for 50 emoji only while the service name is short', () => {
+    const crowd = { ...vote, username: '🎉'.repeat(50) };
+    expect(decrypt(bytesOf(v1Block(crowd, 'Tally', publicKey)))).toContain(crowd.username);
+    expect(v1Block(crowd, 'T'.repeat(64), publicKey)).toBe('frame-too-long');
+  });
+
+  it('is never taken for a v2 frame', () => {
+    const blocks = ['733a00', '733aff', '723a00', '733b00'].map((hex) => Buffer.from(hex, 'hex'));
+    expect(neverLikeV2(() => blocks.shift() ?? Buffer.alloc(0)).toString('hex')).toBe('723a00');
+    expect(blocks).toHaveLength(1);
+  });
+
+  it('takes keys of 2048 bits only', () => {
+    const large = generateKeyPairSync('rsa', { modulusLength: 3_072 }).publicKey;
+    expect(() => v1Block(vote, 'Tallyport', large)).toThrow(TypeError);
+    expect(
+      v1Block(vote, 'Tallyport', createPublicKey(publicKey.export({ type: 'pkcs1', format: 'pem' }))),
+    ).toHaveLength(256);
+  });
+});
+
+describe('assertSendable', () => {
+  it.each([
+    'a\nb',
+    'a\rb',
+    'a\u0000b',
+    'a\u0085b',
+    '\u007f',
+    'a\u001b[0m',
+    '',
+    '\ud83d',
+    'a\udc00',
+  ])('lets no name like %j out', (text) => {
+    expect(() => assertSendable({ ...vote, username: text }, 'Tallyport')).toThrow(TypeError);
+    expect(() => assertSendable(vote, text)).toThrow(TypeError);
+  });
+
+  it.each([
+    'Steve',
+    ' spaced ',
+    '.dot',
+    'Zoë',
+    '🎉'.repeat(50),
+    'zero\u200bwidth',
+  ])('lets %j out as typed', (username) => {
+    expect(() => assertSendable({ ...vote, username }, 'Tallyport')).not.toThrow();
+  });
+
+  it('wants a UUID with dashes and a valid time', () => {
+    expect(() => assertSendable({ ...vote, id: vote.id.replaceAll('-', '') }, 'T')).toThrow(TypeError);
+    expect(() => assertSendable({ ...vote, votedAt: new Date(Number.NaN) }, 'T')).toThrow(TypeError);
+  });
+});

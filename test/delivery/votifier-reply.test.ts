@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { meaningOfError, readReply } from '../../src/delivery/votifier-reply.ts';
+
+const read = (text: string) => readReply(Buffer.from(text));
+
+describe('readReply', () => {
+  it.each([
+    '{"status":"ok"}',
+    '{"status":"ok"}\r\n',
+    '\r\n {"status":"ok"}',
+    '{ "status" : "ok", "more": {"nested": "}"} }',
+    '{"note":"a \\" } brace","status":"ok"}',
+    '{"status":"ok"}{"status":"error"}',
+    '{"status":"ok"} and more',
+  ])('hears an acknowledgement in %s', (text) => {
+    expect(read(text)).toEqual({ status: 'ok' });
+  });
+
+  it.each([
+    [
+      '{"status":"error","cause":"CorruptedFrameException","error":"Challenge is not valid"}\r\n',
+      'CorruptedFrameException: Challenge is not valid',
+    ],
+    ['{"status":"error","cause":"NullPointerException"}', 'NullPointerException'],
+    [
+      '{"status":"error","cause":"Decryption failed","errorMessage":"Decryption failed"}',
+      'Decryption failed',
+    ],
+    ['{"status":"error","error":"a\\u0000b\\u202ec"}', 'a�b�c'],
+    ['{"status":"error","cause":7,"error":null}', '{"status":"error","cause":7,"error":null}'],
+  ])('hears an error and its words in %s', (text, words) => {
+    expect(read(text)).toEqual({ status: 'error', words });
+  });
+
+  it.each([
+    '{"status":"OK"}',
+    '{"status":"ok "}',
+    '{"status":["ok"]}',
+    '{"status":true}',
+    '{"Status":"ok"}',
+    '{"answer":{"status":"ok"}}',
+    '{"__proto__":{"status":"ok"}}',
+    '{}',
+    "{'status':'ok'}",
+    '{"status":"ok",}',
+    '{status:ok}',
+    '[{"status":"ok"}]\n',
+    '"ok"\n',
+    'ok\n',
+    'Okay\n',
+    'HTTP/1.1 400 Bad Request\r\n',
+    'null\n',
+  ])('hears neither in %s', (text) => {
+    expect(read(text)).toEqual({ status: 'garbage', words: expect.any(String) });
+  });
+
+  it.each([
+    '',
+    '\r\n',
+    '{',
+    '{"status":"ok"',
+    '{"status":"o}',
+    '{"a":"\\"}',
+    'Okay',
+    'ok',
+  ])('waits on after %j', (text) => {
+    expect(read(text)).toBe('incomplete');
+  });
+
+  it('reads 4 KiB and no more', () => {
+    const padded = (length: number) => `{"pad":"${'x'.repeat(length - 24)}","status":"ok"}`;
+    expect(read(padded(4_096))).toEqual({ status: 'ok' });
+    expect(read(padded(4_097))).toEqual({ status: 'garbage', words: expect.any(String) });
+    expect(read('x'.repeat(4_095))).toBe('incomplete');
+    expect(read('x'.repeat(100_000))).toEqual({ status: 'garbage', words: 'x'.repeat(200) });
+    expect(read(' '.repeat(4_096))).toEqual({ status: 'garbage', words: '' });
+  });
+
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.json().map((text) => Buffer.from(text)),
+    fc
+      .record({
+        status: fc.oneof(fc.constantFrom('ok', 'error', 'OK'), fc.string()),
+        error: fc.string({ unit: 'binary' }),
+      })
+      .map((answer) => Buffer.from(JSON.stringify(answer))),
+    fc
+      .array(fc.constantFrom('{', '}', '"', '\\', '"status"', ':', '"ok"', ' ', '\n', ','))
+      .map((parts) => Buffer.from(parts.join(''))),
+  );
+
+  it('comes to the same of any bytes, however they are split', () => {
+    fc.assert(
+      fc.property(bytes, (any) => {
+        const heard = Buffer.from(any);
+        let first: ReturnType<typeof readReply> = 'incomplete';
+        for (let end = 1; end <= heard.length && first === 'incomplete'; end += 1) {
+          first = readReply(heard.subarray(0, end));
+        }
+        if (first === 'incomplete' || first.status !== 'garbage') expect(readReply(heard)).toEqual(first);
+        else expect(readReply(heard)).toMatchObject({ status: 'garbage' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never takes anything for an acknowledgement but an object whose status is exactly "ok"', () => {
+    fc.assert(
+      fc.property(bytes, (any) => {
+        const heard = Buffer.from(any);
+        const reply = readReply(heard);
+        if (reply === 'incomplete' || reply.status !== 'ok') return;
+        const text = heard.toString('utf8');
+        const ends = [...text.matchAll(/\}/g)].map(({ index }) => index + 1);
+        const objects = ends.map((end) => {
+          try {
+            return JSON.parse(text.slice(0, end));
+          } catch {
+            return undefined;
+          }
+        });
+        expect(objects.find((object) => object !== undefined)).toMatchObject({ status: 'ok' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('meaningOfError', () => {
+  it.each([
+    ['CorruptedFrameException: Signature is not valid (invalid token?)', 'bad-signature'],
+    ['Signature verification failed', 'bad-signature'],
+    ['CorruptedFrameException: Challenge is not valid', 'challenge-refused'],
+    ['Challenge verification failed', 'challenge-refused'],
+    ['CorruptedFrameException: Username too long', 'name-too-long'],
+    ['TooLongFrameException: Adjusted frame length exceeds 1024: 1100 - discarded', 'frame-too-long'],
+    ["DecoderException: java.lang.RuntimeException: Unknown service 'Tallyport'", 'unknown-service'],
+    ["RuntimeException: Unknown service 'Signature Challenge Servers'", 'unknown-service'],
+    ['Decryption failed', 'key-invalid'],
+    ['Could not decrypt data (is your key correct?)', 'key-invalid'],
+    ['NullPointerException', 'unknown-error'],
+    ['', 'unknown-error'],
+  ])('understands «%s»', (words, code) => {
+    expect(meaningOfError(words, 'Steve')).toBe(code);
+  });
+
+  it('lets no player pause a listener by the choice of a name', () => {
+    for (const name of ['signature', 'Unknown service', 'decrypt me']) {
+      expect(meaningOfError(`Plugin failed for ${name}`, name)).toBe('unknown-error');
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import { ObjectId } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { type DrainEnd, type DrainLimits, drainListener } from '../../src/delivery/drain-listener.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import type { Platform } from '../../src/platform.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { testPlatform } from './test-platform.ts';
+
+/** Where deliveries are tried: nobody waits long, and loopback is allowed. */
+export const QUICK = {
+  ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+  LISTENER_TIMEOUT_MS: '300',
+  LEASE_MS: '3200',
+  RELAY_INTERVAL_MS: '200',
+};
+
+/** A clock that a test moves. */
+export type MovableClock = Clock & { move(ms: number): void };
+
+function movableClock(): MovableClock {
+  let offset = 0;
+  return {
+    now: () => new Date(Date.now() + offset),
+    move(ms) {
+      offset += ms;
+    },
+  };
+}
+
+/** A listed server with a running v2 listener, drained by hand. */
+export type DeliveryBench = {
+  platform: Platform;
+  clock: MovableClock;
+  serverId: ObjectId;
+  listener: VotifierListener;
+  cast(username: string): Promise<Vote>;
+  drain(limits?: Partial<DrainLimits>): Promise<DrainEnd>;
+  vote(vote: Vote): Promise<Vote>;
+};
+
+/** Opens a platform of its own with one server and its listener. Nothing drains it but `drain()`. */
+export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
+  const clock = movableClock();
+  const platform = { ...(await testPlatform({ ...QUICK, ...env })), clock };
+  const listener = new VotifierListener();
+  await listener.start();
+  onTestFinished(() => listener.stop());
+
+  const added = await addServer(
+    platform,
+    { name: 'Alpha', address: 'alpha.example.org', port: 25_565 },
+    'test',
+  );
+  const serverId = new ObjectId(added.serverId);
+  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
+  await setListener(
+    platform,
+    serverId,
+    {
+      protocol: 'votifier-v2',
+      host: '127.0.0.1',
+      port: listener.port,
+      secret: listener.token,
+      serviceName: 'Tallyport',
+    },
+    'test',
+  );
+  const never = new AbortController().signal;
+  const deps = {
+    ...platform,
+    send: createSend(platform.config),
+    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
+  };
+  return {
+    platform,
+    clock,
+    serverId,
+    listener,
+    async cast(username) {
+      const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
+      if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
+      return cast.vote;
+    },
+    drain: (limits = {}) =>
+      drainListener(deps, serverId, { stop: never, waitNoLonger: never, budgetMs: 20_000, ...limits }),
+    async vote({ _id }) {
+      const found = await platform.votes.findOne({ serverId, _id });
+      if (!found) throw new Error(`no vote ${_id}`);
+      return found;
+    },
+  };
+}
