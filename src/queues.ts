@@ -1,6 +1,8 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import { z } from 'zod';
+import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
+import { within } from './deadline.ts';
 import type { Logger } from './log.ts';
 import type { RedisConnection } from './redis.ts';
 
@@ -54,7 +56,6 @@ export function openQueues(
     const queue = new Queue(name, {
       connection,
       prefix: queuePrefix(config, name),
-      skipWaitingForReady: true,
     });
     queue.on('error', (error) => log.debug({ event: 'queue.error', queue: name, reason: error.message }));
     return queue;
@@ -71,14 +72,22 @@ export type Producer = {
    *   lost then: MongoDB holds the work and the relay finds it.
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: { hasten?: boolean }): Promise<boolean>;
-  /** Waits for the adds under way. */
+  /** Waits for the adds under way, at most a second. */
   settle(): Promise<void>;
 };
 
 /** A stopped Redis keeps its connection and settles nothing: this many adds may wait for it at once. */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
-export function createProducer(queues: Record<QueueName, Queue>, log: Logger): Producer {
+/** Nobody waits longer for an add, not even at the end of a process. */
+const LONGEST_ADD_MS = SECOND;
+
+/** Makes a producer on queues whose connection is `connection`. */
+export function createProducer(
+  queues: Record<QueueName, Queue>,
+  connection: RedisConnection,
+  log: Logger,
+): Producer {
   const underWay = new Set<Promise<boolean>>();
 
   async function addNow<N extends QueueName>(
@@ -86,13 +95,10 @@ export function createProducer(queues: Record<QueueName, Queue>, log: Logger): P
     payload: Payload<N>,
     hasten: boolean,
   ): Promise<boolean> {
+    const id = QUEUES[name].key(payload as never);
     const options: JobsOptions = {
       ...HISTORY,
-      deduplication: {
-        id: QUEUES[name].key(payload as never),
-        keepLastIfActive: true,
-        ...(hasten ? { replace: true } : {}),
-      },
+      deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
     try {
       await queues[name].add(QUEUES[name].title, payload, options);
@@ -105,13 +111,14 @@ export function createProducer(queues: Record<QueueName, Queue>, log: Logger): P
 
   return {
     add(name, payload, { hasten = false } = {}) {
-      if (underWay.size >= MOST_ADDS_UNDER_WAY) return Promise.resolve(false);
+      if (connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY)
+        return Promise.resolve(false);
       const adding = addNow(name, payload, hasten).finally(() => underWay.delete(adding));
       underWay.add(adding);
-      return adding;
+      return within(LONGEST_ADD_MS, adding).catch(() => false);
     },
     async settle() {
-      await Promise.all(underWay);
+      await within(LONGEST_ADD_MS, Promise.all(underWay)).catch(() => undefined);
     },
   };
 }

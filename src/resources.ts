@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
-import { type Clock, MINUTE, systemClock } from './clock.ts';
+import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
 import type { ConnectedConfig } from './config.ts';
+import { within } from './deadline.ts';
 import { createLogger, type Logger } from './log.ts';
 import { type Mongo, OPERATION_TIMEOUT_MS, openMongo } from './mongo.ts';
 import { createProducer, openQueues, type Producer, type QueueName } from './queues.ts';
@@ -19,7 +20,7 @@ export type Resources = {
   mongo: Mongo;
   secrets: SecretBox;
   producer: Producer;
-  /** Every queue on a connection of its own, for people to look into. */
+  /** Every queue, for people to look into. Commands wait for Redis: bound them. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   /** Closes the queues, then Redis, then MongoDB (design rule 12). */
@@ -55,11 +56,9 @@ export async function openResources(
     patienceMs: mongoPatienceMs,
     operationMs: mongoOperationMs,
   });
-  const producerRedis = openRedis(config.REDIS_URL, 'producer', log);
-  const deskRedis = openRedis(config.REDIS_URL, 'desk', log);
-  const producerQueues = openQueues(config, producerRedis, log);
-  const queues = openQueues(config, deskRedis, log);
-  const producer = createProducer(producerQueues, log);
+  const producerRedis = openRedis(config.REDIS_URL, log);
+  const queues = openQueues(config, producerRedis, log);
+  const producer = createProducer(queues, producerRedis, log);
 
   return {
     config,
@@ -73,11 +72,10 @@ export async function openResources(
     producerRedis,
     async close() {
       await producer.settle();
-      await Promise.allSettled(
-        [...Object.values(producerQueues), ...Object.values(queues)].map((queue) => queue.close()),
-      );
+      // A queue whose Redis is away does not close by itself.
+      const closing = Object.values(queues).map((queue) => queue.close());
+      await within(SECOND, Promise.allSettled(closing)).catch(() => undefined);
       producerRedis.disconnect();
-      deskRedis.disconnect();
       await mongo.close();
     },
   };

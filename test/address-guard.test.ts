@@ -98,14 +98,16 @@ describe('resolveAddress', () => {
     'localhost:8192',
     '127.0.0.1:80',
     '::1/128',
-    '',
-    ' ',
     '1.2.3.4.5',
     '256.1.1.1',
-  ])('finds no public address in «%s»', async (host) => {
-    expect(await faultOf(resolveAddress(host, NONE))).toMatch(
-      /^(address-refused|dns-not-found|dns-timeout)$/,
-    );
+  ])('takes %s for a name, and checks what the resolver makes of it', async (host) => {
+    const asked: string[] = [];
+    const lookup = async (name: string) => {
+      asked.push(name);
+      return [{ address: '127.0.0.1' }];
+    };
+    expect(await faultOf(resolveAddress(host, { ...NONE, lookup }))).toBe('address-refused');
+    expect(asked).toEqual([host]);
   });
 
   it.each([
@@ -164,7 +166,6 @@ describe('resolveAddress', () => {
     expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup: answering() }))).toBe(
       'dns-not-found',
     );
-    expect(await faultOf(resolveAddress('does-not-exist.invalid', NONE))).toMatch(/^dns-/);
   });
 
   it('gives up on a resolver that keeps silent', async () => {

@@ -216,7 +216,7 @@ test('a process serves health and metrics on a port of its own', async () => {
   expect(await metrics.text()).toContain('tallyport_redis_up');
   const other = await get('/operator');
   expect(other.status).toBe(404);
-  expect(Object.keys(await other.json())).toEqual(['error']);
+  expect(Object.keys((await other.json()) as object)).toEqual(['error']);
 
   const taken = {
     ...platform,

@@ -44,7 +44,7 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
   const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
-  const connection = openRedis(config.REDIS_URL, 'worker', log);
+  const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
     const worker = new Worker(name, process[name], {
       connection,

@@ -1,3 +1,4 @@
+import type { Listener } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
 
 /** An outcome in the words of a server's owner: one sentence each. */
@@ -141,3 +142,35 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     mend: 'There is nothing to do for the owner: the vote is tried again by itself, and the operator finds the fault in the log.',
   },
 };
+
+/** Why a listener is not simply active, since when, and what to do about it. */
+export type ListenerReason = Explanation & {
+  /** Absent when its owner paused it. */
+  code?: OutcomeCode;
+  /** What the listener said, where it said something. */
+  words?: string;
+  since: Date;
+};
+
+/** Why a listener is paused or unreachable; null when it is active. */
+export function listenerReason({
+  pause,
+  breaker,
+}: Pick<Listener, 'pause' | 'breaker'>): ListenerReason | null {
+  if (pause) return reason(pause.code, pause.words, pause.at);
+  return breaker.openSince ? reason(breaker.code, breaker.words, breaker.openSince) : null;
+}
+
+const PAUSED_BY_OWNER: Explanation = {
+  cause: 'Its owner paused it.',
+  mend: 'Resume it when votes are wanted again: those that wait are sent then.',
+};
+
+function reason(
+  code: OutcomeCode | null | undefined,
+  words: string | null | undefined,
+  since: Date,
+): ListenerReason {
+  const explanation = code ? { code, ...EXPLANATIONS[code] } : PAUSED_BY_OWNER;
+  return { ...explanation, ...(words ? { words } : {}), since };
+}

@@ -1,4 +1,4 @@
-import type { Collection, ObjectId } from 'mongodb';
+import { type Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { Producer } from '../queues.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -45,17 +45,15 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   return round;
 }
 
+const LOWEST_ID = new ObjectId('0'.repeat(24));
+
 /** The servers that have votes waiting or being sent: one step of the index each (a distinct scan). */
 async function serversWithOpenWork(votes: Collection<Vote>): Promise<ObjectId[]> {
+  const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const groups = await votes
-    .aggregate<{ _id: ObjectId }>(
-      [
-        { $match: { 'delivery.queuedAt': { $gt: new Date(0) } } },
-        { $sort: { serverId: 1, 'delivery.queuedAt': 1 } },
-        { $group: { _id: '$serverId', first: { $first: '$delivery.queuedAt' } } },
-      ],
-      { hint: 'open_work' },
-    )
+    .aggregate<{ _id: ObjectId }>([{ $match: openWork }, { $group: { _id: '$serverId' } }], {
+      hint: 'open_work',
+    })
     .toArray();
   return groups.map((group) => group._id);
 }

@@ -42,7 +42,10 @@ const page = z.object({
     z.object({
       username: z.string(),
       rating: z.int().meta({ description: '1 to 5.' }),
-      content: z.string().optional().meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
+      content: z
+        .string()
+        .optional()
+        .meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
       created_at: timestamp,
     }),
   ),

@@ -50,7 +50,10 @@ export function failure(description: string, headers: Record<string, HeaderSchem
 /** A 429, which names the moment from which the next request is accepted. */
 export function tooEarly<N extends string>(name: N, description: string) {
   return answer(
-    z.object({ error: sentence, [name]: timestamp } as { error: typeof sentence } & Record<N, typeof timestamp>),
+    z.object({ error: sentence, [name]: timestamp } as { error: typeof sentence } & Record<
+      N,
+      typeof timestamp
+    >),
     description,
     { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
   );

@@ -8,14 +8,7 @@ import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { secondsUntil, usedUp } from './rate-limit.ts';
-import {
-  answer,
-  BODY_FAILURES,
-  COMMON_FAILURES,
-  params,
-  RATE_LIMIT_HEADERS,
-  tooEarly,
-} from './schemas.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
 
 const MOST_PLAYERS = 2_147_483_647;
 

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { after } from '../../clock.ts';
 import { DeadlineError } from '../../deadline.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Platform } from '../../platform.ts';
@@ -82,7 +81,10 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
 }> = async (app, { platform, metrics }) => {
   type Cast = { body: string; voteId: string; replayed: boolean };
 
-  async function cast(request: Parameters<typeof castVote>[1], key: string | undefined): Promise<Cast | Refused> {
+  async function cast(
+    request: Parameters<typeof castVote>[1],
+    key: string | undefined,
+  ): Promise<Cast | Refused> {
     if (key === undefined) {
       const end = await castVote(platform, request);
       if (end.kind === 'refused') return end;

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { RefusedError, SENTENCES, unavailable } from './errors.ts';
+
+/** Gives every answer its request's id, refuses a request without a Host, and logs how each one ended. */
+export function watchRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new RefusedError({ status: 400, sentence: 'The Host header is missing.' });
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { server_id: serverId } = (request.params ?? {}) as { server_id?: string };
+    const end = {
+      event: 'request.ended',
+      method: request.method,
+      // The pattern: an address may hold what is nobody's business, such as a player's name.
+      route: request.routeOptions.url ?? 'none',
+      ...(serverId ? { serverId } : {}),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 100) / 100,
+    };
+    if (/\/(healthz|readyz)$/.test(end.route)) request.log.debug(end);
+    else request.log.info(end);
+  });
+}
+
+/** Answers every request with 503 and closes its connection, from the moment that `stopping` is aborted. */
+export function refuseWhileStopping(app: FastifyInstance, stopping: AbortSignal): void {
+  app.addHook('onRequest', async () => {
+    if (stopping.aborted) throw new RefusedError(unavailable(SENTENCES.stopping));
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (stopping.aborted) reply.header('connection', 'close');
+  });
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { getHeapStatistics } from 'node:v8';
+import helmet from '@fastify/helmet';
+import underPressure from '@fastify/under-pressure';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { answerClientError, answerExpectations } from './api/connection-errors.ts';
+import { answerError, BODY_LIMIT, exitForErrors } from './api/errors.ts';
+import { describeApi, openApiDocument } from './api/openapi.ts';
+import { parseQuery } from './api/query-string.ts';
+import { refuseWhileStopping, watchRequests } from './api/requests.ts';
+import { compileSerializer } from './api/serializer.ts';
+import { refuseUnknownPaths } from './api/unknown-paths.ts';
+import { apiV1 } from './api/v1/api-v1.ts';
+import { SECOND } from './clock.ts';
+import { healthRoutes, type Readiness } from './health.ts';
+import { type Metrics, measureRequests } from './metrics.ts';
+import type { Platform } from './platform.ts';
+import { docsPage } from './site/docs.ts';
+import { operatorDesk } from './site/operator/operator-desk.ts';
+
+/** What the web process adds to the platform. */
+export type WebParts = {
+  metrics: Metrics;
+  readiness: () => Promise<Readiness>;
+  /** Aborted when the process begins to stop: from then on every request is answered with 503. */
+  stopping: AbortSignal;
+};
+
+/** No header is longer than this, the address included; Node counts them together. */
+const HEADER_LIMIT = 16 * 1_024;
+
+/** The whole web application, without a port. Whoever builds it closes it. */
+export async function buildApp(platform: Platform, parts: WebParts): Promise<FastifyInstance> {
+  const { config } = platform;
+  const app = openApp(platform);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(compileSerializer);
+  answerExpectations(app.server);
+
+  exitForErrors(app);
+  await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
+  watchRequests(app);
+  measureRequests(app, parts.metrics);
+  refuseUnknownPaths(app);
+  refuseWhileStopping(app, parts.stopping);
+  await app.register(underPressure, {
+    maxEventLoopDelay: SECOND,
+    maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+  });
+  await describeApi(app, { publicUrl: config.PUBLIC_URL });
+
+  const base = { prefix: config.basePath };
+  await app.register(healthRoutes, { readiness: parts.readiness });
+  if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
+  await app.register(apiV1, {
+    prefix: `${config.basePath}/api/v1/servers/:server_id`,
+    platform,
+    metrics: parts.metrics,
+  });
+  await app.register(openApiDocument, base);
+  await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
+  await app.register(operatorDesk, { prefix: `${config.basePath}/operator`, sources: platform });
+  return app;
+}
+
+function openApp({ config, log }: Platform): FastifyInstance {
+  const { TRUST_PROXY: trust } = config;
+  return Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    // Fastify takes a number for "trust nobody"; ours says how many proxies stand before us.
+    trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: 15 * SECOND,
+    connectionTimeout: 60 * SECOND,
+    keepAliveTimeout: 75 * SECOND,
+    http: {
+      headersTimeout: 10 * SECOND,
+      connectionsCheckingInterval: SECOND,
+      maxHeaderSize: HEADER_LIMIT,
+      // Node would refuse with an empty body; watchRequests refuses with ours.
+      requireHostHeader: false,
+    },
+    return503OnClosing: false,
+    // A server id of any length is answered with 401, like every other that does not exist.
+    routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+  }) as unknown as FastifyInstance;
+}

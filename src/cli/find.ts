@@ -1,0 +1,37 @@
+import { ObjectId, UUID, type WithId } from 'mongodb';
+import type { Platform } from '../platform.ts';
+import { findServer } from '../servers/listing.ts';
+import type { Server } from '../servers/server.ts';
+import { CommandError } from './failure.ts';
+
+/** Who did it, in the audit log. */
+export const BY = 'cli';
+
+/**
+ * The server that SERVER names on a command line: an id or a slug.
+ *
+ * @param removed - `true` finds removed servers too
+ * @throws {CommandError} `server-not-found`
+ */
+export async function serverOf(
+  platform: Platform,
+  text: string,
+  { removed = false } = {},
+): Promise<WithId<Server>> {
+  const server = await findServer(platform, text, { removed });
+  if (!server) {
+    const where = removed ? 'There is no server' : 'No server is listed';
+    throw new CommandError('server-not-found', `${where} with the id or slug «${text}».`);
+  }
+  return server;
+}
+
+/** The ObjectId that was typed; null when it is none. */
+export function objectIdOf(text: string): ObjectId | null {
+  return /^[0-9a-f]{24}$/i.test(text) ? new ObjectId(text) : null;
+}
+
+/** The UUID that was typed; null when it is none. */
+export function uuidOf(text: string): UUID | null {
+  return UUID.isValid(text) ? new UUID(text) : null;
+}

@@ -1,0 +1,243 @@
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
+import { type Listener, PROTOCOLS, type Protocol } from '../delivery/listener.ts';
+import {
+  type ListenerView,
+  pauseListener,
+  removeListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../delivery/listeners.ts';
+import { createSend } from '../delivery/send-vote.ts';
+import { testListener } from '../delivery/test-listener.ts';
+import type { Platform } from '../platform.ts';
+import type { Server } from '../servers/server.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { BY, serverOf } from './find.ts';
+import { port } from './option-values.ts';
+import { pairs } from './table.ts';
+import { counted, iso, span, when } from './words.ts';
+
+export function addListenerCommands(program: Command): void {
+  const listener = program.command('listener').description('say where a server’s votes are forwarded to');
+
+  listener
+    .command('set')
+    .description('set or change the vote listener of a server')
+    .argument('<server>', 'id or slug')
+    .addOption(new Option('--protocol <protocol>', 'how it speaks').choices(PROTOCOLS).makeOptionMandatory())
+    .requiredOption('--host <host>', 'host name or IP address, without a port')
+    .requiredOption('--port <port>', 'the vote plugin’s port, usually 8192, not the game’s', port)
+    .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
+    .option('--token <token>', 'for votifier-v2: the token in the plugin’s configuration')
+    .option('--service-name <name>', 'what the listener sees as the voting site; stays as it is by default')
+    .addHelpText(
+      'after',
+      examples(
+        'listener set alpha-craft --protocol votifier-v2 --host mc.example.org --port 8192 --token 5k1v…',
+        'listener set alpha-craft --protocol votifier-v1 --host mc.example.org --port 8192 --public-key-file public.key',
+      ),
+    )
+    .action(onPlatform(set, { wakes: true }));
+
+  const plain = (name: string, description: string) =>
+    listener
+      .command(name)
+      .description(description)
+      .argument('<server>', 'id or slug')
+      .addHelpText('after', examples(`listener ${name} alpha-craft`));
+
+  plain('show', 'show a server’s listener and how it fares').action(onPlatform(show));
+  plain('remove', 'forward no more votes; those that wait can be resent later').action(onPlatform(remove));
+  plain('pause', 'hold votes back until they are resumed').action(
+    onPlatform((platform, text: string) => change(platform, text, pauseListener)),
+  );
+  plain('resume', 'send again, what waits too, and try an unreachable listener at once').action(
+    onPlatform((platform, text: string) => change(platform, text, resumeListener), { wakes: true }),
+  );
+  plain('test', 'send a marked test vote and show how it ended').action(onPlatform(test));
+}
+
+type SetOptions = {
+  protocol: Protocol;
+  host: string;
+  port: number;
+  publicKeyFile?: string;
+  token?: string;
+  serviceName?: string;
+};
+
+async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
+  const secret = await secretOf(options);
+  const server = await serverOf(platform, text);
+  const { protocol, host, port } = options;
+  const before = await platform.listeners.findOne({ serverId: server._id });
+  const serviceName = options.serviceName ?? before?.serviceName ?? platform.config.SERVICE_NAME;
+  await setListener(platform, server._id, { protocol, host, port, secret, serviceName }, BY);
+  const shown = await viewOf(platform, server);
+  return {
+    json: listenerJson(shown),
+    text: [
+      `Votes of ${server.slug} go to ${addressOf(shown)} (${protocol}), from the service name «${shown.serviceName}».`,
+      `See whether they arrive: tallyport listener test ${server.slug}`,
+    ].join('\n'),
+  };
+}
+
+async function secretOf({ protocol, publicKeyFile, token }: SetOptions): Promise<string> {
+  if (protocol === 'votifier-v2') {
+    if (publicKeyFile !== undefined) throw wrongUse('votifier-v2 takes --token, not --public-key-file.');
+    if (token === undefined) throw wrongUse('votifier-v2 needs the listener’s --token.');
+    return token;
+  }
+  if (token !== undefined) throw wrongUse('votifier-v1 takes --public-key-file, not --token.');
+  if (publicKeyFile === undefined) throw wrongUse('votifier-v1 needs the listener’s --public-key-file.');
+  try {
+    return await readFile(publicKeyFile, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError('file-unreadable', `The public key cannot be read: ${reason}.`);
+  }
+}
+
+function noListener({ slug }: Server): CommandError {
+  return new CommandError(
+    'no-listener',
+    `${slug} has no vote listener. Set one: tallyport listener set --help`,
+  );
+}
+
+async function viewOf(platform: Platform, server: Server): Promise<ListenerView> {
+  const shown = await showListener(platform, server._id);
+  if (!shown) throw noListener(server);
+  return shown;
+}
+
+async function show(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const shown = await viewOf(platform, server);
+  return { json: listenerJson(shown), text: listenerText(shown, server, platform.clock.now()) };
+}
+
+async function change(
+  platform: Platform,
+  text: string,
+  act: (deps: Platform, serverId: Server['_id'], by: string) => Promise<Listener | null>,
+): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  if (!(await act(platform, server._id, BY))) throw noListener(server);
+  const shown = await viewOf(platform, server);
+  return {
+    json: listenerJson(shown),
+    text: `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
+  };
+}
+
+async function remove(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const released = await removeListener(platform, server._id, BY);
+  if (released === null) throw noListener(server);
+  return {
+    json: { server_id: server._id.toHexString(), removed: true, released_votes: released },
+    text: `Removed the listener of ${server.slug}; ${counted(released, 'waiting vote')} can be resent later.`,
+  };
+}
+
+async function test(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const tested = await testListener({ ...platform, send: createSend(platform.config) }, server._id);
+  if (!tested) throw noListener(server);
+  const { cause, mend } = EXPLANATIONS[tested.code];
+  const delivered = tested.class === 'delivered';
+  return {
+    json: {
+      ...(delivered ? {} : { error: cause }),
+      code: tested.code,
+      class: tested.class,
+      reached: tested.reached,
+      duration_ms: tested.durationMs,
+      words: tested.words ?? null,
+      cause,
+      mend,
+    },
+    text: pairs([
+      ['Outcome', `${tested.class} (${tested.code})`],
+      ['Reached', tested.reached],
+      ['Duration', span(tested.durationMs)],
+      ['The listener said', tested.words ? `«${tested.words}»` : '-'],
+      ['Cause', cause],
+      ['Mend', mend],
+    ]),
+    ...(delivered ? {} : { exitCode: 1 }),
+  };
+}
+
+function addressOf({ host, port }: Pick<Listener, 'host' | 'port'>): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function listenerText(shown: ListenerView, { slug }: Server, now: Date): string {
+  const reason = listenerReason(shown);
+  const { breaker } = shown;
+  const failing = !reason && breaker.failures > 0 && breaker.code;
+  return pairs([
+    ['Server', slug],
+    ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
+    ...(reason
+      ? ([
+          ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
+          ['Mend', reason.mend],
+        ] satisfies [string, string][])
+      : []),
+    ...(reason?.words ? ([['The listener said', `«${reason.words}»`]] satisfies [string, string][]) : []),
+    ...(failing
+      ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [
+          string,
+          string,
+        ][])
+      : []),
+    ['Protocol', shown.protocol],
+    ['Address', addressOf(shown)],
+    ['Service name', shown.serviceName],
+    ['Waiting', counted(shown.waiting, 'vote')],
+    ['Next test', when(nextTest(shown), now)],
+    ['Last delivered', when(shown.lastDeliveredAt, now)],
+    ['Changed', when(shown.updatedAt, now)],
+  ]);
+}
+
+/** A paused listener is not tested. */
+function nextTest({ pause, breaker }: ListenerView): Date | null {
+  return pause ? null : (breaker.nextTestAt ?? null);
+}
+
+function listenerJson(shown: ListenerView): Record<string, unknown> {
+  const reason = listenerReason(shown);
+  return {
+    server_id: shown.serverId.toHexString(),
+    listener_id: shown._id.toHexString(),
+    protocol: shown.protocol,
+    host: shown.host,
+    port: shown.port,
+    service_name: shown.serviceName,
+    state: shown.state,
+    reason: reason && {
+      code: reason.code ?? null,
+      cause: reason.cause,
+      mend: reason.mend,
+      words: reason.words ?? null,
+      since: iso(reason.since),
+    },
+    waiting: shown.waiting,
+    next_test_at: iso(nextTest(shown)),
+    failures: shown.breaker.failures,
+    last_failure: shown.breaker.code ?? null,
+    last_delivered_at: iso(shown.lastDeliveredAt),
+    revision: shown.revision,
+    created_at: iso(shown.createdAt),
+    updated_at: iso(shown.updatedAt),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { migrateDatabase } from '../migrate.ts';
+import type { Platform } from '../platform.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('make the collections and indexes that are missing; run it at each release')
+    .addHelpText('after', examples('migrate'))
+    .action(onPlatform(migrate, { migrates: true }));
+}
+
+async function migrate({ mongo }: Platform): Promise<Answer> {
+  const { made } = await migrateDatabase(mongo.db);
+  const text =
+    made.length === 0
+      ? 'Everything is there already.'
+      : `Made:\n${made.map((name) => `  ${name}`).join('\n')}`;
+  return { json: { made }, text };
+}

@@ -1,0 +1,115 @@
+import { type Command, Option } from 'commander';
+import type { Platform } from '../platform.ts';
+import { moderateReview } from '../reviews/moderate-review.ts';
+import { listReviews } from '../reviews/read-reviews.ts';
+import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';
+import { writeReview } from '../reviews/write-review.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError } from './failure.ts';
+import { BY, objectIdOf, serverOf } from './find.ts';
+import { limit, rating } from './option-values.ts';
+import { table } from './table.ts';
+import { iso, when } from './words.ts';
+
+export function addReviewCommands(program: Command): void {
+  const review = program.command('review').description('write and moderate reviews of a server');
+
+  review
+    .command('add')
+    .description('write a review; nobody sees it before it is approved')
+    .argument('<server>', 'id or slug')
+    .requiredOption('--username <name>', 'the player')
+    .requiredOption('--rating <1-5>', 'whole stars', rating)
+    .option('--content <text>', 'up to 2,000 characters')
+    .addHelpText(
+      'after',
+      examples('review add alpha-craft --username Steve --rating 5 --content "Good people."'),
+    )
+    .action(onPlatform(add));
+
+  review
+    .command('list')
+    .description('show a server’s reviews, newest first')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(REVIEW_STATES))
+    .option('--limit <n>', 'how many', limit, 20)
+    .addHelpText('after', examples('review list alpha-craft --state pending'))
+    .action(onPlatform(list));
+
+  for (const [verb, state] of [
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ] as const) {
+    review
+      .command(verb)
+      .description(verb === 'approve' ? 'make a review public' : 'keep a review from the public')
+      .argument('<review_id>')
+      .addHelpText('after', examples(`review ${verb} 692019c0f0d3b1a2c4e5f607`))
+      .action(onPlatform((platform, text: string) => moderate(platform, text, state)));
+  }
+}
+
+async function add(
+  platform: Platform,
+  text: string,
+  options: { username: string; rating: number; content?: string },
+): Promise<Answer> {
+  const { _id: serverId } = await serverOf(platform, text);
+  const { reviewId } = await writeReview(platform, { serverId, ...options });
+  return {
+    json: { review_id: reviewId },
+    text: `Stored as ${reviewId}, not public yet. Next: tallyport review approve ${reviewId}`,
+  };
+}
+
+async function list(
+  platform: Platform,
+  text: string,
+  options: { state?: ReviewState; limit: number },
+): Promise<Answer> {
+  const { _id: serverId } = await serverOf(platform, text, { removed: true });
+  const reviews = await listReviews(platform, serverId, options);
+  const now = platform.clock.now();
+  const rows = reviews.map((review) => [
+    review._id.toHexString(),
+    review.state,
+    review.rating,
+    review.username,
+    when(review.createdAt, now),
+    beginning(review.content ?? ''),
+  ]);
+  return {
+    json: {
+      reviews: reviews.map((review) => ({
+        review_id: review._id.toHexString(),
+        state: review.state,
+        username: review.username,
+        rating: review.rating,
+        content: review.content ?? null,
+        created_at: iso(review.createdAt),
+        moderated_at: iso(review.moderatedAt),
+      })),
+    },
+    text: table(
+      ['REVIEW ID', 'STATE', 'RATING', 'PLAYER', 'WRITTEN', 'CONTENT'],
+      rows,
+      'There is no such review.',
+    ),
+  };
+}
+
+/** As much of a text as fits a table. */
+function beginning(text: string): string {
+  const characters = [...text.replace(/\s+/g, ' ')];
+  return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('')}…`;
+}
+
+async function moderate(platform: Platform, text: string, state: 'approved' | 'rejected'): Promise<Answer> {
+  const reviewId = objectIdOf(text);
+  const review = reviewId && (await moderateReview(platform, reviewId, state, BY));
+  if (!review) throw new CommandError('review-not-found', `There is no review with the id «${text}».`);
+  return {
+    json: { review_id: review._id.toHexString(), state: review.state },
+    text: `The review of «${review.username}» is ${review.state}.`,
+  };
+}

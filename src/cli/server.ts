@@ -1,0 +1,245 @@
+import type { Command } from 'commander';
+import type { WithId } from 'mongodb';
+import { listenerState } from '../delivery/listener.ts';
+import type { Platform } from '../platform.ts';
+import { addServer, editServer, listServers, removeServer } from '../servers/listing.ts';
+import type { Server } from '../servers/server.ts';
+import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { BY, serverOf } from './find.ts';
+import { orNone, port } from './option-values.ts';
+import { canAsk, confirms } from './prompt.ts';
+import { pairs, table } from './table.ts';
+import { counted, iso, when } from './words.ts';
+
+export function addServerCommands(program: Command): void {
+  const server = program.command('server').description('list, change and remove game servers');
+
+  server
+    .command('add')
+    .description('list a game server')
+    .requiredOption('--name <name>', 'the name that people see')
+    .requiredOption('--address <host>', 'host name or IP address for players, without a port')
+    .requiredOption('--port <port>', 'port for players', port)
+    .option('--query-port <port>', 'port of status queries, when it is another one', port)
+    .option('--game <game>', 'the game')
+    .option('--country <code>', 'two-letter country code')
+    .option('--premium', 'mark it as premium')
+    .addHelpText('after', examples('server add --name "Alpha Craft" --address play.example.org --port 25565'))
+    .action(onPlatform(add));
+
+  server
+    .command('list')
+    .description('show the listed servers in the order of their rank')
+    .option('--removed', 'show removed servers too')
+    .addHelpText('after', examples('server list', 'server list --json | jq -r ".servers[].slug"'))
+    .action(onPlatform(list));
+
+  server
+    .command('show')
+    .description('show everything about a server')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .addHelpText('after', examples('server show alpha-craft'))
+    .action(onPlatform(show));
+
+  server
+    .command('edit')
+    .description('change some of a server’s settings; its slug stays')
+    .argument('<server>', 'id or slug')
+    .option('--name <name>')
+    .option('--address <host>')
+    .option('--port <port>', '', port)
+    .option('--query-port <port>', 'a port, or none', orNone(port))
+    .option('--game <game>', 'a game, or none', orNone(String))
+    .option('--country <code>', 'a country code, or none', orNone(String))
+    .option('--premium')
+    .option('--no-premium')
+    .addHelpText('after', examples('server edit alpha-craft --port 25566 --country none'))
+    .action(onPlatform(edit));
+
+  server
+    .command('remove')
+    .description('take a server off the list for ever: tokens are refused, waiting votes failed')
+    .argument('<server>', 'id or slug')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', examples('server remove alpha-craft', 'server remove alpha-craft --yes --json'))
+    .action(onPlatform(remove));
+}
+
+type Settings = {
+  name?: string;
+  address?: string;
+  port?: number;
+  queryPort?: number | null;
+  game?: string | null;
+  country?: string | null;
+  premium?: boolean;
+};
+
+async function add(
+  platform: Platform,
+  {
+    name,
+    address,
+    port,
+    country,
+    premium,
+    ...rest
+  }: Settings & { name: string; address: string; port: number },
+): Promise<Answer> {
+  const input = { name, address, port, ...rest, countryCode: country, isPremium: premium };
+  const { serverId, slug } = await addServer(platform, input, BY);
+  return {
+    json: { server_id: serverId, slug },
+    text: [
+      `Listed as ${slug}, with the id ${serverId}.`,
+      `Next: tallyport token issue ${slug}, then tallyport listener set ${slug} --help`,
+    ].join('\n'),
+  };
+}
+
+async function list(platform: Platform, options: { removed?: boolean }): Promise<Answer> {
+  const servers = await listServers(platform, { removed: options.removed === true });
+  const rows = servers.map((server) => [
+    server.removedAt ? '-' : server.rankPosition,
+    server.slug,
+    server.name,
+    addressOf(server),
+    server.removedAt ? 'removed' : server.current.status,
+    server._id.toHexString(),
+  ]);
+  return {
+    json: { servers: servers.map(serverJson) },
+    text: table(['RANK', 'SLUG', 'NAME', 'ADDRESS', 'STATUS', 'ID'], rows, 'No server is listed yet.'),
+  };
+}
+
+async function show(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text, { removed: true });
+  const { _id: serverId } = server;
+  const [figures, listener, tokens] = await Promise.all([
+    voteFigures(platform, serverId),
+    platform.listeners.findOne({ serverId }),
+    platform.apiTokens.countDocuments({ serverId, revokedAt: null }),
+  ]);
+  const state = listener ? listenerState(listener) : null;
+  const { votesCount, monthlyVotes, allTimeVotes } = figures;
+  return {
+    json: {
+      ...serverJson(server),
+      votes_count: votesCount,
+      monthly_votes: monthlyVotes,
+      all_time_votes: allTimeVotes,
+      listener_state: state,
+      tokens,
+    },
+    text: serverText(server, figures, platform.clock.now(), state, tokens),
+  };
+}
+
+function serverText(
+  server: WithId<Server>,
+  figures: VoteFigures,
+  now: Date,
+  listener: string | null,
+  tokens: number,
+): string {
+  const { current } = server;
+  return pairs([
+    ['Name', server.name],
+    ['Slug', server.slug],
+    ['Id', server._id.toHexString()],
+    ['Address', addressOf(server)],
+    ['Query port', server.queryPort ?? '-'],
+    ['Game', server.game ?? '-'],
+    ['Country', server.countryCode ?? '-'],
+    ['Premium', server.isPremium ? 'yes' : 'no'],
+    ['Listed', when(server.listedAt, now)],
+    ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
+    ['Rank', server.rankPosition],
+    ['Status', current.status],
+    ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
+    ['Version', current.version || '-'],
+    ['Last checked', when(current.checkedAt, now)],
+    [
+      'Votes',
+      `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
+    ],
+    ['Listener', listener ?? 'none'],
+    ['Tokens', counted(tokens, 'token')],
+  ]);
+}
+
+async function edit(
+  platform: Platform,
+  text: string,
+  { country, premium, ...rest }: Settings,
+): Promise<Answer> {
+  const changes = { ...rest, countryCode: country, isPremium: premium };
+  if (Object.values(changes).every((value) => value === undefined)) {
+    throw wrongUse('Say what is to be changed: add --help to see the options.');
+  }
+  const { _id } = await serverOf(platform, text);
+  const edited = await editServer(platform, _id, changes, BY);
+  // It was removed in this very moment.
+  if (!edited) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
+  return { json: serverJson(edited), text: `Changed ${edited.slug}.` };
+}
+
+async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {
+  // A removal that was cut short is completed by doing it again.
+  const server = await serverOf(platform, text, { removed: true });
+  if (!options.yes) await askBeforeRemoval(server);
+  const removed = await removeServer(platform, server._id, BY);
+  if (!removed) throw new CommandError('server-not-found', `There is no server «${text}» any more.`);
+  return {
+    json: {
+      server_id: server._id.toHexString(),
+      slug: server.slug,
+      removed_at: iso(removed.server.removedAt),
+      failed_votes: removed.failedVotes,
+    },
+    text: `Removed ${server.slug}; ${counted(removed.failedVotes, 'waiting vote')} failed.`,
+  };
+}
+
+async function askBeforeRemoval({ name, slug }: Server): Promise<void> {
+  if (!canAsk()) throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
+  if (!(await confirms(`Remove «${name}» (${slug}) for ever?`))) {
+    throw new CommandError('not-confirmed', 'Nothing was done.');
+  }
+}
+
+function addressOf({ address, port }: Server): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+function serverJson(server: WithId<Server>): Record<string, unknown> {
+  const { current, daily } = server;
+  return {
+    server_id: server._id.toHexString(),
+    slug: server.slug,
+    name: server.name,
+    address: server.address,
+    port: server.port,
+    query_port: server.queryPort ?? null,
+    game: server.game ?? null,
+    country_code: server.countryCode ?? null,
+    is_premium: server.isPremium,
+    listed_at: iso(server.listedAt),
+    removed_at: iso(server.removedAt),
+    rank_position: server.rankPosition,
+    status: current.status,
+    online_players: current.onlinePlayers,
+    max_players: current.maxPlayers,
+    latency_ms: current.latencyMs ?? null,
+    motd: current.motd,
+    server_version: current.version,
+    last_checked_at: iso(current.checkedAt),
+    average_players: daily.averagePlayers,
+    peak_players: daily.peakPlayers,
+    average_latency: daily.averageLatency ?? null,
+    uptime_percentage: daily.uptimePercentage ?? null,
+  };
+}

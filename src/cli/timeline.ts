@@ -1,0 +1,146 @@
+import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
+import type { Listener } from '../delivery/listener.ts';
+import { type WaitingFor, waitingFor } from '../delivery/waiting-for.ts';
+import type { Server } from '../servers/server.ts';
+import { nextVoteAt } from '../votes/cooldown.ts';
+import type { Attempt, Delivery, Vote } from '../votes/vote.ts';
+import { oneLine, pairs, table } from './table.ts';
+import { counted, iso, span, utc, when } from './words.ts';
+
+/** A vote with what its timeline tells of: the server and the listener as they are now. */
+export type Shown = { vote: Vote; server: Server | null; listener: Listener | null; now: Date };
+
+/** Everything that is known of a vote's way, as plain values. */
+export function timelineJson({ vote, server, listener, now }: Shown): Record<string, unknown> {
+  const { delivery } = vote;
+  const waiting = waitingFor(vote, listener, now);
+  return {
+    vote_id: vote._id.toString(),
+    server_id: vote.serverId.toHexString(),
+    server_slug: server?.slug ?? null,
+    username: vote.username,
+    voted_at: iso(vote.votedAt),
+    next_vote_at: iso(vote.cooldownEndedAt ?? nextVoteAt(vote)),
+    cooldown_ended_at: iso(vote.cooldownEndedAt),
+    token_id: vote.tokenId?.toHexString() ?? null,
+    state: delivery.state,
+    waiting_for: waiting && { kind: waiting.kind, at: 'at' in waiting ? iso(waiting.at) : null },
+    next_at: iso(delivery.nextAt),
+    expires_at: iso(delivery.expiresAt),
+    delivered_at: iso(delivery.deliveredAt),
+    attempt_count: delivery.attemptCount,
+    ends: delivery.ends,
+    attempts: delivery.attempts.map(attemptJson),
+    events: delivery.events.map(({ at, kind }) => ({ at: iso(at), kind })),
+  };
+}
+
+function attemptJson(attempt: Attempt): Record<string, unknown> {
+  const explanation = attempt.code ? EXPLANATIONS[attempt.code] : null;
+  return {
+    attempt_id: attempt.id.toString(),
+    at: iso(attempt.at),
+    worker: attempt.worker,
+    protocol: attempt.protocol,
+    test: attempt.test,
+    reached: attempt.reached ?? null,
+    class: attempt.class ?? null,
+    code: attempt.code ?? null,
+    words: attempt.words ?? null,
+    duration_ms: attempt.durationMs ?? null,
+    cause: explanation?.cause ?? null,
+    mend: explanation?.mend ?? null,
+  };
+}
+
+/** The same for people. */
+export function timelineText(shown: Shown): string {
+  const { vote, server, now } = shown;
+  const head = pairs([
+    ['Vote', vote._id.toString()],
+    ['Player', vote.username],
+    ['Server', server ? `${server.name} (${server.slug})` : vote.serverId.toHexString()],
+    ['Cast', when(vote.votedAt, now)],
+    ['State', stateText(shown)],
+  ]);
+  return [head, '', table(['TIME', 'WHAT', 'REACHED', 'TOOK', 'DETAILS'], entries(vote), '')].join('\n');
+}
+
+function stateText({ vote, listener, now }: Shown): string {
+  const { state, deliveredAt, expiresAt } = vote.delivery;
+  const givenUp = expiresAt ? `; given up ${when(expiresAt, now)}` : '';
+  switch (state) {
+    case 'none':
+      return 'none: there was no vote listener; resend it when there is one';
+    case 'waiting':
+      return `waiting ${waitText(waitingFor(vote, listener, now), listener, now)}${givenUp}`;
+    case 'sending':
+      return 'sending: an attempt is under way';
+    case 'delivered':
+      return `delivered ${when(deliveredAt, now)}`;
+    case 'unconfirmed':
+      return 'unconfirmed: it may have arrived; only a resend sends it again';
+    case 'failed':
+      return 'failed: it can be resent for 30 days';
+  }
+}
+
+function waitText(waiting: WaitingFor | null, listener: Listener | null, now: Date): string {
+  const reason = listener && listenerReason(listener);
+  switch (waiting?.kind) {
+    case 'resume':
+      return `until the listener is resumed: ${reason?.cause ?? 'it is paused.'}`;
+    case 'listener-test':
+      return `for the listener, which is tested ${when(waiting.at, now)}: ${reason?.cause ?? 'it is unreachable.'}`;
+    case 'own-retry':
+      return `for its next attempt, ${when(waiting.at, now)}`;
+    default:
+      return 'for its turn';
+  }
+}
+
+type Row = [string, string, string, string, string];
+
+const EVENTS: Record<Delivery['events'][number]['kind'], string> = {
+  resent: 'resent',
+  expired: 'given up: its time was over',
+  'listener-removed': 'taken out of the line: the listener was removed',
+  'server-removed': 'failed: the server was removed',
+};
+
+function entries(vote: Vote): Row[] {
+  const { delivery } = vote;
+  const plain = (at: Date, what: string): { at: Date; row: Row } => ({
+    at,
+    row: [utc(at), what, '', '', ''],
+  });
+  const forgotten = delivery.attemptCount - delivery.attempts.length;
+  const all = [
+    plain(vote.votedAt, 'accepted'),
+    ...delivery.attempts.map((attempt, index) => ({
+      at: attempt.at,
+      row: attemptRow(attempt, forgotten + index + 1),
+    })),
+    ...delivery.events.map(({ at, kind }) => plain(at, EVENTS[kind])),
+    ...(vote.cooldownEndedAt
+      ? [plain(vote.cooldownEndedAt, 'the player may vote again, by an operator')]
+      : []),
+  ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const [first, ...rest] = all.map(({ row }) => row);
+  const gap: Row[] =
+    forgotten > 0 ? [['…', `${counted(forgotten, 'older attempt')}`, '', '', 'details not kept']] : [];
+  return first ? [first, ...gap, ...rest] : gap;
+}
+
+function attemptRow(attempt: Attempt, number: number): Row {
+  const { code } = attempt;
+  const name = `${attempt.test ? 'test' : 'attempt'} ${number}`;
+  if (!code) return [utc(attempt.at), `${name}: no end yet`, '', '', `worker ${attempt.worker}`];
+  return [
+    utc(attempt.at),
+    `${name}: ${attempt.class} (${code})`,
+    attempt.reached ?? '-',
+    attempt.durationMs === undefined || attempt.durationMs === null ? '-' : span(attempt.durationMs),
+    attempt.words ? `the listener said «${oneLine(attempt.words)}»` : EXPLANATIONS[code].cause,
+  ];
+}

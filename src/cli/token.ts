@@ -1,0 +1,186 @@
+import type { Command } from 'commander';
+import type { ObjectId, WithId } from 'mongodb';
+import { after, HOUR } from '../clock.ts';
+import type { Platform } from '../platform.ts';
+import type { ApiToken } from '../servers/api-token.ts';
+import { issueToken, listTokens, revokeToken, rotateToken } from '../servers/api-tokens.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { objectIdOf, serverOf } from './find.ts';
+import { duration } from './option-values.ts';
+import { table } from './table.ts';
+import { iso, when } from './words.ts';
+
+export function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('make and revoke the API tokens of a server');
+
+  token
+    .command('issue')
+    .description('make a token; it is shown this once')
+    .argument('<server>', 'id or slug')
+    .option('--name <name>', 'by which its owner knows it', 'API token')
+    .option('--expires-in <time>', 'how long it is good for, such as 90d; for ever by default', duration)
+    .addHelpText('after', examples('token issue alpha-craft --name website --expires-in 90d'))
+    .action(onPlatform(issue));
+
+  token
+    .command('list')
+    .description('show a server’s tokens')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .addHelpText('after', examples('token list alpha-craft'))
+    .action(onPlatform(list));
+
+  token
+    .command('revoke')
+    .description('refuse a token from now on')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .argument('[token_id]', 'which one; not needed when there is only one')
+    .addHelpText(
+      'after',
+      examples('token revoke alpha-craft', 'token revoke alpha-craft 692019c0f0d3b1a2c4e5f607'),
+    )
+    .action(onPlatform(revoke));
+
+  token
+    .command('rotate')
+    .description('replace a token; the old one goes on for a while')
+    .argument('<server>', 'id or slug')
+    .argument('<token_id>', 'the one to replace')
+    .option('--overlap <time>', 'how long the old one goes on, such as 1h', duration, HOUR)
+    .addHelpText('after', examples('token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'))
+    .action(onPlatform(rotate));
+}
+
+async function issue(
+  platform: Platform,
+  text: string,
+  { name, expiresIn }: { name: string; expiresIn?: number },
+): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const { tokenId, token } = await issueToken(platform, {
+    serverId: server._id,
+    name,
+    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
+  });
+  const now = platform.clock.now();
+  const until = expiresIn === undefined ? 'for ever' : `until ${when(after(now, expiresIn), now)}`;
+  return {
+    json: { token_id: tokenId, token },
+    text: shownOnce(
+      `The token ${tokenId} («${name.trim()}») speaks for ${server.slug}, ${until}:`,
+      token,
+      `Use it for ${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
+    ),
+  };
+}
+
+function shownOnce(head: string, token: string, use: string): string {
+  return [
+    head,
+    '',
+    `  ${token}`,
+    '',
+    `${use}`,
+    '«Authorization: Bearer <token>». It is shown only now: keep it safe.',
+  ].join('\n');
+}
+
+async function list(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text, { removed: true });
+  const tokens = await listTokens(platform, server._id);
+  const now = platform.clock.now();
+  const rows = tokens.map((token) => [
+    token._id.toHexString(),
+    token.name,
+    `${token.prefix}…`,
+    stateOf(token, now),
+    when(token.createdAt, now),
+    when(token.expiresAt, now),
+    when(token.lastUsedAt, now),
+  ]);
+  return {
+    json: { tokens: tokens.map((token) => tokenJson(token, now)) },
+    text: table(
+      ['TOKEN ID', 'NAME', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
+      rows,
+      `${server.slug} has no token yet: make one with tallyport token issue ${server.slug}`,
+    ),
+  };
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt <= now ? 'expired' : 'valid';
+}
+
+function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> {
+  return {
+    token_id: token._id.toHexString(),
+    name: token.name,
+    prefix: token.prefix,
+    state: stateOf(token, now),
+    created_at: iso(token.createdAt),
+    expires_at: iso(token.expiresAt),
+    revoked_at: iso(token.revokedAt),
+    last_used_at: iso(token.lastUsedAt),
+  };
+}
+
+async function revoke(platform: Platform, text: string, tokenText: string | undefined): Promise<Answer> {
+  const server = await serverOf(platform, text, { removed: true });
+  const tokenId = tokenText === undefined ? await onlyToken(platform, server._id) : objectIdOf(tokenText);
+  if (!tokenId || !(await revokeToken(platform, server._id, tokenId)))
+    throw noSuchToken(server.slug, tokenText);
+  return {
+    json: { token_id: tokenId.toHexString(), revoked: true },
+    text: `Revoked ${tokenId.toHexString()}: it is refused within 5 seconds.`,
+  };
+}
+
+/** The one valid token of a server. Nobody guesses which of several is meant. */
+async function onlyToken(platform: Platform, serverId: ObjectId): Promise<ObjectId | null> {
+  const now = platform.clock.now();
+  const valid = (await listTokens(platform, serverId)).filter((token) => stateOf(token, now) === 'valid');
+  if (valid.length > 1) {
+    const names = valid.map((token) => `  ${token._id.toHexString()}  ${token.name}`);
+    throw wrongUse(`Say which token is to be revoked:\n${names.join('\n')}`);
+  }
+  return valid[0]?._id ?? null;
+}
+
+function noSuchToken(slug: string, tokenText: string | undefined): CommandError {
+  const which = tokenText === undefined ? 'no valid token' : `no token with the id «${tokenText}»`;
+  return new CommandError('token-not-found', `${slug} has ${which}.`);
+}
+
+async function rotate(
+  platform: Platform,
+  text: string,
+  tokenText: string,
+  { overlap }: { overlap: number },
+): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const oldId = objectIdOf(tokenText);
+  const issued = oldId && (await rotateToken(platform, server._id, oldId, { overlapMs: overlap }));
+  if (!issued) {
+    throw new CommandError(
+      'token-not-found',
+      `${server.slug} has no valid token with the id «${tokenText}».`,
+    );
+  }
+  const old = await platform.apiTokens.findOne({ _id: oldId });
+  const now = platform.clock.now();
+  return {
+    json: {
+      token_id: issued.tokenId,
+      token: issued.token,
+      old_token_id: oldId.toHexString(),
+      old_expires_at: iso(old?.expiresAt),
+    },
+    text: shownOnce(
+      `The token ${issued.tokenId} takes the place of ${oldId.toHexString()}:`,
+      issued.token,
+      `The old one is refused from ${when(old?.expiresAt, now)}. Use the new one with the header`,
+    ),
+  };
+}

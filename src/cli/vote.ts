@@ -1,0 +1,152 @@
+import { type Command, Option } from 'commander';
+import { resendVote } from '../delivery/resend-vote.ts';
+import type { Platform } from '../platform.ts';
+import { usernameSchema } from '../votes/username.ts';
+import { DELIVERY_STATES, type DeliveryState, type Vote } from '../votes/vote.ts';
+import { findVote, forgetVote, listVotes } from '../votes/vote-list.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError } from './failure.ts';
+import { BY, serverOf, uuidOf } from './find.ts';
+import { limit } from './option-values.ts';
+import { table } from './table.ts';
+import { timelineJson, timelineText } from './timeline.ts';
+import { iso, when } from './words.ts';
+
+export function addVoteCommands(program: Command): void {
+  const vote = program.command('vote').description('follow votes on their way to the listener');
+
+  vote
+    .command('list')
+    .description('show a server’s votes, newest first')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
+    .option('--limit <n>', 'how many', limit, 20)
+    .addHelpText('after', examples('vote list alpha-craft --state waiting --limit 100'))
+    .action(onPlatform(list));
+
+  vote
+    .command('show')
+    .description('show a vote’s whole timeline, with every attempt')
+    .argument('<vote_id>', 'the Vote-Id that the API answered with')
+    .addHelpText('after', examples('vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
+    .action(onPlatform(show));
+
+  vote
+    .command('resend')
+    .description('send a vote again, up to 30 days after it was cast')
+    .argument('<vote_id>', 'the Vote-Id that the API answered with')
+    .addHelpText('after', examples('vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
+    .action(onPlatform(resend, { wakes: true }));
+
+  vote
+    .command('forget')
+    .description('end a player’s 24 hours early, for tests of plugins; the vote stays and counts')
+    .argument('<server>', 'id or slug')
+    .argument('<username>', 'the player, in any spelling')
+    .addHelpText('after', examples('vote forget alpha-craft Steve'))
+    .action(onPlatform(forget));
+}
+
+async function list(
+  platform: Platform,
+  text: string,
+  options: { state?: DeliveryState; limit: number },
+): Promise<Answer> {
+  const server = await serverOf(platform, text, { removed: true });
+  const votes = await listVotes(platform, server._id, options);
+  const now = platform.clock.now();
+  const rows = votes.map((vote) => [
+    vote._id.toString(),
+    vote.username,
+    when(vote.votedAt, now),
+    vote.delivery.state,
+    vote.delivery.attemptCount,
+    lastCode(vote) ?? '-',
+  ]);
+  return {
+    json: { votes: votes.map(summaryJson) },
+    text: table(
+      ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME'],
+      rows,
+      'There is no such vote.',
+    ),
+  };
+}
+
+function lastCode({ delivery }: Vote): string | null {
+  return delivery.attempts.at(-1)?.code ?? null;
+}
+
+function summaryJson(vote: Vote): Record<string, unknown> {
+  const { delivery } = vote;
+  return {
+    vote_id: vote._id.toString(),
+    username: vote.username,
+    voted_at: iso(vote.votedAt),
+    state: delivery.state,
+    attempt_count: delivery.attemptCount,
+    last_code: lastCode(vote),
+    next_at: iso(delivery.nextAt),
+    delivered_at: iso(delivery.deliveredAt),
+  };
+}
+
+async function voteOf(platform: Platform, text: string): Promise<Vote> {
+  const voteId = uuidOf(text);
+  const vote = voteId && (await findVote(platform, voteId));
+  if (!vote) throw noSuchVote(text);
+  return vote;
+}
+
+function noSuchVote(text: string): CommandError {
+  return new CommandError('vote-not-found', `There is no vote with the id «${text}».`);
+}
+
+async function show(platform: Platform, text: string): Promise<Answer> {
+  const vote = await voteOf(platform, text);
+  const { serverId } = vote;
+  const [server, listener] = await Promise.all([
+    platform.servers.findOne({ _id: serverId }),
+    platform.listeners.findOne({ serverId }),
+  ]);
+  const shown = { vote, server, listener, now: platform.clock.now() };
+  return { json: timelineJson(shown), text: timelineText(shown) };
+}
+
+async function resend(platform: Platform, text: string): Promise<Answer> {
+  const vote = await voteOf(platform, text);
+  const voteId = vote._id.toString();
+  const resent = await resendVote(platform, vote._id, BY);
+  switch (resent.kind) {
+    case 'resent':
+      return {
+        json: { vote_id: voteId, resent: true, from: resent.from, may_arrive_twice: resent.mayArriveTwice },
+        text: `The vote of «${vote.username}» is in the line again.${
+          resent.mayArriveTwice ? ' It may have arrived before, and arrives twice then.' : ''
+        }`,
+      };
+    case 'under-way':
+      throw new CommandError(
+        'under-way',
+        `The vote is ${resent.state} already: it is not put in the line twice.`,
+      );
+    case 'no-listener':
+      throw new CommandError('no-listener', 'Its server has no vote listener: set one first.');
+    case 'too-old':
+      throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
+    case 'not-found':
+      throw noSuchVote(text);
+  }
+}
+
+async function forget(platform: Platform, text: string, usernameText: string): Promise<Answer> {
+  const username = usernameSchema.parse(usernameText);
+  const server = await serverOf(platform, text);
+  const forgotten = await forgetVote(platform, server._id, username, BY);
+  return {
+    json: { server_id: server._id.toHexString(), username, forgotten },
+    text: forgotten
+      ? `«${username}» can vote for ${server.slug} again at once.`
+      : `No vote keeps «${username}» from voting for ${server.slug}: nothing was done.`,
+  };
+}

@@ -1,0 +1,25 @@
+import type { Vote } from '../votes/vote.ts';
+import type { Listener } from './listener.ts';
+
+/**
+ * What a waiting vote waits for.
+ *
+ * - `resume`: its listener is paused.
+ * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
+ * - `own-retry`: its own next attempt is due at `at`.
+ * - `turn`: nothing but its turn; a worker sends it at once.
+ */
+export type WaitingFor = { kind: 'resume' | 'turn' } | { kind: 'listener-test' | 'own-retry'; at: Date };
+
+/** What `vote` waits for; null when it does not wait. */
+export function waitingFor(
+  { delivery }: Pick<Vote, 'delivery'>,
+  listener: Pick<Listener, 'pause' | 'breaker'> | null,
+  now: Date,
+): WaitingFor | null {
+  if (delivery.state !== 'waiting') return null;
+  if (listener?.pause) return { kind: 'resume' };
+  const ownTime = delivery.nextAt ?? now;
+  if (listener?.breaker.openSince) return { kind: 'listener-test', at: listener.breaker.nextTestAt ?? now };
+  return ownTime > now ? { kind: 'own-retry', at: ownTime } : { kind: 'turn' };
+}

@@ -1,0 +1,45 @@
+/** The web process: the API, its description and the operator's desk on `HOST:PORT`. */
+import type { FastifyInstance } from 'fastify';
+import { buildApp } from './app.ts';
+import { SECOND } from './clock.ts';
+import { type Config, ConfigError } from './config.ts';
+import type { Platform } from './platform.ts';
+import { type ProcessContext, runProcess, type Work } from './process.ts';
+
+/** Requests under way have their answer within 5 s; what is still open after this is a client that waits. */
+const CLOSE_PATIENCE_MS = 8 * SECOND;
+
+async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
+  const app = await buildApp(platform, context);
+  try {
+    const { HOST: host, PORT: port } = platform.config;
+    const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
+    platform.log.info({ event: 'web.listening', address, publicUrl: platform.config.PUBLIC_URL });
+  } catch (error) {
+    await app.close();
+    throw listenFault(error, platform.config);
+  }
+  return { close: () => close(app) };
+}
+
+/** Closes the port and idle connections, waits for the requests under way, and ends the rest. */
+async function close(app: FastifyInstance): Promise<void> {
+  const tooLong = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
+  await app.close();
+  clearTimeout(tooLong);
+}
+
+/** One readable line for what an operator can mend. */
+function listenFault(error: unknown, { HOST: host, PORT: port }: Config): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new ConfigError([`PORT ${port} is taken on ${host} by another process: choose another`]);
+  }
+  if (code === 'EACCES') return new ConfigError([`PORT ${port} may not be opened by this user`]);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ConfigError([`HOST ${host} is no address of this machine`]);
+  }
+  return error;
+}
+
+await runProcess('web', startWeb);

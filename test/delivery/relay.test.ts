@@ -1,0 +1,66 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { MINUTE } from '../../src/clock.ts';
+import { pauseListener } from '../../src/delivery/listeners.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+describe('The relay', () => {
+  it('wakes a listener whose wake-up call was lost', async () => {
+    const { platform, cast } = await deliveryBench();
+    await cast('Steve');
+    await platform.producer.settle();
+    await platform.queues['forward-votes'].obliterate({ force: true });
+    expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
+    expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+  });
+
+  it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {
+    const { platform, cast, drain, listener, serverId } = await deliveryBench();
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+    await cast('Steve');
+    await platform.listeners.updateOne({ serverId }, [
+      { $set: { lease: { owner: 'a worker', until: { $add: ['$$NOW', MINUTE] } } } },
+    ]);
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+    await platform.listeners.updateOne({ serverId }, { $set: { lease: null } });
+    await listener.stop();
+    await drain();
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+    await pauseListener(platform, serverId, 'test');
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+  });
+
+  it('releases votes whose listener vanished half-way', async () => {
+    const { platform, cast, vote, serverId } = await deliveryBench();
+    const waiting = await cast('Steve');
+    await platform.listeners.deleteOne({ serverId });
+    expect(await relayDueWork(platform)).toMatchObject({ released: 1 });
+    expect((await vote(waiting)).delivery).toMatchObject({
+      state: 'none',
+      events: [{ kind: 'listener-removed' }],
+    });
+  });
+
+  it('examines one index key for each server with open work, however many votes wait there', async () => {
+    const { platform, cast, serverId, vote } = await deliveryBench();
+    const template = await vote(await cast('Steve'));
+    const copies = [];
+    for (const id of [serverId, new ObjectId(), new ObjectId()]) {
+      for (let n = 0; n < 500; n += 1) {
+        copies.push({ ...template, _id: new ObjectId() as never, serverId: id, usernameKey: `player ${n}` });
+      }
+    }
+    await platform.votes.insertMany(copies);
+    const { db } = platform.mongo;
+    await db.command({ profile: 2 });
+    await relayDueWork(platform);
+    await db.command({ profile: 0 });
+    const [scan] = await db
+      .collection('system.profile')
+      .find({ ns: /\.votes$/, 'command.pipeline': { $exists: true } })
+      .toArray();
+    expect(scan).toMatchObject({ planSummary: /DISTINCT_SCAN/, nreturned: 3 });
+    expect(scan?.keysExamined).toBeLessThanOrEqual(7);
+  });
+});

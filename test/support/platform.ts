@@ -1,0 +1,156 @@
+import { ObjectId } from 'mongodb';
+import { buildApp } from '../../src/app.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
+import { readiness } from '../../src/health.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import type { NewServer } from '../../src/servers/server-settings.ts';
+import { freshNames } from './fresh.ts';
+
+/** A clock that a test sets and moves; it runs on from where it was put. */
+export type MovableClock = Clock & {
+  /** Moves it by `ms` milliseconds. */
+  move(ms: number): void;
+  /** Stops it at `at`. */
+  stop(at: Date): void;
+};
+
+export function movableClock(): MovableClock {
+  let clock = systemClock();
+  let offsetMs = 0;
+  let stopped: Date | undefined;
+  return {
+    now: () => new Date((stopped ?? clock.now()).getTime()),
+    move(ms) {
+      if (stopped) stopped = new Date(stopped.getTime() + ms);
+      offsetMs += ms;
+      clock = systemClock(offsetMs);
+    },
+    stop(at) {
+      stopped = at;
+    },
+  };
+}
+
+/** A listed server and a token for it. */
+export type TestServer = { serverId: ObjectId; slug: string; tokenId: ObjectId; token: string };
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  /** The body as text, and read as JSON (empty when it is none). */
+  text: string;
+  body: Record<string, unknown>;
+};
+
+export type TestPlatform = {
+  platform: Platform;
+  clock: MovableClock;
+  /** The environment of a process that works on the same database and queues. */
+  env: Record<string, string>;
+  /** Where the application listens: `http://127.0.0.1:41234`. */
+  url: string;
+  addServer(settings?: Partial<NewServer>): Promise<TestServer>;
+  /** Calls an endpoint of `server`, such as `info`; `url` is another process's. */
+  call(server: TestServer, endpoint: string, init?: RequestInit, url?: string): Promise<Answer>;
+  /** Casts a vote. */
+  vote(server: TestServer, username: unknown, headers?: Record<string, string>, url?: string): Promise<Answer>;
+  /** Reports a status. */
+  report(server: TestServer, body: unknown): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+/** The environment of a platform on a fresh database and queue prefix. */
+export function testEnvironment(changes: Record<string, string> = {}): Record<string, string> {
+  const { mongodbUri, redisUrl, queuePrefix } = freshNames();
+  return {
+    NODE_ENV: 'test',
+    MONGODB_URI: mongodbUri,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: queuePrefix,
+    SECRET_KEY: '0123456789abcdefghijklmnopqrstuv',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...changes,
+  };
+}
+
+/** Sends a request and reads the whole answer. */
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  let body: Record<string, unknown> = {};
+  if (response.headers.get('content-type')?.includes('json') && text) body = JSON.parse(text);
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+/** Opens a platform on a fresh, migrated database, and serves the whole application on a free port. */
+export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
+  const env = testEnvironment(changes);
+  const config = loadConfig(env) as ConnectedConfig;
+  const clock = movableClock();
+  const platform = { ...(await openPlatform(config, 'test')), clock };
+  await migrateDatabase(platform.mongo.db);
+  const stopping = new AbortController();
+  const app = await buildApp(platform, {
+    metrics: createMetrics(platform),
+    readiness: () => readiness(platform),
+    stopping: stopping.signal,
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+  const call: TestPlatform['call'] = (server, endpoint, init = {}, at = url) =>
+    ask(`${at}${config.basePath}/api/v1/servers/${server.serverId.toHexString()}/${endpoint}`, {
+      ...init,
+      headers: { authorization: `Bearer ${server.token}`, ...(init.headers as Record<string, string>) },
+    });
+  const post = (
+    server: TestServer,
+    endpoint: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+    at = url,
+  ) =>
+    call(
+      server,
+      endpoint,
+      {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      },
+      at,
+    );
+
+  return {
+    platform,
+    clock,
+    env,
+    url,
+    async addServer(settings = {}) {
+      const { serverId, slug } = await addServer(platform, {
+        name: 'Test server',
+        address: 'play.example.org',
+        port: 25_565,
+        ...settings,
+      });
+      const id = new ObjectId(serverId);
+      const { tokenId, token } = await issueToken(platform, { serverId: id, name: 'test' });
+      return { serverId: id, slug, tokenId: new ObjectId(tokenId), token };
+    },
+    call,
+    vote: (server, username, headers, at) => post(server, 'vote', { username }, headers, at),
+    report: (server, body) => post(server, 'status', body),
+    async close() {
+      stopping.abort();
+      await app.close();
+      await platform.close();
+    },
+  };
+}
