@@ -40,7 +40,7 @@ Exit codes: 0 done; 1 refused or failed; 2 wrong use.`,
 
 /** A failure with `--json` is one value on standard output too. */
 function tell({ code, message }: Failure, json: boolean): void {
-  if (json) process.stdout.write(`${JSON.stringify({ error: message, code })}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ error: message, code }, null, 2)}\n`);
   else process.stderr.write(`${message}\n`);
 }
 

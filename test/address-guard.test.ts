@@ -9,6 +9,11 @@ function answering(...addresses: string[]) {
   return async () => addresses.map((address) => ({ address }));
 }
 
+/** A resolver that never answers. */
+function silent() {
+  return new Promise<never>(() => {});
+}
+
 function failing(code: string) {
   return () => Promise.reject(Object.assign(new Error(code), { code }));
 }
@@ -169,14 +174,12 @@ describe('resolveAddress', () => {
   });
 
   it('gives up on a resolver that keeps silent', async () => {
-    const silent = () => new Promise<never>(() => {});
     const options = { ...NONE, timeoutMs: 50, lookup: silent };
     expect(await faultOf(resolveAddress('name.example', options))).toBe('dns-timeout');
   });
 
   it('stops when told to, before and during a look-up', async () => {
     const stopping = new AbortController();
-    const silent = () => new Promise<never>(() => {});
     const resolving = resolveAddress('name.example', { ...NONE, lookup: silent, signal: stopping.signal });
     stopping.abort();
     expect(await faultOf(resolving)).toBe('stopped');

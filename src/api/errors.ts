@@ -92,7 +92,7 @@ function describeFaults({ validation, validationContext }: Validation, request: 
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
     // A rule shared with other doors may name its field itself.
-    faults.set(field, rule.startsWith(`${subject} `) ? rule : `${subject} ${rule}`);
+    faults.set(field, rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`);
   }
   return [...faults.values()].map((fault) => fault.replace(/\.?$/, '.')).join(' ');
 }

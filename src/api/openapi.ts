@@ -1,6 +1,7 @@
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 
 const DESCRIPTION = `
 The API of a listed game server: plugins and websites cast votes, report the server's status and read what the
@@ -9,7 +10,8 @@ listing shows.
 **Tokens.** Every call carries \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes it
 in the server's dashboard, section "API Access". A revoked token is refused within 5 seconds everywhere. A
 missing, malformed, revoked or expired token, a token of another server, and an unknown or removed server all
-give the same 401: nothing tells an outsider which servers exist.
+give the same 401: nothing tells an outsider which servers exist. A server's id never changes and is never used
+again.
 
 **Errors.** Every error body is \`{"error": "<sentence for a human>"}\`; a 429 adds the moment from which the next
 request is accepted. They are looked for in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429;
@@ -33,13 +35,46 @@ an unpaired surrogate is 400; a parameter given twice is 400.
 `.trim();
 
 /**
+ * Keeps what readers want and drops what zod adds by itself: its bounds of safe integers and its long pattern of
+ * a date. Examples and defaults of a field that is transformed would get lost.
+ */
+const describeSchemas = createJsonSchemaTransform({
+  zodToJsonConfig: {
+    override({ zodSchema, jsonSchema }) {
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.type === 'integer') delete jsonSchema.pattern;
+      const { examples, default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
+      if (Array.isArray(examples)) jsonSchema.examples = examples;
+      if (fallback !== undefined) jsonSchema.default = fallback;
+    },
+  },
+});
+
+/** Names the request headers as people write them; validation sees them as Node does, in lower case. */
+const transform: typeof describeSchemas = (document) => {
+  const { schema, url } = describeSchemas(document);
+  const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;
+  if (headers?.properties) {
+    headers.properties = Object.fromEntries(
+      Object.entries(headers.properties).map(([name, value]) => [
+        name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+        value,
+      ]),
+    );
+  }
+  return { schema, url };
+};
+
+/**
  * Describes every route registered later that has a tag, in OpenAPI 3.1 out of the routes' own schemas, and
  * serves the description at `/openapi.json`.
  */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {
     hideUntagged: true,
-    transform: jsonSchemaTransform,
+    transform,
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Tallyport API', version: '1.0.0', description: DESCRIPTION },

@@ -79,5 +79,6 @@ function databaseFailure(error: MongoError): Omit<Failure, 'exitCode'> {
 
 function commanderWords(error: CommanderError): string {
   if (error.code === 'commander.help') return 'The command is not complete. Add --help to see what there is.';
-  return `${sentence(error.message.replace(/^error: /, ''))} Add --help to see how it is used.`;
+  const words = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return `${sentence(words)} Add --help to see how it is used.`;
 }

@@ -22,9 +22,8 @@ export function limit(text: string): number {
   return wholeNumber(text, 1, 1_000);
 }
 
-/** `none` is null: "not known". */
-export function orNone<T>(parse: (text: string) => T): (text: string) => T | null {
-  return (text) => (text === 'none' ? null : parse(text));
+export function portOrNone(text: string): number | 'none' {
+  return text === 'none' ? text : port(text);
 }
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };

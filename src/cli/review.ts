@@ -93,7 +93,7 @@ async function list(
     text: table(
       ['REVIEW ID', 'STATE', 'RATING', 'PLAYER', 'WRITTEN', 'CONTENT'],
       rows,
-      'There is no such review.',
+      'There is no review to show.',
     ),
   };
 }

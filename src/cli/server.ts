@@ -8,7 +8,7 @@ import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
-import { orNone, port } from './option-values.ts';
+import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { pairs, table } from './table.ts';
 import { counted, iso, when } from './words.ts';
@@ -50,9 +50,9 @@ export function addServerCommands(program: Command): void {
     .option('--name <name>')
     .option('--address <host>')
     .option('--port <port>', '', port)
-    .option('--query-port <port>', 'a port, or none', orNone(port))
-    .option('--game <game>', 'a game, or none', orNone(String))
-    .option('--country <code>', 'a country code, or none', orNone(String))
+    .option('--query-port <port>', 'a port, or none', portOrNone)
+    .option('--game <game>', 'a game, or none')
+    .option('--country <code>', 'a country code, or none')
     .option('--premium')
     .option('--no-premium')
     .addHelpText('after', examples('server edit alpha-craft --port 25566 --country none'))
@@ -67,28 +67,18 @@ export function addServerCommands(program: Command): void {
     .action(onPlatform(remove));
 }
 
-type Settings = {
-  name?: string;
-  address?: string;
-  port?: number;
-  queryPort?: number | null;
-  game?: string | null;
-  country?: string | null;
+type AddOptions = {
+  name: string;
+  address: string;
+  port: number;
+  queryPort?: number;
+  game?: string;
+  country?: string;
   premium?: boolean;
 };
 
-async function add(
-  platform: Platform,
-  {
-    name,
-    address,
-    port,
-    country,
-    premium,
-    ...rest
-  }: Settings & { name: string; address: string; port: number },
-): Promise<Answer> {
-  const input = { name, address, port, ...rest, countryCode: country, isPremium: premium };
+async function add(platform: Platform, { country, premium, ...rest }: AddOptions): Promise<Answer> {
+  const input = { ...rest, countryCode: country, isPremium: premium };
   const { serverId, slug } = await addServer(platform, input, BY);
   return {
     json: { server_id: serverId, slug },
@@ -171,12 +161,25 @@ function serverText(
   ]);
 }
 
+type EditOptions = Partial<Omit<AddOptions, 'queryPort'>> & { queryPort?: number | 'none' };
+
+/** What was typed as `none` is not known. */
+function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
+  return value === 'none' ? null : (value as Exclude<T, 'none'>);
+}
+
 async function edit(
   platform: Platform,
   text: string,
-  { country, premium, ...rest }: Settings,
+  { queryPort, game, country, premium, ...rest }: EditOptions,
 ): Promise<Answer> {
-  const changes = { ...rest, countryCode: country, isPremium: premium };
+  const changes = {
+    ...rest,
+    queryPort: unlessNone(queryPort),
+    game: unlessNone(game),
+    countryCode: unlessNone(country),
+    isPremium: premium,
+  };
   if (Object.values(changes).every((value) => value === undefined)) {
     throw wrongUse('Say what is to be changed: add --help to see the options.');
   }

@@ -68,7 +68,7 @@ async function list(
     text: table(
       ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME'],
       rows,
-      'There is no such vote.',
+      'There is no vote to show.',
     ),
   };
 }

@@ -31,7 +31,8 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 export function relative(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
-    if (Math.abs(distance) >= size) return RELATIVE.format(Math.trunc(distance / size), unit);
+    // An hour less a second is "1 hour", not "59 minutes".
+    if (Math.abs(distance) >= 0.95 * size) return RELATIVE.format(Math.round(distance / size), unit);
   }
   return 'just now';
 }

@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify';
 
 /** Its script sits in the page and is allowed by its hash. It styles its elements one by one. */
 function contentSecurityPolicy(page: string): string {
-  const hashes = [...page.matchAll(/<script[^>]*>([\s\S]+?)<\/script>/g)].map(
-    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-  );
+  const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
+  const hashes = scripts.filter(Boolean).map(hashSource);
   return [
     "default-src 'none'",
     `script-src 'self' ${hashes.join(' ')}`,
@@ -18,6 +17,11 @@ function contentSecurityPolicy(page: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** A script as a Content-Security-Policy names it. */
+function hashSource(script: string): string {
+  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
 /**

@@ -1,8 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { onTestFinished } from 'vitest';
 import { parsePublicKey } from '../../src/delivery/credentials.ts';
-import type { SendOptions, VotifierTarget } from '../../src/delivery/votifier-client.ts';
-import type { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import {
+  type SendOptions,
+  type SendResult,
+  sendVote,
+  type VotifierTarget,
+} from '../../src/delivery/votifier-client.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 
 export const VOTE = {
   id: '01998a3e-7e4b-7000-8000-0123456789ab',
@@ -13,7 +21,7 @@ export const VOTE = {
 /** Long enough for loopback, short enough to wait for silence. */
 export const OPTIONS: SendOptions = {
   allowedPrivateRanges: [ipaddr.parseCIDR('127.0.0.0/8')],
-  timeoutMs: 200,
+  timeoutMs: 300,
   mayWrite: () => true,
 };
 
@@ -27,7 +35,30 @@ export function targetsOf(listener: Pick<VotifierListener, 'port' | 'token' | 'p
   } satisfies Record<string, VotifierTarget>;
 }
 
-/** A far end that does what it is told to, however wrong. */
+/** A resolver that knows these addresses for every name. */
+export function answering(...addresses: string[]) {
+  return async (_name: string) => addresses.map((address) => ({ address }));
+}
+
+/** A resolver that never answers. */
+export function silent(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** Sends the vote of these tests. */
+export function send(to: VotifierTarget, options: Partial<SendOptions> = {}): Promise<SendResult> {
+  return sendVote(to, VOTE, { ...OPTIONS, ...options });
+}
+
+/** A listener of our own that runs until the test is over. */
+export async function running(): Promise<VotifierListener> {
+  const listener = new VotifierListener();
+  await listener.start();
+  onTestFinished(() => listener.stop());
+  return listener;
+}
+
+/** A far end that does with each connection what it is told to, however wrong, until the test is over. */
 export async function farEnd(behave: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
@@ -36,14 +67,24 @@ export async function farEnd(behave: (socket: Socket) => void) {
     behave(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
   const address = server.address();
-  return {
-    port: address && typeof address === 'object' ? address.port : 0,
-    /** Connections that are still open. */
-    sockets,
-    async stop() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const port = address && typeof address === 'object' ? address.port : 0;
+  /** `sockets`: the connections that are still open. */
+  return { target: v2Target(port), sockets };
+}
+
+/** A far end in a process of its own: JavaScript that prints the port it listens on. */
+export async function farProcess(script: string): Promise<VotifierTarget> {
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [printed] = await once(child.stdout, 'data');
+  return v2Target(Number(printed));
+}
+
+function v2Target(port: number): VotifierTarget {
+  return { protocol: 'votifier-v2', host: '127.0.0.1', port, serviceName: 'Tallyport', token: 'secret' };
 }

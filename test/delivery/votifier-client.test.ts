@@ -61,8 +61,8 @@ describe('a vote', () => {
   it('says the same in every attempt', async () => {
     await send('v2');
     await send('v2');
-    const [first, second] = listener.votes.map(({ receivedAt, ...vote }) => vote);
-    expect(second).toEqual(first);
+    const [first, second] = listener.votes;
+    expect(second).toEqual({ ...first, receivedAt: expect.any(Date) });
   });
 
   it.each([
@@ -231,7 +231,7 @@ const CASES: Case[] = [
   ['resets in v1', 'v1', { onFrame: 'reset' }, { code: 'reset', reached: 'written' }],
   ['never answers', 'v2', { onFrame: 'silence' }, { code: 'no-answer', reached: 'written' }],
   ['never closes in v1', 'v1', { onFrame: 'silence' }, { code: 'no-answer', reached: 'written' }],
-  ['answers too late', 'v2', { answerDelayMs: 400 }, { code: 'no-answer' }],
+  ['answers too late', 'v2', { answerDelayMs: 900 }, { code: 'no-answer' }],
   ['answers late, but in time', 'v2', { answerDelayMs: 100 }, { code: 'acknowledged' }],
 ];
 
@@ -242,7 +242,7 @@ describe('a listener that', () => {
     const { words, ...rest } = expected as { words?: string | RegExp };
     expect(end).toMatchObject(rest);
     if (words) expect(end.words).toEqual(words instanceof RegExp ? expect.stringMatching(words) : words);
-    expect(end.durationMs).toBeLessThan(1_000);
+    expect(end.durationMs).toBeLessThan(2_000);
   });
 
   it('drips greeting and answer a byte at a time is understood', async () => {
@@ -255,7 +255,7 @@ describe('a listener that', () => {
     const sent = send('v2');
     await expect.poll(() => listener.votes).toHaveLength(1);
     listener.behaviour = { ...listener.behaviour, dripMs: 5 };
-    expect((await sent).durationMs).toBeLessThan(600);
+    expect((await sent).durationMs).toBeLessThan(2_000);
   });
 
   it('has another token refuses the vote', async () => {

@@ -1,5 +1,5 @@
 import { constants, createHmac, createPublicKey, generateKeyPairSync, privateDecrypt } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertSendable, type ForwardedVote } from '../../src/delivery/vote-message.ts';
 import { neverLikeV2, v1Block } from '../../src/delivery/votifier-v1.ts';
@@ -20,6 +20,10 @@ function bytesOf(frame: Buffer | 'frame-too-long'): Buffer {
 
 function decrypt(block: Buffer): string {
   return privateDecrypt({ key: privateKey, padding: constants.RSA_PKCS1_PADDING }, block).toString('utf8');
+}
+
+function challenged(challenge: string) {
+  return v2Frame(vote, { ...signing, challenge });
 }
 
 /** A frame taken apart by the rules of delivery.md, without our code. */
@@ -56,10 +60,9 @@ describe('v2Frame', () => {
   });
 
   it('makes frames of up to 1,024 bytes and none longer', () => {
-    const ofLength = (length: number) => v2Frame(vote, { ...signing, challenge: 'c'.repeat(length) });
-    const rest = bytesOf(ofLength(0)).length;
-    expect(bytesOf(ofLength(1_024 - rest))).toHaveLength(1_024);
-    expect(ofLength(1_025 - rest)).toBe('frame-too-long');
+    const room = 1_024 - bytesOf(challenged('')).length;
+    expect(bytesOf(challenged('c'.repeat(room)))).toHaveLength(1_024);
+    expect(challenged('c'.repeat(room + 1))).toBe('frame-too-long');
   });
 
   it('carries any name and any challenge to the other side', () => {

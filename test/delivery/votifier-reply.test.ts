@@ -1,7 +1,9 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { meaningOfError, readReply } from '../../src/delivery/votifier-reply.ts';
 
+/** An acknowledgement of the given length. */
+const padded = (length: number) => `{"pad":"${'x'.repeat(length - 24)}","status":"ok"}`;
 const read = (text: string) => readReply(Buffer.from(text));
 
 describe('readReply', () => {
@@ -69,7 +71,6 @@ describe('readReply', () => {
   });
 
   it('reads 4 KiB and no more', () => {
-    const padded = (length: number) => `{"pad":"${'x'.repeat(length - 24)}","status":"ok"}`;
     expect(read(padded(4_096))).toEqual({ status: 'ok' });
     expect(read(padded(4_097))).toEqual({ status: 'garbage', words: expect.any(String) });
     expect(read('x'.repeat(4_095))).toBe('incomplete');

@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { buildApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
+import type { ConnectedConfig } from '../../src/config.ts';
+import { ownEnvironment } from '../../src/embedded/environment.ts';
 import { readiness } from '../../src/health.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
@@ -9,7 +10,7 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
-import { freshNames } from './fresh.ts';
+import { testConfig } from './test-platform.ts';
 
 /** A clock that a test sets and moves; it runs on from where it was put. */
 export type MovableClock = Clock & {
@@ -64,20 +65,18 @@ export type TestPlatform = {
   close(): Promise<void>;
 };
 
-/** The environment of a platform on a fresh database and queue prefix. */
-export function testEnvironment(changes: Record<string, string> = {}): Record<string, string> {
-  const { mongodbUri, redisUrl, queuePrefix } = freshNames();
+/** The environment of a process that works with the same database and queues as one with `config`. */
+function processEnvironment(config: ConnectedConfig): Record<string, string> {
+  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   return {
+    ...ownEnvironment(),
     NODE_ENV: 'test',
-    MONGODB_URI: mongodbUri,
-    REDIS_URL: redisUrl,
-    QUEUE_PREFIX: queuePrefix,
-    SECRET_KEY: '0123456789abcdefghijklmnopqrstuv',
-    HOST: '127.0.0.1',
+    MONGODB_URI,
+    REDIS_URL,
+    QUEUE_PREFIX,
+    SECRET_KEY,
     PORT: '0',
     METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
-    ...changes,
   };
 }
 
@@ -92,8 +91,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
 
 /** Opens a platform on a fresh, migrated database, and serves the whole application on a free port. */
 export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
-  const env = testEnvironment(changes);
-  const config = loadConfig(env) as ConnectedConfig;
+  const config = testConfig(changes);
   const clock = movableClock();
   const platform = { ...(await openPlatform(config, 'test')), clock };
   await migrateDatabase(platform.mongo.db);
@@ -131,7 +129,7 @@ export async function startPlatform(changes: Record<string, string> = {}): Promi
   return {
     platform,
     clock,
-    env,
+    env: { ...processEnvironment(config), ...changes },
     url,
     async addServer(settings = {}) {
       const { serverId, slug } = await addServer(platform, {

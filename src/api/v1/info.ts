@@ -4,34 +4,44 @@ import type { Platform } from '../../platform.ts';
 import { serverInfo } from '../../status/server-info.ts';
 import { callerOf } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+import { answer, COMMON_FAILURES, count, params, timestamp } from './schemas.ts';
 
-function figure(description: string) {
-  return z.number().meta({ description: `${description} At most 2 decimals.` });
-}
+const figure = z.number().min(0).nullable();
 
 const info = z.object({
   name: z.string(),
   slug: z.string().meta({ description: "The server's part of its page's address; it never changes." }),
   address: z.string().meta({ examples: ['play.example.org'] }),
-  connection_port: z.int().meta({ examples: [25_565] }),
+  connection_port: z.int().min(1).max(65_535).meta({ examples: [25_565] }),
   country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
   status: z.enum(['online', 'offline', 'unknown']).meta({
     description: '`unknown` until the first answer, and 15 minutes after the last report.',
   }),
-  online_players: z.int().meta({ description: '0 until known and while offline.' }),
-  max_players: z.int().meta({ description: '0 until known, and for "no limit".' }),
-  average_players: figure('Over the 7 whole UTC days before today; 0 until known.'),
-  peak_players: z.int().meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
-  latency_ms: figure('Milliseconds; null until known and while not online.').nullable(),
-  average_latency: figure('Over the 30 whole UTC days before today; null until known.').nullable(),
-  uptime_percentage: figure('Over the 30 whole UTC days before today; null until known.').nullable(),
+  online_players: count.meta({ description: '0 until known and while offline.' }),
+  max_players: count.meta({ description: '0 until known, and for "no limit".' }),
+  average_players: z
+    .number()
+    .min(0)
+    .meta({ description: 'Over the 7 whole UTC days before today, at most 2 decimals; 0 until known.' }),
+  peak_players: count.meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
+  latency_ms: figure.meta({
+    description: 'Milliseconds, at most 2 decimals; null until known and while not online.',
+    examples: [23.5],
+  }),
+  average_latency: figure.meta({
+    description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+    examples: [25.17],
+  }),
+  uptime_percentage: figure.meta({
+    description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+    examples: [99.31],
+  }),
   motd: z.string().meta({ description: 'Empty until known.' }),
   server_version: z.string().meta({ description: 'Empty until known.' }),
-  votes_count: z.int().meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
-  monthly_votes: z.int().meta({ description: 'The current UTC calendar month.' }),
-  all_time_votes: z.int(),
-  rank_position: z.int().meta({ description: 'The last place from the moment of listing.' }),
+  votes_count: count.meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
+  monthly_votes: count.meta({ description: 'The current UTC calendar month.' }),
+  all_time_votes: count,
+  rank_position: z.int().min(1).meta({ description: 'The last place from the moment of listing.' }),
   is_premium: z.boolean(),
   last_checked_at: timestamp
     .nullable()

@@ -4,7 +4,7 @@ import type { Platform } from '../../platform.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+import { answer, COMMON_FAILURES, count, params, timestamp } from './schemas.ts';
 
 const MOST_PER_PAGE = 50;
 
@@ -36,12 +36,12 @@ const querystring = z.object({
 });
 
 const page = z.object({
-  review_count: z.int(),
-  average_rating: z.number().meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
+  review_count: count,
+  average_rating: z.number().min(0).max(5).meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
   reviews: z.array(
     z.object({
       username: z.string(),
-      rating: z.int().meta({ description: '1 to 5.' }),
+      rating: z.int().min(1).max(5),
       content: z
         .string()
         .optional()
@@ -50,10 +50,10 @@ const page = z.object({
     }),
   ),
   pagination: z.object({
-    page: z.int(),
-    limit: z.int().meta({ description: 'The limit that was applied.' }),
-    total: z.int(),
-    total_pages: z.int().meta({ description: '0 when there are no reviews.' }),
+    page: z.int().min(1),
+    limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was applied.' }),
+    total: count,
+    total_pages: count.meta({ description: '0 when there are no reviews.' }),
   }),
 });
 

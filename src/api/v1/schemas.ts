@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** The JSON Schema of a response header, as the API's description shows it. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; examples?: unknown[] };
 
+/** A whole number of things, 0 or more. */
+export const count = z.int().min(0);
+
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'UTC, with milliseconds.', examples: ['2026-11-21T08:00:00.000Z'] });
@@ -33,9 +36,9 @@ export const RETRY_AFTER_HEADER = {
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
-  headers: Record<string, HeaderSchema> = {},
+  headers?: Record<string, HeaderSchema>,
 ): S {
-  return schema.meta({ description, headers });
+  return schema.meta({ description, ...(headers ? { headers } : {}) });
 }
 
 const sentence = z.string().meta({ description: 'What is wrong, for a human.' });
@@ -43,7 +46,7 @@ const sentence = z.string().meta({ description: 'What is wrong, for a human.' })
 const problem = z.object({ error: sentence });
 
 /** An error that says nothing but its sentence. */
-export function failure(description: string, headers: Record<string, HeaderSchema> = {}) {
+export function failure(description: string, headers?: Record<string, HeaderSchema>) {
   return answer(problem, description, headers);
 }
 

@@ -15,6 +15,7 @@ import {
   answer,
   BODY_FAILURES,
   COMMON_FAILURES,
+  count,
   failure,
   params,
   RATE_LIMIT_HEADERS,
@@ -26,7 +27,7 @@ const body = z.object(
   {
     username: usernameSchema.meta({
       description:
-        "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters. Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space.",
+        "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused.",
       examples: ['Steve'],
     }),
   },
@@ -36,7 +37,7 @@ const body = z.object(
 const headers = z.looseObject({
   'idempotency-key': z
     .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters, given once')
+    .regex(/^[\x21-\x7e]{1,255}$/, 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once')
     .optional()
     .meta({
       description:
@@ -46,7 +47,7 @@ const headers = z.looseObject({
 
 const accepted = z.object({
   success: z.literal(true),
-  monthly_votes: z.int().meta({
+  monthly_votes: count.meta({
     description: 'Votes of this server in the current UTC calendar month, this one included.',
     examples: [1204],
   }),

@@ -1,0 +1,144 @@
+/**
+ * `npm run demo`: the whole platform with a sample server and a Votifier listener that stands in for its game
+ * server. Cast a vote and see it arrive; stop the listener and see it wait.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { emitKeypressEvents } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
+import { onStopSignal } from './all-in-one/stop-signals.ts';
+import { SECOND } from './clock.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { ownEnvironment } from './embedded/environment.ts';
+import { ServiceError } from './embedded/service-error.ts';
+import { openPlatform, type Platform } from './platform.ts';
+import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
+import { VotifierListener } from './sample/votifier-listener.ts';
+import { watchVotes } from './sample/watch-votes.ts';
+import { hashPassword } from './site/operator/password.ts';
+
+/** How long the listener stays away when it is asked to. */
+const AWAY_MS = 20 * SECOND;
+
+const say = (line: string) => console.log(line);
+const stopping = new AbortController();
+let running: AllInOne | undefined;
+let opened: Platform | undefined;
+
+function time(): string {
+  return new Date().toISOString().slice(11, 19);
+}
+
+function openListener(): VotifierListener {
+  return new VotifierListener({
+    onVote({ username, serviceName, timestamp, uuid }) {
+      const cast = typeof timestamp === 'number' ? new Date(timestamp).toISOString() : timestamp;
+      say(
+        `${time()}  the listener received a vote: ${JSON.stringify({ username, serviceName, timestamp: cast, uuid })}`,
+      );
+    },
+  });
+}
+
+/** Stops the listener for a while, once at a time. */
+function holidays(listener: VotifierListener): () => Promise<void> {
+  let away = false;
+  return async () => {
+    if (away) return;
+    away = true;
+    await listener.stop();
+    say(`${time()}  the listener is stopped for ${AWAY_MS / SECOND} s: cast a vote now and see it wait`);
+    await pause(AWAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (!stopping.signal.aborted) await listener.start();
+    away = false;
+    say(`${time()}  the listener is back: waiting votes arrive with their next attempt, within seconds`);
+  };
+}
+
+function listenForKeys(stopListener: () => Promise<void>): void {
+  if (!process.stdin.isTTY) return;
+  emitKeypressEvents(process.stdin);
+  process.stdin.setRawMode(true);
+  process.stdin.on('keypress', (_text, key: { name?: string; ctrl?: boolean }) => {
+    if (key.name === 's' && !key.ctrl) void stopListener();
+    // In raw mode the terminal sends no signal.
+    if ((key.name === 'c' && key.ctrl) || key.name === 'q') process.kill(process.pid, 'SIGINT');
+  });
+}
+
+function introduction(url: string, sample: SampleServer, password: string, dataDir: string): string {
+  const player = `Steve${randomInt(1_000, 10_000)}`;
+  return `
+Tallyport demo at ${url}
+
+Cast a vote, as a plugin would:
+
+  curl -X POST ${url}/api/v1/servers/${sample.serverId}/vote \\
+    -H 'Authorization: Bearer ${sample.token}' \\
+    -H 'Content-Type: application/json' -d '{"username": "${player}"}'
+
+It arrives below, as the game server's vote listener received it. Stop that listener for ${AWAY_MS / SECOND} s
+${process.stdin.isTTY ? 'with the key s, or from another terminal with' : 'from another terminal with'}
+
+  kill -USR2 ${process.pid}
+
+  Bull Board     ${url}/operator/queues   password: ${password}
+  API reference  ${url}/docs
+  Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${sample.slug}
+
+Ctrl-C ends the demo.
+`;
+}
+
+async function stop(): Promise<never> {
+  stopping.abort();
+  say('Stopping …');
+  await opened?.close();
+  await running?.stop();
+  process.exit(0);
+}
+
+onStopSignal({
+  first: () => {
+    void stop();
+  },
+  second() {
+    running?.kill();
+    process.exit(1);
+  },
+});
+
+try {
+  const password = randomBytes(9).toString('base64url');
+  const env = {
+    DATA_DIR: '.data/demo',
+    LOG_LEVEL: 'error',
+    // Sooner than a real listing would, so that nobody waits long to see it.
+    DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
+    BREAKER_SCHEDULE: '5s,10s,30s',
+    RELAY_INTERVAL_MS: '1000',
+    ...ownEnvironment(),
+    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    OPERATOR_PASSWORD_HASH: await hashPassword(password),
+  };
+  const config = loadConfig(env);
+  running = await startAllInOne(config, { log: say, output: say, env });
+  opened = await openPlatform(running.config, 'demo');
+  const listener = openListener();
+  await listener.start();
+  const sample = await openSampleServer(opened, listener);
+  const stopListener = holidays(listener);
+  process.on('SIGUSR2', () => void stopListener());
+  listenForKeys(stopListener);
+  say(introduction(running.url, sample, password, config.DATA_DIR));
+  const tell = (username: string, news: string) => say(`${time()}  the vote of ${username} is ${news}`);
+  await watchVotes(opened, new ObjectId(sample.serverId), tell, stopping.signal);
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    const known = error instanceof ConfigError || error instanceof ServiceError;
+    console.error(known ? error.message : `The demo cannot start: ${error}`);
+    await running?.stop();
+    process.exit(1);
+  }
+}

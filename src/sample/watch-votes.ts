@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ObjectId } from 'mongodb';
+import { EXPLANATIONS } from '../delivery/explanations.ts';
+import type { Platform } from '../platform.ts';
+import type { Vote } from '../votes/vote.ts';
+
+const LOOK_EVERY_MS = 250;
+
+/** What a person should know of a vote that has not arrived; null while there is nothing to tell. */
+function news({ delivery }: Vote): string | null {
+  const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
+  if (!failed?.code || delivery.state === 'delivered') return null;
+  const { cause } = EXPLANATIONS[failed.code];
+  return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${cause}`;
+}
+
+/**
+ * Tells of every vote of a server that has to wait, each time something new is known of it, until `stopping` is
+ * aborted.
+ */
+export async function watchVotes(
+  { votes }: Pick<Platform, 'votes'>,
+  serverId: ObjectId,
+  tell: (username: string, news: string) => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  const told = new Map<string, string>();
+  while (!stopping.aborted) {
+    const open = await votes.find({ serverId, 'delivery.queuedAt': { $exists: true } }).toArray();
+    for (const vote of open) {
+      const id = vote._id.toString();
+      const now = news(vote);
+      if (now && told.get(id) !== now) tell(vote.username, now);
+      if (now) told.set(id, now);
+    }
+    await pause(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { VotifierTarget } from '../../src/delivery/votifier-client.ts';
+import { answering, farProcess, running, send, silent, targetsOf } from './far-end.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('finding the listener', () => {
+  const anywhere = {
+    protocol: 'votifier-v2',
+    host: 'name.example',
+    port: 8_192,
+    serviceName: 'T',
+    token: 't',
+  } as const;
+
+  it.each([
+    ['ENOTFOUND', 'dns-not-found'],
+    ['EAI_AGAIN', 'dns-timeout'],
+  ])('ends with %s of the name servers as %s', async (code, outcome) => {
+    const lookup = () => Promise.reject(Object.assign(new Error(code), { code }));
+    expect(await send(anywhere, { lookup })).toMatchObject({
+      code: outcome,
+      class: 'transient',
+      reached: 'none',
+    });
+  });
+
+  it('gives up on silent name servers', async () => {
+    expect(await send(anywhere, { lookup: silent })).toMatchObject({ code: 'dns-timeout', reached: 'none' });
+  });
+
+  it('dials no address that is refused', async () => {
+    const connect = vi.spyOn(net, 'connect');
+    const refusals = [
+      send({ ...anywhere, host: '127.0.0.1' }, { allowedPrivateRanges: [] }),
+      send({ ...anywhere, host: '2130706433' }, { allowedPrivateRanges: [] }),
+      send(anywhere, { lookup: answering('127.0.0.1', '10.0.0.1') }),
+    ];
+    for (const refusal of refusals) {
+      expect(await refusal).toMatchObject({
+        code: 'address-refused',
+        class: 'configuration',
+        reached: 'resolved',
+      });
+    }
+    expect(connect).not.toHaveBeenCalled();
+  });
+
+  it('dials the address that was checked and asks for the name once', async () => {
+    const listener = await running();
+    const connect = vi.spyOn(net, 'connect');
+    const lookup = vi.fn(answering('127.0.0.1'));
+    const to = { ...targetsOf(listener).v2, host: 'name.example' };
+    expect(await send(to, { lookup })).toMatchObject({ code: 'acknowledged' });
+    expect(lookup.mock.calls).toEqual([['name.example']]);
+    expect(connect.mock.calls).toEqual([[{ host: '127.0.0.1', port: listener.port }]]);
+  });
+
+  it('tries the next address when one does not let it in, and only then', async () => {
+    const listener = await running();
+    const to = { ...targetsOf(listener).v2, host: 'name.example' };
+    const lookup = answering('127.0.0.2', '127.0.0.1', '127.0.0.3');
+    expect(await send(to, { lookup })).toMatchObject({ code: 'acknowledged' });
+    expect(listener.connections).toBe(1);
+
+    listener.behaviour = { onFrame: 'close' };
+    expect(await send(to, { lookup })).toMatchObject({ code: 'closed-without-answer' });
+    expect(listener.connections).toBe(2);
+  });
+
+  it.each([
+    ['ECONNREFUSED', 'connection-refused'],
+    ['ECONNRESET', 'closed-before-greeting'],
+    ['EHOSTUNREACH', 'unreachable'],
+    ['ENETUNREACH', 'unreachable'],
+    ['EACCES', 'unreachable'],
+    ['ETIMEDOUT', 'connect-timeout'],
+    ['EMFILE', 'our-fault'],
+  ])('ends with %s of the system as %s', async (code, expected) => {
+    // The far end is faked here: no address of a test machine is sure to be unreachable.
+    vi.spyOn(net, 'connect').mockImplementation(() => {
+      const socket = new net.Socket();
+      setImmediate(() => socket.destroy(Object.assign(new Error(code), { code })));
+      return socket;
+    });
+    expect(await send({ ...anywhere, host: '127.0.0.1' })).toMatchObject({
+      code: expected,
+      reached: 'resolved',
+    });
+  });
+
+  it('gives up on a host that swallows connections, and shares its time between the addresses', async () => {
+    const { port } = await deafTarget();
+    const to = { ...anywhere, port };
+    const lookup = answering('127.0.0.1', '127.0.0.2');
+    const end = await send(to, { lookup });
+    // One address refused, the other swallowed: the refusal tells more.
+    expect(end).toMatchObject({ code: 'connection-refused' });
+    expect(await send({ ...to, host: '127.0.0.1' })).toMatchObject({
+      code: 'connect-timeout',
+      reached: 'resolved',
+    });
+  });
+});
+
+/** A listener whose process never accepts and whose queue of connections is full. */
+async function deafTarget(): Promise<VotifierTarget> {
+  const target = await farProcess(`
+    require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+      const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      process.stdout.write(String(this.address().port), sleep);
+    })`);
+  for (;;) {
+    const filler = net.connect({ port: target.port, host: target.host }).on('error', () => {});
+    onTestFinished(() => void filler.destroy());
+    const connected = once(filler, 'connect').then(() => true);
+    const swallowed = new Promise((resolve) => setTimeout(() => resolve(false), 200));
+    if (!(await Promise.race([connected, swallowed]))) return target;
+  }
+}
