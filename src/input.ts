@@ -10,6 +10,15 @@ export function parseInput<S extends z.ZodType>(schema: S, input: unknown): z.ou
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const faults: Record<string, string> = {};
-  for (const issue of parsed.error.issues) faults[String(issue.path[0] ?? 'input')] ??= issue.message;
+  for (const { path, message } of parsed.error.issues) {
+    const field = String(path[0] ?? 'input');
+    faults[field] ??= faultOf(field, message);
+  }
   throw new InvalidDocumentError(faults);
+}
+
+/** A message that only says what a field must be gets the field's name: `queryPort` is "the query port". */
+function faultOf(field: string, message: string): string {
+  if (!message.startsWith('must ')) return message;
+  return `The ${field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${message}.`;
 }

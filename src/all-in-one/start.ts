@@ -70,7 +70,8 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   try {
     for (const line of services.description) log(line);
     const metricsPorts = await seePortsFree(config);
-    await migrate(config, createLogger(config, 'all-in-one'));
+    const { made } = await migrate(config, createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one'));
+    if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
     const parts = PROCESSES.map(({ name, entry }, index) => {
       const path = fileURLToPath(new URL(entry, import.meta.url));
       const childEnv = { ...env, ...settledVariables(config, metricsPorts[index] ?? 0) };

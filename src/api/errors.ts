@@ -64,13 +64,17 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   ECONNRESET: { status: 400, sentence: 'The body ended early.' },
 };
 
+function isDatabaseAway(error: Error): boolean {
+  return error instanceof DeadlineError || isUnknownEnd(error) || error.name === 'MongoWaitQueueTimeoutError';
+}
+
 /** The one place where an error becomes an answer. */
 function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
     return { status: 400, sentence: describeFaults(error, request) };
   }
-  if (error instanceof DeadlineError || isUnknownEnd(error)) return unavailable(SENTENCES.database);
+  if (isDatabaseAway(error)) return unavailable(SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
   const status = error.statusCode ?? 500;

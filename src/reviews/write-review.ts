@@ -3,24 +3,22 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { parseInput } from '../input.ts';
+import { text } from '../text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Review, reviewSchema } from './review.ts';
 
-const rating = 'The rating must be a whole number, 1 to 5.';
+const ratingRule = 'must be a whole number, 1 to 5';
 
 /** A review as a player writes it. An empty content counts as none. */
 export const newReview = z.object({
   username: usernameSchema,
-  rating: z.int({ error: rating }).min(1, { error: rating }).max(5, { error: rating }),
+  rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),
   content: z
-    .string({ error: 'The content must be text.' })
-    .refine((value) => value.isWellFormed(), {
-      error: 'The content has an unpaired surrogate: it is not valid Unicode.',
-      abort: true,
-    })
+    .string({ error: 'must be text' })
     .transform((value) => value.trim())
-    .refine((value) => [...value].length <= 2_000, {
-      error: 'The content must have at most 2000 characters.',
+    .pipe(text({ max: 2_000 }))
+    .refine((value) => !/[^\P{Cc}\t\n\r]/u.test(value), {
+      error: 'must have no control characters but line breaks',
     })
     .optional(),
 });

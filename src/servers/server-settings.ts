@@ -1,33 +1,21 @@
 import { z } from 'zod';
 import { HostError, parseHost } from '../address-guard.ts';
+import { text } from '../text.ts';
 
-function shownText(name: string, maximum: number) {
+/** A line of text that people see, trimmed. */
+function shownText(maximum: number) {
   return z
-    .string({ error: `${name} must be text.` })
-    .refine((value) => value.isWellFormed(), {
-      error: `${name} has an unpaired surrogate: it is not valid Unicode.`,
-      abort: true,
-    })
+    .string({ error: 'must be text' })
     .transform((value) => value.trim())
+    .pipe(text({ min: 1, max: maximum }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: `${name} must have no line breaks and no other control characters.`,
+      error: 'must have no line breaks and no other control characters',
     })
-    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), {
-      error: `${name} must not be empty.`,
-      abort: true,
-    })
-    .refine((value) => [...value].length <= maximum, {
-      error: `${name} must have at most ${maximum} characters.`,
-    });
-}
-
-function port(name: string) {
-  const rule = `${name} must be a whole number, 1 to 65535.`;
-  return z.int({ error: rule }).min(1, { error: rule }).max(65_535, { error: rule });
+    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
 
 /** A host name or an IP address, in one spelling. */
-const host = z.string({ error: 'The address must be text.' }).transform((value, context) => {
+const host = z.string({ error: 'must be text' }).transform((value, context) => {
   try {
     return parseHost(value);
   } catch (error) {
@@ -37,24 +25,27 @@ const host = z.string({ error: 'The address must be text.' }).transform((value, 
   }
 });
 
+const portRule = 'must be a whole number, 1 to 65535';
+const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, { error: portRule });
+
 /**
  * What an owner says of a server. `null` is "not known": the API then shows `ZZ` for the country, and the game
  * answers queries on its own port.
  */
 export const serverSettings = z.object({
-  name: shownText('The name', 100),
+  name: shownText(100),
   address: host,
-  port: port('The port'),
-  queryPort: port('The query port').nullable(),
-  game: shownText('The game', 50).nullable(),
+  port,
+  queryPort: port.nullable(),
+  game: shownText(50).nullable(),
   countryCode: z
-    .string({ error: 'The country must be text.' })
+    .string({ error: 'must be text' })
     .transform((value) => value.trim().toUpperCase())
     .refine((value) => /^[A-Z]{2}$/.test(value), {
-      error: 'The country must be its two-letter code (ISO 3166-1), such as DE.',
+      error: 'must have two letters (ISO 3166-1), such as DE',
     })
     .nullable(),
-  isPremium: z.boolean({ error: 'Premium must be true or false.' }),
+  isPremium: z.boolean({ error: 'must be true or false' }),
 });
 
 export type ServerSettings = z.output<typeof serverSettings>;

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type {} from '@fastify/swagger';
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 
@@ -29,6 +31,10 @@ function hashSource(script: string): string {
  * this server; its fonts, telemetry, proxy and AI services, which live elsewhere, are off.
  */
 export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
+  const icon = await readFile(new URL('./tallyport.svg', import.meta.url));
+  app.get('/docs/tallyport.svg', { schema: { hide: true } }, async (_request, reply) =>
+    reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
+  );
   app.addHook('onRequest', async (request, reply) => {
     // It builds an address out of the Host header, and would fail on one that is none.
     if (URL.canParse(`http://${request.hostname}`)) return;
@@ -37,8 +43,11 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
   app.addHook('onSend', async (_request, reply, payload) => {
     const type = String(reply.getHeader('content-type'));
     if (type.startsWith('text/html')) {
-      reply.header('content-security-policy', contentSecurityPolicy(String(payload)));
-    } else if (type.startsWith('application/javascript')) {
+      const page = String(payload).replace('<html>', '<html lang="en">');
+      reply.header('content-security-policy', contentSecurityPolicy(page));
+      return page;
+    }
+    if (type.startsWith('application/javascript')) {
       reply.header('cache-control', 'max-age=3600');
     }
     return payload;
@@ -48,6 +57,7 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
     configuration: {
       url: openApiUrl,
       pageTitle: 'Tallyport API',
+      favicon: `${app.prefix}/docs/tallyport.svg`,
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',

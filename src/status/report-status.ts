@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { after, type Clock, MINUTE, SECOND } from '../clock.ts';
+import { within } from '../deadline.ts';
 import type { Logger } from '../log.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
@@ -113,7 +114,7 @@ async function updateOnce(
 
 async function keepSample({ statusSamples, log }: Reporting, sample: StatusSample): Promise<void> {
   try {
-    await statusSamples.insertOne(sample, { timeoutMS: SAMPLE_TIMEOUT_MS });
+    await within(SAMPLE_TIMEOUT_MS, statusSamples.insertOne(sample));
   } catch (error) {
     const serverId = sample.serverId.toHexString();
     log.warn({ event: 'status.sample_lost', serverId, reason: String(error) });

@@ -91,17 +91,29 @@ describe('finding the listener', () => {
     });
   });
 
-  it('gives up on a host that swallows connections, and shares its time between the addresses', async () => {
-    const { port } = await deafTarget();
-    const to = { ...anywhere, port };
-    const lookup = answering('127.0.0.1', '127.0.0.2');
-    const end = await send(to, { lookup });
-    // One address refused, the other swallowed: the refusal tells more.
-    expect(end).toMatchObject({ code: 'connection-refused' });
-    expect(await send({ ...to, host: '127.0.0.1' })).toMatchObject({
-      code: 'connect-timeout',
-      reached: 'resolved',
-    });
+  it('gives up on an address that swallows connections, and leaves no socket behind', async () => {
+    const deaf = await deafTarget();
+    const connect = vi.spyOn(net, 'connect');
+    expect(await send(deaf)).toMatchObject({ code: 'connect-timeout', reached: 'resolved' });
+
+    const stopping = new AbortController();
+    const sent = send(deaf, { timeoutMs: 5_000, signal: stopping.signal });
+    await expect.poll(() => connect.mock.calls).toHaveLength(2);
+    stopping.abort();
+    expect(await sent).toMatchObject({ code: 'stopped-before-written', reached: 'resolved' });
+    for (const { value } of connect.mock.results) expect(value).toMatchObject({ destroyed: true });
+  });
+
+  it('keeps time for the next address when one swallows connections', async () => {
+    const { port, host } = await deafTarget();
+    const listener = await running();
+    await listener.stop();
+    await listener.start({ port, host: '127.0.0.3' });
+    const to = { ...targetsOf(listener).v2, host: 'name.example' };
+    expect(await send(to, { lookup: answering(host, '127.0.0.3') })).toMatchObject({ code: 'acknowledged' });
+    // One address swallows, the other refuses: the refusal tells more.
+    const refused = await send(to, { lookup: answering(host, '127.0.0.4') });
+    expect(refused).toMatchObject({ code: 'connection-refused' });
   });
 });
 

@@ -3,7 +3,7 @@ import net, { type Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OUTCOMES } from '../../src/delivery/outcomes.ts';
-import { farEnd, farProcess, OPTIONS, running, send, silent, targetsOf } from './far-end.ts';
+import { answering, farEnd, farProcess, OPTIONS, running, send, silent, targetsOf } from './far-end.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -11,6 +11,10 @@ const text = (words: string) => new TextEncoder().encode(words);
 
 function writeInPieces(socket: Socket, bytes: Uint8Array): void {
   for (const byte of bytes) socket.write(Uint8Array.of(byte));
+}
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
 
 /** Blocks this whole process for longer than a listener has to answer. */
@@ -130,16 +134,41 @@ describe('stopping', () => {
 describe('whatever the far end does', () => {
   it('leaves no connection, timer or listener behind', async () => {
     const stopping = new AbortController();
-    const { target: to, sockets } = await farEnd((socket) => socket.resume().write('VOTIFIER 2 abc\n'));
-    const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    await Promise.all(
-      Array.from({ length: 20 }, () => send(to, { signal: stopping.signal, waitSignal: stopping.signal })),
-    );
+    let frames = 0;
+    const { target: to, sockets } = await farEnd((socket) => {
+      socket.write('VOTIFIER 2 abc\n');
+      socket.on('data', () => {
+        frames += 1;
+      });
+    });
+    const before = timers();
+    const options = {
+      signal: stopping.signal,
+      waitSignal: stopping.signal,
+      timeoutMs: 60_000,
+      lookup: answering('127.0.0.1'),
+    };
+    const sent = Array.from({ length: 20 }, () => send({ ...to, host: 'name.example' }, options));
+    await expect.poll(() => frames).toBe(20);
+    stopping.abort();
+    await Promise.all(sent);
     await expect.poll(() => sockets.size).toBe(0);
     expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
-    expect(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length).toBeLessThanOrEqual(
-      before,
-    );
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it('is left at the deadline, however steadily it drips', async () => {
+    const { target: to } = await farEnd((socket) => {
+      socket.write('VOTIFIER 2 abc\n');
+      socket.once('data', () => {
+        socket.write('{"pad":"');
+        const drip = setInterval(() => socket.write('x'), 1);
+        socket.once('close', () => clearInterval(drip));
+      });
+    });
+    const end = await send(to);
+    expect(end).toMatchObject({ code: 'no-answer', words: expect.stringMatching(/^\{"pad":"x+/) });
+    expect(end.durationMs).toBeLessThan(2 * OPTIONS.timeoutMs);
   });
 
   it('does not wait for the close after a complete answer', async () => {
@@ -156,7 +185,9 @@ describe('whatever the far end does', () => {
         socket.write('VOTIFIER 2 abc\\n');
         socket.on('data', () => setTimeout(() => socket.write('{"status":"ok"}'), 50));
       }).listen(0, '127.0.0.1', function () { console.log(this.address().port); })`);
-    const sent = send(to, { mayWrite: () => Boolean(setTimeout(sleepPastTheDeadline, 10)) });
+    const sent = send(to, {
+      mayWrite: () => Boolean(setTimeout(() => setImmediate(sleepPastTheDeadline), 10)),
+    });
     expect(await sent).toMatchObject({ code: 'acknowledged' });
   });
 

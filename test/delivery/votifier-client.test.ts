@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendVote } from '../../src/delivery/votifier-client.ts';
 import { type Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { OPTIONS, targetsOf, VOTE } from './far-end.ts';
@@ -247,15 +247,10 @@ describe('a listener that', () => {
 
   it('drips greeting and answer a byte at a time is understood', async () => {
     listener.behaviour = { dripMs: 1, greeting: 'VOTIFIER 2 {challenge}\r\n' };
+    const warned = vi.spyOn(process, 'emitWarning');
     expect(await send('v2', VOTE, { ...OPTIONS, timeoutMs: 1_500 })).toMatchObject({ code: 'acknowledged' });
-  });
-
-  it('drips an endless answer is left at the deadline', async () => {
-    listener.behaviour = { answer: `{"pad":"${'x'.repeat(5_000)}` };
-    const sent = send('v2');
-    await expect.poll(() => listener.votes).toHaveLength(1);
-    listener.behaviour = { ...listener.behaviour, dripMs: 5 };
-    expect((await sent).durationMs).toBeLessThan(2_000);
+    // A listener left behind at each byte would soon make Node warn of a leak.
+    expect(warned).not.toHaveBeenCalled();
   });
 
   it('has another token refuses the vote', async () => {

@@ -1,36 +1,37 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, after as later } from '../../src/clock.ts';
-import type { Collections } from '../../src/collections.ts';
+import { after as later } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { listReviews, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { openDatabase } from '../support/database.ts';
+import { testConfig } from '../support/test-platform.ts';
 
-let database: Collections & { close(): Promise<void> };
-let deps: Collections & { clock: Clock };
+let platform: Platform;
 let now = new Date('2026-11-21T08:00:00.000Z');
 
 beforeAll(async () => {
-  database = await openDatabase();
-  deps = { ...database, clock: { now: () => now } };
+  const opened = await openPlatform(testConfig(), 'test');
+  await migrateDatabase(opened.mongo.db);
+  platform = { ...opened, clock: { now: () => now } };
 });
-afterAll(() => database.close());
+afterAll(() => platform.close());
 
 async function write(serverId: ObjectId, rating: number, content?: string): Promise<ObjectId> {
   now = later(now, 1_000);
   const review = { serverId, username: `player ${rating}`, rating, ...(content ? { content } : {}) };
-  return new ObjectId((await writeReview(deps, review)).reviewId);
+  return new ObjectId((await writeReview(platform, review)).reviewId);
 }
 
 /** What the list must be: the approved reviews, newest first, and their figures. */
 async function expectListToFollowStates(serverId: ObjectId): Promise<void> {
-  const approved = await database.reviews
+  const approved = await platform.reviews
     .find({ serverId, state: 'approved' })
     .sort({ createdAt: -1, _id: -1 })
     .toArray();
-  const list = await database.reviewLists.findOne({ _id: serverId });
+  const list = await platform.reviewLists.findOne({ _id: serverId });
 
   expect(list?.entries ?? []).toEqual(approved.map(({ _id, createdAt }) => ({ id: _id, at: createdAt })));
   expect(list?.count ?? 0).toBe(approved.length);
@@ -42,7 +43,7 @@ describe('writing a review', () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 4, '  Nice.\nReally. ');
 
-    expect(await database.reviews.findOne({ _id: id })).toMatchObject({
+    expect(await platform.reviews.findOne({ _id: id })).toMatchObject({
       username: 'player 4',
       rating: 4,
       content: 'Nice.\nReally.',
@@ -50,7 +51,7 @@ describe('writing a review', () => {
       createdAt: now,
       moderatedAt: null,
     });
-    expect(await readReviews(deps, serverId, { page: 1, limit: 10 })).toEqual({
+    expect(await readReviews(platform, serverId, { page: 1, limit: 10 })).toEqual({
       reviewCount: 0,
       averageRating: 0,
       reviews: [],
@@ -69,9 +70,10 @@ describe('writing a review', () => {
     [{ username: 'x'.repeat(51) }, 'username'],
     [{ content: 'x'.repeat(2_001) }, 'content'],
     [{ content: '\ud800' }, 'content'],
+    [{ content: 'a\u001b[2Jb' }, 'content'],
   ])('refuses %j', async (fields, field) => {
     const review = { serverId: new ObjectId(), username: 'Steve', rating: 5, ...fields };
-    const error = await writeReview(deps, review).catch((cause: unknown) => cause);
+    const error = await writeReview(platform, review).catch((cause: unknown) => cause);
 
     expect(error).toBeInstanceOf(InvalidDocumentError);
     expect(Object.keys((error as InvalidDocumentError).faults)).toEqual([field]);
@@ -80,7 +82,7 @@ describe('writing a review', () => {
   it('takes 2,000 characters outside the basic plane', async () => {
     const id = await write(new ObjectId(), 5, '😀'.repeat(2_000));
 
-    expect((await database.reviews.findOne({ _id: id }))?.content).toHaveLength(4_000);
+    expect((await platform.reviews.findOne({ _id: id }))?.content).toHaveLength(4_000);
   });
 });
 
@@ -88,9 +90,9 @@ describe('moderating reviews', () => {
   it('shows approved ones newest first, whatever the order of approval', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 1), await write(serverId, 2, 'two'), await write(serverId, 5)];
-    for (const index of [1, 2, 0]) await moderateReview(deps, ids[index] as ObjectId, 'approved');
+    for (const index of [1, 2, 0]) await moderateReview(platform, ids[index] as ObjectId, 'approved');
 
-    const page = await readReviews(deps, serverId, { page: 1, limit: 10 });
+    const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
     expect(page.reviews.map(({ rating }) => rating)).toEqual([5, 2, 1]);
     expect(page.reviews[1]).toEqual({
       username: 'player 2',
@@ -106,9 +108,9 @@ describe('moderating reviews', () => {
   it('changes nothing the second time', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 3);
-    const first = await moderateReview(deps, id, 'approved');
+    const first = await moderateReview(platform, id, 'approved');
     now = later(now, 1_000);
-    const second = await moderateReview(deps, id, 'approved');
+    const second = await moderateReview(platform, id, 'approved');
 
     expect(second).toEqual(first);
     expect(first).toMatchObject({ state: 'approved' });
@@ -118,10 +120,12 @@ describe('moderating reviews', () => {
   it('takes a rejected review away again', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 2), await write(serverId, 4)];
-    for (const id of ids) await moderateReview(deps, id, 'approved');
-    expect(await moderateReview(deps, ids[1] as ObjectId, 'rejected')).toMatchObject({ state: 'rejected' });
+    for (const id of ids) await moderateReview(platform, id, 'approved');
+    expect(await moderateReview(platform, ids[1] as ObjectId, 'rejected')).toMatchObject({
+      state: 'rejected',
+    });
 
-    expect(await readReviews(deps, serverId, { page: 1, limit: 10 })).toMatchObject({
+    expect(await readReviews(platform, serverId, { page: 1, limit: 10 })).toMatchObject({
       reviewCount: 1,
       averageRating: 2,
     });
@@ -130,21 +134,21 @@ describe('moderating reviews', () => {
 
   it('rejects a review of a server without a list', async () => {
     const serverId = new ObjectId();
-    await moderateReview(deps, await write(serverId, 2), 'rejected');
+    await moderateReview(platform, await write(serverId, 2), 'rejected');
 
-    expect(await database.reviewLists.findOne({ _id: serverId })).toBeNull();
+    expect(await platform.reviewLists.findOne({ _id: serverId })).toBeNull();
   });
 
   it('knows no review that is not there', async () => {
-    expect(await moderateReview(deps, new ObjectId(), 'approved')).toBeNull();
+    expect(await moderateReview(platform, new ObjectId(), 'approved')).toBeNull();
   });
 
   it('is written to the audit log', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 2);
-    await moderateReview(deps, id, 'rejected', 'someone');
+    await moderateReview(platform, id, 'rejected', 'someone');
 
-    expect(await database.auditLog.findOne({ serverId })).toMatchObject({
+    expect(await platform.auditLog.findOne({ serverId })).toMatchObject({
       by: 'someone',
       action: 'review.rejected',
       details: { reviewId: id.toHexString() },
@@ -154,18 +158,18 @@ describe('moderating reviews', () => {
   it('completes what a crash between the two writes cut short', async () => {
     const serverId = new ObjectId();
     const [approved, rejected] = [await write(serverId, 5), await write(serverId, 1)];
-    await moderateReview(deps, rejected, 'approved');
+    await moderateReview(platform, rejected, 'approved');
     // As a process leaves it that dies after the first write.
-    await database.reviews.updateOne({ _id: approved }, { $set: { state: 'approved' } });
-    await database.reviews.updateOne({ _id: rejected }, { $set: { state: 'rejected' } });
+    await platform.reviews.updateOne({ _id: approved }, { $set: { state: 'approved' } });
+    await platform.reviews.updateOne({ _id: rejected }, { $set: { state: 'rejected' } });
 
-    const page = await readReviews(deps, serverId, { page: 1, limit: 10 });
+    const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
     expect(page.reviews).toEqual([]);
 
-    await moderateReview(deps, approved, 'approved');
-    await moderateReview(deps, rejected, 'rejected');
+    await moderateReview(platform, approved, 'approved');
+    await moderateReview(platform, rejected, 'rejected');
     await expectListToFollowStates(serverId);
-    expect((await database.reviewLists.findOne({ _id: serverId }))?.count).toBe(1);
+    expect((await platform.reviewLists.findOne({ _id: serverId }))?.count).toBe(1);
   });
 
   it('ends with a list that agrees with the states, however many decisions race', async () => {
@@ -175,7 +179,7 @@ describe('moderating reviews', () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all(
         ids.flatMap((id) =>
-          (['approved', 'rejected', 'approved'] as const).map((state) => moderateReview(deps, id, state)),
+          (['approved', 'rejected', 'approved'] as const).map((state) => moderateReview(platform, id, state)),
         ),
       );
       await expectListToFollowStates(serverId);
@@ -187,16 +191,16 @@ describe('reading reviews', () => {
   it('pages through them, and is empty past the end', async () => {
     const serverId = new ObjectId();
     for (let index = 0; index < 7; index++) {
-      await moderateReview(deps, await write(serverId, 1 + (index % 5), `review ${index}`), 'approved');
+      await moderateReview(platform, await write(serverId, 1 + (index % 5), `review ${index}`), 'approved');
     }
     const contents = async (page: number, limit: number) =>
-      (await readReviews(deps, serverId, { page, limit })).reviews.map(({ content }) => content);
+      (await readReviews(platform, serverId, { page, limit })).reviews.map(({ content }) => content);
 
     expect(await contents(1, 3)).toEqual(['review 6', 'review 5', 'review 4']);
     expect(await contents(3, 3)).toEqual(['review 0']);
     expect(await contents(4, 3)).toEqual([]);
     expect(await contents(Number.MAX_SAFE_INTEGER, 50)).toEqual([]);
-    expect(await readReviews(deps, serverId, { page: 99, limit: 3 })).toMatchObject({
+    expect(await readReviews(platform, serverId, { page: 99, limit: 3 })).toMatchObject({
       total: 7,
       totalPages: 3,
     });
@@ -205,11 +209,14 @@ describe('reading reviews', () => {
   it('shows moderators every state, or one', async () => {
     const serverId = new ObjectId();
     const [first, second] = [await write(serverId, 1), await write(serverId, 2)];
-    await moderateReview(deps, first, 'approved');
+    await moderateReview(platform, first, 'approved');
 
-    expect((await listReviews(deps, serverId, { limit: 10 })).map(({ _id }) => _id)).toEqual([second, first]);
+    expect((await listReviews(platform, serverId, { limit: 10 })).map(({ _id }) => _id)).toEqual([
+      second,
+      first,
+    ]);
     expect(
-      (await listReviews(deps, serverId, { state: 'pending', limit: 10 })).map(({ _id }) => _id),
+      (await listReviews(platform, serverId, { state: 'pending', limit: 10 })).map(({ _id }) => _id),
     ).toEqual([second]);
   });
 });

@@ -1,25 +1,25 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import type { Collections } from '../../src/collections.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
-import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
-import { openDatabase } from '../support/database.ts';
+import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
+import { testConfig } from '../support/test-platform.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
 
-let database: Collections & { close(): Promise<void> };
-let deps: Pick<Collections, 'servers' | 'auditLog'> & { clock: ReturnType<typeof systemClock> };
+let platform: Platform;
 
 beforeAll(async () => {
-  database = await openDatabase();
-  deps = { servers: database.servers, auditLog: database.auditLog, clock: systemClock() };
+  platform = await openPlatform(testConfig(), 'test');
+  await migrateDatabase(platform.mongo.db);
 });
-afterAll(() => database.close());
+afterAll(() => platform.close());
 
 async function faultsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
-  const error = await addServer(deps, { name: 'Faulty', ...PLACE, ...input } as NewServer).catch(
+  const error = await addServer(platform, { name: 'Faulty', ...PLACE, ...input } as NewServer).catch(
     (cause: unknown) => cause,
   );
   if (!(error instanceof InvalidDocumentError)) throw error;
@@ -28,8 +28,8 @@ async function faultsOf(input: Record<string, unknown>): Promise<Record<string, 
 
 describe('listing a server', () => {
   it('stores what was said, with every figure unknown', async () => {
-    const before = await database.servers.countDocuments({ removedAt: null });
-    const { serverId, slug } = await addServer(deps, {
+    const before = await platform.servers.countDocuments({ removedAt: null });
+    const { serverId, slug } = await addServer(platform, {
       name: '  Alpha Craft ',
       ...PLACE,
       queryPort: 25_566,
@@ -39,7 +39,7 @@ describe('listing a server', () => {
     });
 
     expect(slug).toBe('alpha-craft');
-    expect(await findServer(deps, serverId)).toMatchObject({
+    expect(await findServer(platform, serverId)).toMatchObject({
       name: 'Alpha Craft',
       slug,
       ...PLACE,
@@ -55,9 +55,9 @@ describe('listing a server', () => {
   });
 
   it('leaves open what was not said', async () => {
-    const { serverId } = await addServer(deps, { name: 'Bare', ...PLACE });
+    const { serverId } = await addServer(platform, { name: 'Bare', ...PLACE });
 
-    expect(await findServer(deps, serverId)).toMatchObject({
+    expect(await findServer(platform, serverId)).toMatchObject({
       queryPort: null,
       game: null,
       countryCode: null,
@@ -66,9 +66,9 @@ describe('listing a server', () => {
   });
 
   it('is written to the audit log', async () => {
-    const { serverId } = await addServer(deps, { name: 'Audited', ...PLACE }, 'someone');
+    const { serverId } = await addServer(platform, { name: 'Audited', ...PLACE }, 'someone');
 
-    expect(await database.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
+    expect(await platform.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
       by: 'someone',
       action: 'server.add',
       details: { name: 'Audited', slug: 'audited' },
@@ -82,27 +82,27 @@ describe('listing a server', () => {
     ['Ⅷ Legion', 'viii-legion'],
     ['---a---', 'a'],
   ])('makes the slug of %j', async (name, slug) => {
-    expect((await addServer(deps, { name, ...PLACE })).slug).toBe(slug);
+    expect((await addServer(platform, { name, ...PLACE })).slug).toBe(slug);
   });
 
   it.each(['我的世界', 'Сервер', '!!!', '🎮'])('names %j after its id', async (name) => {
-    const { serverId, slug } = await addServer(deps, { name, ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name, ...PLACE });
 
     expect(slug).toBe(`server-${serverId.slice(-8)}`);
-    expect((await findServer(deps, slug))?.name).toBe(name);
+    expect((await findServer(platform, slug))?.name).toBe(name);
   });
 
   it('never makes a slug that could be taken for an id', async () => {
     const name = 'abcdefabcdefabcdefabcdef';
-    const { serverId, slug } = await addServer(deps, { name, ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name, ...PLACE });
 
     expect(slug).toBe(`server-${name}`);
-    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
+    expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
   });
 
   it('gives twenty servers of one name, listed at once, twenty slugs', async () => {
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => addServer(deps, { name: 'Same Name', ...PLACE })),
+      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...PLACE })),
     );
 
     expect(added.map(({ slug }) => slug).toSorted()).toEqual(
@@ -112,18 +112,18 @@ describe('listing a server', () => {
 
   it.each([
     [{ name: '' }, { name: 'The name must not be empty.' }],
-    [{ name: '\u200b \u200d' }, { name: 'The name must not be empty.' }],
+    [{ name: '\u200b \u200d' }, { name: 'The name must have a visible character.' }],
     [{ name: 'a\nb' }, { name: 'The name must have no line breaks and no other control characters.' }],
     [{ name: 'a\0b' }, { name: 'The name must have no line breaks and no other control characters.' }],
     [{ name: 'x'.repeat(101) }, { name: 'The name must have at most 100 characters.' }],
-    [{ name: 'a\ud800' }, { name: 'The name has an unpaired surrogate: it is not valid Unicode.' }],
+    [{ name: 'a\ud800' }, { name: 'The name must be valid Unicode: it has an unpaired surrogate.' }],
     [{ port: 0 }, { port: 'The port must be a whole number, 1 to 65535.' }],
     [{ port: 65_536 }, { port: 'The port must be a whole number, 1 to 65535.' }],
     [{ port: 1.5 }, { port: 'The port must be a whole number, 1 to 65535.' }],
     [{ queryPort: Number.NaN }, { queryPort: 'The query port must be a whole number, 1 to 65535.' }],
     [
       { countryCode: 'Germany' },
-      { countryCode: 'The country must be its two-letter code (ISO 3166-1), such as DE.' },
+      { countryCode: 'The country code must have two letters (ISO 3166-1), such as DE.' },
     ],
     [{ game: 'x'.repeat(51) }, { game: 'The game must have at most 50 characters.' }],
   ])('refuses %j', async (input, faults) => {
@@ -152,9 +152,9 @@ describe('listing a server', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['[2001:DB8::1]', '2001:db8::1'],
   ])('takes the address %j', async (address, stored) => {
-    const { serverId } = await addServer(deps, { name: 'Addressed', ...PLACE, address });
+    const { serverId } = await addServer(platform, { name: 'Addressed', ...PLACE, address });
 
-    expect((await findServer(deps, serverId))?.address).toBe(stored);
+    expect((await findServer(platform, serverId))?.address).toBe(stored);
   });
 
   it('says one sentence for each fault', async () => {
@@ -166,21 +166,21 @@ describe('listing a server', () => {
   });
 
   it('takes a name of 100 characters outside the basic plane', async () => {
-    const { serverId } = await addServer(deps, { name: '😀'.repeat(100), ...PLACE });
+    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...PLACE });
 
-    expect((await findServer(deps, serverId))?.name).toHaveLength(200);
+    expect((await findServer(platform, serverId))?.name).toHaveLength(200);
   });
 });
 
 describe('editing a server', () => {
   it('changes what is given and keeps the rest, the slug too', async () => {
-    const { serverId, slug } = await addServer(deps, {
+    const { serverId, slug } = await addServer(platform, {
       name: 'Old',
       ...PLACE,
       game: 'minecraft',
       queryPort: 1,
     });
-    const edited = await editServer(deps, new ObjectId(serverId), {
+    const edited = await editServer(platform, new ObjectId(serverId), {
       name: 'New',
       queryPort: null,
       port: undefined,
@@ -188,38 +188,128 @@ describe('editing a server', () => {
 
     expect(edited).toMatchObject({ name: 'New', slug, ...PLACE, game: 'minecraft', queryPort: null });
     expect(
-      await database.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
+      await platform.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
     ).toMatchObject({ details: { name: 'New', queryPort: null } });
   });
 
   it('refuses a wrong value and changes nothing', async () => {
-    const { serverId } = await addServer(deps, { name: 'Steady', ...PLACE });
+    const { serverId } = await addServer(platform, { name: 'Steady', ...PLACE });
 
-    await expect(editServer(deps, new ObjectId(serverId), { name: 'Shaken', port: 0 })).rejects.toThrow(
+    await expect(editServer(platform, new ObjectId(serverId), { name: 'Shaken', port: 0 })).rejects.toThrow(
       InvalidDocumentError,
     );
-    expect((await findServer(deps, serverId))?.name).toBe('Steady');
+    expect((await findServer(platform, serverId))?.name).toBe('Steady');
   });
 
   it('knows no server that is not there', async () => {
-    expect(await editServer(deps, new ObjectId(), { name: 'Nobody' })).toBeNull();
-    expect(await editServer(deps, new ObjectId(), {})).toBeNull();
+    expect(await editServer(platform, new ObjectId(), { name: 'Nobody' })).toBeNull();
+    expect(await editServer(platform, new ObjectId(), {})).toBeNull();
+  });
+});
+
+describe('removing a server', () => {
+  async function serverWithVotes(name: string): Promise<ObjectId> {
+    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE })).serverId);
+    await platform.votes.insertMany(
+      (['waiting', 'waiting', 'delivered'] as const).map((state, index) => voteOf(serverId, state, index)),
+    );
+    return serverId;
+  }
+
+  function voteOf(serverId: ObjectId, state: DeliveryState, seq: number): Vote {
+    const votedAt = new Date();
+    const open = state === 'waiting' ? { queuedAt: votedAt, nextAt: votedAt, expiresAt: votedAt } : {};
+    return {
+      _id: new UUID(),
+      serverId,
+      username: 'Steve',
+      usernameKey: 'steve',
+      seq,
+      votedAt,
+      tokenId: null,
+      delivery: {
+        state,
+        ...open,
+        step: 0,
+        ambiguousEnds: 0,
+        attemptCount: 0,
+        attempts: [],
+        ends: {},
+        events: [],
+      },
+    };
+  }
+
+  const states = (serverId: ObjectId) =>
+    platform.votes
+      .find({ serverId })
+      .sort({ seq: 1 })
+      .map(({ delivery }) => delivery.state)
+      .toArray();
+
+  it('takes it off the list and fails its waiting votes', async () => {
+    const serverId = await serverWithVotes('Leaving');
+    const removed = await removeServer(platform, serverId, 'someone');
+
+    expect(removed).toMatchObject({ server: { slug: 'leaving' }, failedVotes: 2 });
+    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
+    expect(await findServer(platform, 'leaving')).toBeNull();
+    expect(await findServer(platform, serverId.toHexString())).toBeNull();
+    expect((await findServer(platform, 'leaving', { removed: true }))?.removedAt).toEqual(
+      removed?.server.removedAt,
+    );
+    expect((await listServers(platform)).some(({ _id }) => _id.equals(serverId))).toBe(false);
+    expect((await listServers(platform, { removed: true })).some(({ _id }) => _id.equals(serverId))).toBe(
+      true,
+    );
+    expect(await editServer(platform, serverId, { name: 'Back' })).toBeNull();
+    expect(await platform.auditLog.findOne({ serverId, action: 'server.remove' })).toMatchObject({
+      by: 'someone',
+      details: { slug: 'leaving', failedVotes: 2 },
+    });
+  });
+
+  it('does no more the second time', async () => {
+    const serverId = await serverWithVotes('Leaving twice');
+    const first = await removeServer(platform, serverId);
+    const second = await removeServer(platform, serverId);
+
+    expect(second).toEqual({ server: first?.server, failedVotes: 0 });
+  });
+
+  it('is completed by doing it again when it was killed half-way', async () => {
+    const serverId = await serverWithVotes('Leaving half');
+    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
+
+    expect(await removeServer(platform, serverId)).toMatchObject({ failedVotes: 2 });
+    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
+  });
+
+  it('never gives its slug to another server', async () => {
+    const serverId = await serverWithVotes('Only once');
+    await removeServer(platform, serverId);
+
+    expect((await addServer(platform, { name: 'Only once', ...PLACE })).slug).toBe('only-once-2');
+  });
+
+  it('knows no server that never was', async () => {
+    expect(await removeServer(platform, new ObjectId())).toBeNull();
   });
 });
 
 describe('finding servers', () => {
   it('finds one by its id and by its slug, and nothing by anything else', async () => {
-    const { serverId, slug } = await addServer(deps, { name: 'Findable', ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...PLACE });
 
-    expect((await findServer(deps, serverId))?.slug).toBe(slug);
-    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
-    expect(await findServer(deps, serverId.toUpperCase())).toBeNull();
-    expect(await findServer(deps, '')).toBeNull();
-    expect(await findServer(deps, new ObjectId().toHexString())).toBeNull();
+    expect((await findServer(platform, serverId))?.slug).toBe(slug);
+    expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
+    expect(await findServer(platform, serverId.toUpperCase())).toBeNull();
+    expect(await findServer(platform, '')).toBeNull();
+    expect(await findServer(platform, new ObjectId().toHexString())).toBeNull();
   });
 
   it('lists them in the order of their rank', async () => {
-    const ranks = (await listServers(deps)).map(({ rankPosition }) => rankPosition);
+    const ranks = (await listServers(platform)).map(({ rankPosition }) => rankPosition);
 
     expect(ranks.length).toBeGreaterThan(20);
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));

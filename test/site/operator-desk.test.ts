@@ -178,9 +178,9 @@ test('the pages load nothing but their own style sheet and may not be framed', a
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   const addresses = [...body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
-  expect(new Set(addresses)).toEqual(new Set(['/operator/desk.svg', '/operator/desk.css', '/operator/sign-in']));
+  expect(new Set(addresses)).toEqual(new Set(['/operator/tallyport.svg', '/operator/desk.css', '/operator/sign-in']));
   expect((await app.inject('/operator/desk.css')).headers['content-type']).toBe('text/css; charset=utf-8');
-  expect((await app.inject('/operator/desk.svg')).headers['content-type']).toBe('image/svg+xml');
+  expect((await app.inject('/operator/tallyport.svg')).headers['content-type']).toBe('image/svg+xml');
 });
 
 /** Every route of Bull Board's API, its parameters filled in. */

@@ -10,6 +10,7 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
+import { type Answer, ask, readDescription } from './api-description.ts';
 import { testConfig } from './test-platform.ts';
 
 /** A clock that a test sets and moves; it runs on from where it was put. */
@@ -40,14 +41,6 @@ export function movableClock(): MovableClock {
 /** A listed server and a token for it. */
 export type TestServer = { serverId: ObjectId; slug: string; tokenId: ObjectId; token: string };
 
-export type Answer = {
-  status: number;
-  headers: Headers;
-  /** The body as text, and read as JSON (empty when it is none). */
-  text: string;
-  body: Record<string, unknown>;
-};
-
 export type TestPlatform = {
   platform: Platform;
   clock: MovableClock;
@@ -56,7 +49,10 @@ export type TestPlatform = {
   /** Where the application listens: `http://127.0.0.1:41234`. */
   url: string;
   addServer(settings?: Partial<NewServer>): Promise<TestServer>;
-  /** Calls an endpoint of `server`, such as `info`; `url` is another process's. */
+  /**
+   * Calls an endpoint of `server`, such as `info`, and holds the answer against the API's description. `url` is
+   * another process's.
+   */
   call(server: TestServer, endpoint: string, init?: RequestInit, url?: string): Promise<Answer>;
   /** Casts a vote. */
   vote(server: TestServer, username: unknown, headers?: Record<string, string>, url?: string): Promise<Answer>;
@@ -80,15 +76,6 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
   };
 }
 
-/** Sends a request and reads the whole answer. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(url, init);
-  const text = await response.text();
-  let body: Record<string, unknown> = {};
-  if (response.headers.get('content-type')?.includes('json') && text) body = JSON.parse(text);
-  return { status: response.status, headers: response.headers, text, body };
-}
-
 /** Opens a platform on a fresh, migrated database, and serves the whole application on a free port. */
 export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
   const config = testConfig(changes);
@@ -103,11 +90,16 @@ export async function startPlatform(changes: Record<string, string> = {}): Promi
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-  const call: TestPlatform['call'] = (server, endpoint, init = {}, at = url) =>
-    ask(`${at}${config.basePath}/api/v1/servers/${server.serverId.toHexString()}/${endpoint}`, {
+  const description = await readDescription(`${url}${config.basePath}/openapi.json`);
+
+  const call: TestPlatform['call'] = async (server, endpoint, init = {}, at = url) => {
+    const answer = await ask(`${at}${config.basePath}/api/v1/servers/${server.serverId}/${endpoint}`, {
       ...init,
       headers: { authorization: `Bearer ${server.token}`, ...(init.headers as Record<string, string>) },
     });
+    description.check(init.method ?? 'GET', endpoint, answer);
+    return answer;
+  };
   const post = (
     server: TestServer,
     endpoint: string,

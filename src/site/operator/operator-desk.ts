@@ -100,12 +100,12 @@ async function deskRoutes(app: FastifyInstance, sources: DeskSources, deskPath: 
 
 async function serveAssets(app: FastifyInstance): Promise<void> {
   const assets = [
-    { name: 'desk.css', type: 'text/css; charset=utf-8' },
-    { name: 'desk.svg', type: 'image/svg+xml' },
+    { path: '/desk.css', file: './desk.css', type: 'text/css; charset=utf-8' },
+    { path: '/tallyport.svg', file: '../tallyport.svg', type: 'image/svg+xml' },
   ];
-  for (const { name, type } of assets) {
-    const content = await readFile(new URL(name, import.meta.url));
-    app.get(`/${name}`, HIDDEN, async (_request, reply) =>
+  for (const { path, file, type } of assets) {
+    const content = await readFile(new URL(file, import.meta.url));
+    app.get(path, HIDDEN, async (_request, reply) =>
       reply.header('cache-control', 'max-age=3600').type(type).send(content),
     );
   }

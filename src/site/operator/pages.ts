@@ -22,7 +22,7 @@ function layout(deskPath: string, title: string, body: Page): Page {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="robots" content="noindex" />
     <title>${title} · Tallyport</title>
-    <link rel="icon" type="image/svg+xml" href="${deskPath}/desk.svg" />
+    <link rel="icon" type="image/svg+xml" href="${deskPath}/tallyport.svg" />
     <link rel="stylesheet" href="${deskPath}/desk.css" />
   </head>
   <body>
@@ -44,7 +44,7 @@ export function signInPage(page: { deskPath: string; next: string; fault?: strin
     html`<main class="alone">
       <div class="card">
         <div class="brand">
-          <img src="${deskPath}/desk.svg" alt="" width="40" height="40" />
+          <img src="${deskPath}/tallyport.svg" alt="" width="40" height="40" />
           <div>
             <h1>Operator desk</h1>
             <p class="soft">Tallyport</p>
@@ -80,7 +80,7 @@ export function homePage(page: { deskPath: string; work: WaitingWork; until: Dat
     html`<main class="desk">
       <header>
         <div class="brand">
-          <img src="${deskPath}/desk.svg" alt="" width="40" height="40" />
+          <img src="${deskPath}/tallyport.svg" alt="" width="40" height="40" />
           <div>
             <h1>Operator desk</h1>
             <p class="soft">Signed in until ${moment.format(until)} UTC</p>

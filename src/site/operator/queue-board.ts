@@ -42,8 +42,8 @@ export async function queueBoard(
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
-        boardLogo: { path: `${deskPath}/desk.svg`, width: 28, height: 28 },
-        favIcon: { default: `${deskPath}/desk.svg`, alternative: `${deskPath}/desk.svg` },
+        boardLogo: { path: `${deskPath}/tallyport.svg`, width: 28, height: 28 },
+        favIcon: { default: `${deskPath}/tallyport.svg`, alternative: `${deskPath}/tallyport.svg` },
         miscLinks: [{ text: 'Operator desk', url: deskPath }],
         hideDocsLink: true,
         theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },

@@ -1,0 +1,18 @@
+# syntax=docker/dockerfile:1
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev
+
+FROM node:24-slim
+ENV NODE_ENV=production HOST=0.0.0.0
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY src src
+COPY workers workers
+USER node
+EXPOSE 3000
+# One image, three processes: `node src/server.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.
+# Each handles SIGTERM itself and ends within 20 s.
+CMD ["node", "src/server.ts"]

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { QUICK } from '../support/delivering.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** How a command ended. */
+export type Ended = {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** Standard output read as one JSON value. Throws when it is none. */
+  readonly json: Record<string, unknown>;
+};
+
+/** Runs `tallyport` with `args` as a process of its own. */
+export async function tallyport(
+  args: string[],
+  { env, input = '', cwd }: { env: Record<string, string | undefined>; input?: string; cwd?: string },
+): Promise<Ended> {
+  const child = spawn(process.execPath, [CLI, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined).end(input);
+  const { promise: exited, resolve } = Promise.withResolvers<number | null>();
+  child.on('exit', resolve);
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return {
+    code,
+    stdout,
+    stderr,
+    get json() {
+      return JSON.parse(stdout) as Record<string, unknown>;
+    },
+  };
+}
+
+/** A platform and the command that works on the same database. */
+export type Terminal = {
+  platform: Platform;
+  env: Record<string, string | undefined>;
+  /** Runs a command; `args` are split at spaces unless they come as a list. */
+  run(args: string | string[], input?: string): Promise<Ended>;
+  /** Lists a server with `server add` and gives its slug and id. */
+  addServer(name: string): Promise<{ server_id: string; slug: string }>;
+  close(): Promise<void>;
+};
+
+/** Opens both on a fresh, migrated database. */
+export async function openTerminal(): Promise<Terminal> {
+  const config = testConfig(QUICK);
+  const platform = await openPlatform(config, 'test');
+  await migrateDatabase(platform.mongo.db);
+  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
+  const env = {
+    ...ownEnvironment(),
+    ...QUICK,
+    NODE_ENV: 'test',
+    MONGODB_URI,
+    REDIS_URL,
+    QUEUE_PREFIX,
+    SECRET_KEY,
+  };
+  const run: Terminal['run'] = (args, input = '') =>
+    tallyport(typeof args === 'string' ? args.split(' ') : args, { env, input });
+  return {
+    platform,
+    env,
+    run,
+    async addServer(name) {
+      const added = await run([
+        ...['server', 'add', '--name', name, '--json'],
+        ...['--address', 'play.example.org', '--port', '25565'],
+      ]);
+      return added.json as { server_id: string; slug: string };
+    },
+    close: () => platform.close(),
+  };
+}

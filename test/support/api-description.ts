@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+/** An HTTP answer, read whole. */
+export type Answer = {
+  status: number;
+  headers: Headers;
+  /** The body as text, and read as JSON (empty when it is none). */
+  text: string;
+  body: Record<string, unknown>;
+};
+
+/** Sends a request and reads the whole answer. */
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : {},
+  };
+}
+
+type DescribedAnswer = {
+  headers?: Record<string, unknown>;
+  content?: { 'application/json'?: { schema: Parameters<typeof z.fromJSONSchema>[0] } };
+};
+type Operation = { responses: Record<string, DescribedAnswer> };
+export type OpenApi = { openapi: string; paths: Record<string, Record<string, Operation>> };
+
+/** The API's own description, against which answers are held. */
+export type ApiDescription = {
+  document: OpenApi;
+  /** Fails unless the description has this answer: its status, its headers, and exactly its fields. */
+  check(method: string, endpoint: string, answer: Answer): void;
+};
+
+export async function readDescription(url: string): Promise<ApiDescription> {
+  const { text } = await ask(url);
+  const document: OpenApi = JSON.parse(text);
+  return {
+    document,
+    check(method, endpoint, answer) {
+      const path = `/api/v1/servers/{server_id}/${endpoint.split('?')[0]}`;
+      const operation = document.paths[path]?.[method.replace('HEAD', 'GET').toLowerCase()];
+      const described = operation?.responses[answer.status];
+      // What answers a path or a method that is not described stands in the description's prose.
+      if (!operation) expect([400, 404, 405]).toContain(answer.status);
+      else expect(described, `${method} ${path} answered ${answer.status}`).toBeDefined();
+      for (const name of Object.keys(described?.headers ?? {})) {
+        expect(answer.headers.get(name), `${method} ${path} ${answer.status}: ${name}`).not.toBeNull();
+      }
+      const schema = described?.content?.['application/json']?.schema;
+      if (schema && method !== 'HEAD') {
+        expect(z.fromJSONSchema(schema).safeParse(answer.body).error, answer.text).toBeUndefined();
+      }
+    },
+  };
+}
