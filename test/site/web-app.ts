@@ -13,9 +13,18 @@ const passwordHash = hashPassword(PASSWORD);
 
 export type WebApp = { app: FastifyInstance; platform: Platform };
 
+/** What an operator sets for `PASSWORD` to open the desk. */
+export async function operatorEnv(): Promise<{ OPERATOR_PASSWORD_HASH: string }> {
+  return { OPERATOR_PASSWORD_HASH: await passwordHash };
+}
+
 /** The web application with an operator's password set; closed when the test ends. */
 export async function webApp(env: Record<string, string> = {}): Promise<WebApp> {
-  const platform = await testPlatform({ OPERATOR_PASSWORD_HASH: await passwordHash, ...env });
+  return webAppOn(await testPlatform({ ...(await operatorEnv()), ...env }));
+}
+
+/** The web application on a platform that is open already; closed when the test ends. */
+export async function webAppOn(platform: Platform): Promise<WebApp> {
   const stopping = new AbortController().signal;
   const app = await buildApp(platform, {
     metrics: createMetrics(platform),

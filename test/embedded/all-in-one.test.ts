@@ -1,0 +1,250 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import type { Environment } from '../../src/embedded/binary.ts';
+import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { isAlive, type ProcessIdentity } from '../../src/embedded/process-identity.ts';
+import { freePort } from '../../src/embedded/service-process.ts';
+import { bareMachine } from './machine.ts';
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL('../../src/all-in-one.ts', import.meta.url));
+
+let dataDir = '';
+let env: Environment;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'tallyport-data-'));
+  env = {
+    ...ownEnvironment(),
+    NODE_ENV: 'test',
+    MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    METRICS_PORT: '0',
+  };
+  return () => rm(dataDir, { recursive: true, force: true });
+});
+
+type Start = { child: ChildProcess; pid: number; stdout(): string; stderr(): string };
+
+/** `npm start` without npm. */
+function start(): Start {
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  return { child, pid: child.pid ?? 0, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** The exit code, once the process has ended and its words are all here. */
+async function exitCode({ child }: Start): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+  return child.exitCode;
+}
+
+/** Waits until the platform says that it runs; gives its address. */
+async function address(started: Start): Promise<string> {
+  return await vi.waitFor(
+    () => {
+      const url = /Tallyport runs at (\S+)/.exec(started.stdout())?.[1];
+      if (!url) throw new Error(`not yet: ${started.stdout()}${started.stderr()}`);
+      return url;
+    },
+    { timeout: 25_000 },
+  );
+}
+
+/** The processes that `pid` started, by the file or program that they run. */
+async function childrenOf(pid: number): Promise<Map<string, number>> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+  const found = new Map<string, number>();
+  for (const line of stdout.split('\n')) {
+    const [, child, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    const name =
+      /(server|main|scheduler)\.ts$/.exec(args)?.[1] ?? /(mongod|redis-server|valkey-server)/.exec(args)?.[1];
+    if (Number(parent) === pid && name && child) found.set(name, Number(child));
+  }
+  return found;
+}
+
+async function services(): Promise<{ mongod: ProcessIdentity; redis: ProcessIdentity }> {
+  return JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'));
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('npm start', () => {
+  test('says where it is, answers there, and stops in order at one signal', async () => {
+    const started = start();
+    const url = await address(started);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${url}/docs`)).status).toBe(200);
+    expect(started.stdout()).toContain(`DATA_DIR=${dataDir} npm run -s tallyport -- --help`);
+    const { mongod, redis } = await services();
+    const children = await childrenOf(started.pid);
+    expect([...children.keys()].toSorted()).toEqual(
+      expect.arrayContaining(['main', 'mongod', 'scheduler', 'server']),
+    );
+
+    started.child.kill('SIGINT');
+    expect(await exitCode(started)).toBe(0);
+    expect([...children.values()].filter(lives)).toEqual([]);
+    expect([await isAlive(mongod), await isAlive(redis)]).toEqual([false, false]);
+    await expect(services()).rejects.toThrow('ENOENT');
+    expect(started.stderr()).toBe('');
+    expect(started.stdout()).not.toMatch(/unexpectedly|"level":"(error|warn)"/);
+  });
+
+  test('a worker that dies is started again', async () => {
+    const started = start();
+    await address(started);
+    const worker = (await childrenOf(started.pid)).get('main') ?? 0;
+    process.kill(worker, 'SIGKILL');
+    await vi.waitFor(
+      async () => {
+        const next = (await childrenOf(started.pid)).get('main');
+        expect(next).toBeGreaterThan(0);
+        expect(next).not.toBe(worker);
+      },
+      { timeout: 10_000 },
+    );
+    expect(started.stdout()).toContain(
+      'worker ended unexpectedly (killed by SIGKILL): starting it again in 1 s',
+    );
+  });
+
+  test('after a kill its processes end by themselves, and the next start takes the same port and data', async () => {
+    const port = await freePort();
+    env.PORT = String(port);
+    const killed = start();
+    await address(killed);
+    const { mongod } = await services();
+    const children = await childrenOf(killed.pid);
+    killed.child.kill('SIGKILL');
+    await exitCode(killed);
+    await vi.waitFor(
+      () =>
+        expect(['server', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
+      { timeout: 20_000 },
+    );
+
+    const next = start();
+    expect(await address(next)).toBe(`http://localhost:${port}`);
+    expect(next.stdout()).toMatch(/left over from a start that was killed/);
+    expect(next.stdout()).not.toMatch(/The database is prepared/);
+    expect(await isAlive(mongod)).toBe(false);
+  });
+
+  test('a second signal ends everything at once', async () => {
+    const started = start();
+    await address(started);
+    const children = await childrenOf(started.pid);
+    // A stopped worker keeps the orderly end waiting.
+    process.kill(children.get('main') ?? 0, 'SIGSTOP');
+    started.child.kill('SIGINT');
+    await vi.waitFor(() => expect(started.stdout()).toContain('Stopping'));
+    // What npm sends on top of the terminal's own signal is still the same wish.
+    started.child.kill('SIGINT');
+    await vi.waitFor(
+      () => {
+        started.child.kill('SIGINT');
+        expect(started.child.exitCode).toBe(1);
+      },
+      { timeout: 10_000, interval: 700 },
+    );
+    await vi.waitFor(() => expect([...children.values()].filter(lives)).toEqual([]), { timeout: 5_000 });
+  });
+
+  test('a signal during the start ends it, too', async () => {
+    const started = start();
+    const { mongod } = await vi.waitFor(services, { timeout: 10_000 });
+    started.child.kill('SIGTERM');
+    expect(await exitCode(started)).toBe(0);
+    await vi.waitFor(async () => expect(await isAlive(mongod)).toBe(false), { timeout: 10_000 });
+  });
+});
+
+describe('what stops a start', () => {
+  test('a second start on the same data', async () => {
+    const first = start();
+    const url = await address(first);
+    const second = start();
+    expect(await exitCode(second)).toBe(1);
+    expect(second.stderr()).toBe(
+      `Tallyport is already running on ${dataDir}: process ${first.pid}, at ${url}. End that one first, or set DATA_DIR and PORT to run a second one.\n`,
+    );
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  test('a port in use; what was started is ended again', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    env.PORT = String(port);
+    const started = start();
+    expect(await exitCode(started)).toBe(1);
+    expect(started.stderr()).toBe(
+      `Port ${port} on 127.0.0.1 is already in use: set PORT to another number, such as ${port + 1}.\n`,
+    );
+    await expect(services()).rejects.toThrow('ENOENT');
+    expect(await readFile(join(dataDir, 'mongodb', 'log'), 'utf8')).toContain('Now exiting');
+  });
+
+  test('a metrics port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    env.METRICS_PORT = String(port - 1);
+    const started = start();
+    expect(await exitCode(started)).toBe(1);
+    expect(started.stderr()).toBe(
+      `Port ${port} on 127.0.0.1 is already in use: set METRICS_PORT to another number, or to 0 for any free ports.\n`,
+    );
+  });
+
+  test('a wrong value in the environment', async () => {
+    env.PORT = 'http';
+    const started = start();
+    expect(await exitCode(started)).toBe(1);
+    expect(started.stderr()).toBe(
+      'The configuration has a fault:\n  PORT («http») must be a port number, 0 to 65535\n',
+    );
+  });
+
+  test('a machine without MongoDB, Redis and Python', async () => {
+    const machine = await bareMachine();
+    env = { ...env, ...machine.env };
+    const started = start();
+    expect(await exitCode(started)).toBe(1);
+    expect(started.stderr()).toMatch(
+      /^No MongoDB was found: [^\n]+set MONGODB_URI to the address of one\.\n$/,
+    );
+  });
+});

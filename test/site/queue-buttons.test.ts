@@ -1,0 +1,209 @@
+import { appRoutes } from '@bull-board/api/dist/routes.js';
+import { type Job, Worker } from 'bullmq';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { Platform } from '../../src/platform.ts';
+import { queuePrefix, QUEUES } from '../../src/queues.ts';
+import { openRedis } from '../../src/redis.ts';
+import type { DeliveryState } from '../../src/votes/vote.ts';
+import { forwardVotes } from '../../workers/forward-votes.ts';
+import { runRelay } from '../../workers/relay.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { operatorEnv, OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
+
+type Method = 'PUT' | 'POST' | 'PATCH';
+/** One press: `:jobId` is pressed for every job there is. */
+type Button = { method: Method; path: string; body?: object; expected: number[] };
+
+const QUEUE = '/api/queues/forward-votes';
+const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
+
+/** Every button there is; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
+const BUTTONS: Button[] = [
+  { method: 'PUT', path: '/api/queues/pause', expected: [200] },
+  { method: 'PUT', path: '/api/queues/resume', expected: [200] },
+  { method: 'POST', path: `${QUEUE}/add`, body: { name: 'x', data: FORGED, options: {} }, expected: [403] },
+  ...['completed', 'failed'].map((status) => put(`${QUEUE}/retry/${status}`)),
+  put(`${QUEUE}/promote`),
+  ...['completed', 'wait', 'active', 'delayed', 'failed'].map((status) => put(`${QUEUE}/clean/${status}`)),
+  put(`${QUEUE}/pause`),
+  put(`${QUEUE}/resume`),
+  put(`${QUEUE}/concurrency`, { concurrency: 1 }),
+  put(`${QUEUE}/rate-limit`, { max: 1, duration: 100 }),
+  put(`${QUEUE}/rate-limit/release`),
+  put(`${QUEUE}/empty`),
+  { method: 'PUT', path: `${QUEUE}/obliterate`, body: { force: true }, expected: [200, 400] },
+  { method: 'PUT', path: `${QUEUE}/job-schedulers/none/remove`, expected: [200, 400, 404] },
+  { method: 'PATCH', path: `${QUEUE}/job-schedulers/none`, body: { every: 1_000 }, expected: [400, 404] },
+  { method: 'PUT', path: `${QUEUE}/job-schedulers/none/run`, expected: [400, 404] },
+  ofJob('PUT', 'retry'),
+  ofJob('PUT', 'clean'),
+  ofJob('PUT', 'promote'),
+  { method: 'PATCH', path: `${QUEUE}/:jobId/update-data`, body: { jobData: FORGED }, expected: [403] },
+  ofJob('PATCH', 'delay', { runAt: Date.now() + HOUR }),
+  ofJob('PATCH', 'priority', { priority: 7 }),
+  ofJob('PUT', 'remove-unprocessed-children'),
+];
+
+function put(path: string, body?: object): Button {
+  return { method: 'PUT', path, ...(body ? { body } : {}), expected: [200] };
+}
+
+function ofJob(method: Method, name: string, body?: object): Button {
+  const expected = [200, 204, 400, 404, 409, 500];
+  return { method, path: `${QUEUE}/:jobId/${name}`, ...(body ? { body } : {}), expected };
+}
+
+test('no button of Bull Board is left out here', () => {
+  const pattern = (path: string) => path.replace(/:\w+|forward-votes|none|completed|failed|wait|active|delayed/g, ':x');
+  const known = new Set(BUTTONS.map(({ method, path }) => `${method} ${pattern(path)}`));
+  const there = appRoutes.api
+    .filter(({ method }) => method !== 'get')
+    .map(({ method, route }) => `${String(method).toUpperCase()} ${pattern(String(route))}`);
+  expect(known).toEqual(new Set(there));
+});
+
+/** Presses `button`, once or for every job of forward-votes. */
+async function press({ app, platform }: WebApp, headers: object, button: Button): Promise<void> {
+  const jobs = await platform.queues['forward-votes'].getJobs();
+  const ids = button.path.includes(':jobId') ? jobs.map((job) => job.id ?? '') : [''];
+  for (const id of ids) {
+    const answer = await app.inject({
+      method: button.method,
+      url: `/operator/queues${button.path.replace(':jobId', id)}`,
+      headers: { ...headers, ...OWN_ORIGIN },
+      ...(button.body ? { payload: button.body } : {}),
+    });
+    expect(button.expected, `${button.path}: ${answer.body}`).toContain(answer.statusCode);
+  }
+}
+
+/** A worker of forward-votes and the relay, as in a worker process; stopped when the test ends. */
+function startWorker(platform: Platform): void {
+  const stop = new AbortController();
+  const waitNoLonger = new AbortController();
+  const process = forwardVotes(platform, createMetrics(platform), {
+    stop: stop.signal,
+    waitNoLonger: waitNoLonger.signal,
+  });
+  const worker = openWorker(platform, process);
+  const relay = runRelay(platform, stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    waitNoLonger.abort();
+    await worker.close();
+    await relay;
+  });
+}
+
+function openWorker(platform: Platform, process: (job: Job, token?: string) => Promise<unknown>): Worker {
+  const { config, log } = platform;
+  const connection = openRedis(config.REDIS_URL, 'worker', log);
+  const worker = new Worker('forward-votes', process, {
+    connection,
+    prefix: queuePrefix(config, 'forward-votes'),
+    lockDuration: 1_000,
+    stalledInterval: 500,
+    maxStalledCount: 1_000,
+    concurrency: 10,
+  });
+  worker.on('error', () => {});
+  worker.on('closed', () => connection.disconnect());
+  return worker;
+}
+
+/** Jobs of the listener in every state that a job can have, and the one by which it is woken. */
+async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
+  const queue = platform.queues['forward-votes'];
+  const listener = await platform.listeners.findOne({ serverId });
+  const listenerId = listener?._id.toHexString() ?? '';
+  const payload = { serverId: serverId.toHexString(), listenerId };
+  const key = QUEUES['forward-votes'].key(payload);
+  await queue.obliterate({ force: true });
+  await queue.resume();
+  const worker = openWorker(platform, async (job) => {
+    if (job.name === 'failing') throw new Error('a fault of ours');
+    if (job.name === 'hanging') await new Promise(() => {});
+  });
+  for (const name of ['passing', 'failing', 'hanging']) await queue.add(name, payload);
+  await vi.waitUntil(async () => {
+    const { active, completed, failed } = await queue.getJobCounts();
+    return active === 1 && completed === 1 && failed === 1;
+  });
+  await worker.close(true);
+  await queue.add('waiting', payload);
+  // What a worker leaves behind for an unreachable listener: it takes every plain wake-up to itself.
+  await queue.add('delayed', payload, { delay: HOUR, deduplication: { id: key } });
+  await queue.pause();
+}
+
+/** One vote in each state and three more that wait; returns the names that must arrive. */
+async function castVotes(bench: DeliveryBench): Promise<string[]> {
+  const { platform, serverId, listener } = bench;
+  await bench.cast('delivered');
+  await bench.drain();
+  expect(listener.votes.map((vote) => vote.username)).toEqual(['delivered']);
+  const states: DeliveryState[] = ['none', 'unconfirmed', 'failed', 'sending'];
+  for (const state of states) {
+    const { _id } = await bench.cast(state);
+    const open = state === 'sending' ? { 'delivery.leaseUntil': new Date(Date.now() + HOUR) } : {};
+    await platform.votes.updateOne(
+      { serverId, _id },
+      {
+        $set: { 'delivery.state': state, ...open },
+        $unset: { 'delivery.nextAt': 1, ...(state === 'sending' ? {} : { 'delivery.queuedAt': 1 }) },
+      },
+    );
+  }
+  const waiting = ['waiting-1', 'waiting-2', 'waiting-3'];
+  for (const name of waiting) await bench.cast(name);
+  return waiting;
+}
+
+/** Waits until `names` have arrived and the worker has nothing left to do, and tells what arrived in all. */
+async function arrivals({ platform, listener, serverId }: DeliveryBench, names: string[]): Promise<string[]> {
+  const arrived = () => listener.votes.map((vote) => vote.username).sort();
+  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), { timeout: 15_000 });
+  await vi.waitUntil(async () => {
+    const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+    const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
+    const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
+    return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
+  }, { timeout: 15_000, interval: 100 });
+  return arrived();
+}
+
+test.each(BUTTONS)(
+  '$method $path loses and repeats no vote',
+  async (button) => {
+    const bench = await deliveryBench(await operatorEnv());
+    const web = await webAppOn(bench.platform);
+    const headers = await signedIn(web);
+    const names = await castVotes(bench);
+    await makeJobs(bench);
+    await press(web, headers, button);
+    await bench.platform.queues['forward-votes'].resume();
+    startWorker(bench.platform);
+    expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
+  },
+  40_000,
+);
+
+test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
+  const bench = await deliveryBench(await operatorEnv());
+  const web = await webAppOn(bench.platform);
+  const headers = await signedIn(web);
+  bench.listener.behaviour = { answerDelayMs: 100 };
+  startWorker(bench.platform);
+  const names: string[] = [];
+  for (const [index, button] of BUTTONS.entries()) {
+    for (const half of ['a', 'b']) {
+      names.push(`player-${index}${half}`);
+      await bench.cast(`player-${index}${half}`);
+    }
+    await press(web, headers, button);
+  }
+  await bench.platform.queues['forward-votes'].resume();
+  expect(await arrivals(bench, names)).toEqual(names.sort());
+}, 60_000);
