@@ -5,7 +5,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev
 
 FROM node:24-slim
-ENV NODE_ENV=production HOST=0.0.0.0
+# Names are resolved on the thread pool: a few dead name servers must not hold up the other listeners.
+ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./

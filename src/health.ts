@@ -1,4 +1,3 @@
-import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from 'mongodb';
 import { type Clock, SECOND } from './clock.ts';

@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
 
 /**
@@ -16,6 +17,17 @@ export function parseInput<S extends z.ZodType>(schema: S, input: unknown): z.ou
   }
   throw new InvalidDocumentError(faults);
 }
+
+/** A host name or an IP address, in one spelling (see `parseHost`). */
+export const hostSchema = z.string({ error: 'must be text' }).transform((value, context) => {
+  try {
+    return parseHost(value);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+    return z.NEVER;
+  }
+});
 
 /** A message that only says what a field must be gets the field's name: `queryPort` is "the query port". */
 function faultOf(field: string, message: string): string {

@@ -62,7 +62,7 @@ export async function runProcess(
 
   const opened: { close(): Promise<unknown> }[] = [];
   const closeAll = async () => {
-    for (const one of opened.reverse()) await one.close();
+    for (const one of opened.toReversed()) await one.close();
   };
   try {
     const config = connected(loadConfig());

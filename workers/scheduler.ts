@@ -1,4 +1,4 @@
-import cron from 'node-cron';
+import { schedule } from 'node-cron';
 import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
@@ -16,7 +16,7 @@ await runProcess('scheduler', async (platform) => {
       platform.log.warn({ event: 'schedule.failed', work: 'clean-up', reason: String(error) });
     }
   };
-  const task = cron.schedule('*/10 * * * *', run, { timezone: 'UTC', noOverlap: true, name: 'clean-up' });
+  const task = schedule('*/10 * * * *', run, { timezone: 'UTC', noOverlap: true, name: 'clean-up' });
   await run();
   return {
     async close() {

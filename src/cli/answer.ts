@@ -20,7 +20,9 @@ export function give(answer: Answer, command: Command): void {
 }
 
 /** What a command needs besides the open platform. */
-type Needs = {
+type Needs<A> = {
+  /** Throws where what was typed cannot be meant, before anything is opened. */
+  check?: (...given: A & unknown[]) => void;
   /** It makes what the others need to be there. */
   migrates?: boolean;
   /** It wakes a worker: Redis is waited for a moment. */
@@ -36,11 +38,12 @@ const REDIS_AWAY =
  */
 export function onPlatform<A extends unknown[]>(
   work: (platform: Platform, ...given: A) => Promise<Answer>,
-  { migrates = false, wakes = false }: Needs = {},
+  { check, migrates = false, wakes = false }: Needs<A> = {},
 ): (...args: unknown[]) => Promise<void> {
   return async (...args) => {
     const command = args.at(-1) as Command;
     const given = args.slice(0, -1) as A;
+    check?.(...given);
     const answer = await withPlatform(
       async (platform) => {
         if (wakes && !(await redisAnswers(platform))) process.stderr.write(`${REDIS_AWAY}\n`);

@@ -41,7 +41,7 @@ export function addListenerCommands(program: Command): void {
         'listener set alpha-craft --protocol votifier-v1 --host mc.example.org --port 8192 --public-key-file public.key',
       ),
     )
-    .action(onPlatform(set, { wakes: true }));
+    .action(onPlatform(set, { check: requireSecret, wakes: true }));
 
   const plain = (name: string, description: string) =>
     listener
@@ -87,14 +87,17 @@ async function set(platform: Platform, text: string, options: SetOptions): Promi
   };
 }
 
-async function secretOf({ protocol, publicKeyFile, token }: SetOptions): Promise<string> {
-  if (protocol === 'votifier-v2') {
-    if (publicKeyFile !== undefined) throw wrongUse('votifier-v2 takes --token, not --public-key-file.');
-    if (token === undefined) throw wrongUse('votifier-v2 needs the listener’s --token.');
-    return token;
-  }
-  if (token !== undefined) throw wrongUse('votifier-v1 takes --public-key-file, not --token.');
-  if (publicKeyFile === undefined) throw wrongUse('votifier-v1 needs the listener’s --public-key-file.');
+function requireSecret(_server: string, { protocol, publicKeyFile, token }: SetOptions): void {
+  const [wanted, given, other] =
+    protocol === 'votifier-v1'
+      ? (['--public-key-file', publicKeyFile, token] as const)
+      : (['--token', token, publicKeyFile] as const);
+  if (given === undefined) throw wrongUse(`${protocol} needs ${wanted}.`);
+  if (other !== undefined) throw wrongUse(`${protocol} takes ${wanted} alone.`);
+}
+
+async function secretOf({ publicKeyFile, token = '' }: SetOptions): Promise<string> {
+  if (publicKeyFile === undefined) return token;
   try {
     return await readFile(publicKeyFile, 'utf8');
   } catch (error) {

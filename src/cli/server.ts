@@ -56,7 +56,7 @@ export function addServerCommands(program: Command): void {
     .option('--premium')
     .option('--no-premium')
     .addHelpText('after', examples('server edit alpha-craft --port 25566 --country none'))
-    .action(onPlatform(edit));
+    .action(onPlatform(edit, { check: requireChanges }));
 
   server
     .command('remove')
@@ -64,7 +64,7 @@ export function addServerCommands(program: Command): void {
     .argument('<server>', 'id or slug')
     .option('--yes', 'do not ask')
     .addHelpText('after', examples('server remove alpha-craft', 'server remove alpha-craft --yes --json'))
-    .action(onPlatform(remove));
+    .action(onPlatform(remove, { check: requireYes }));
 }
 
 type AddOptions = {
@@ -163,6 +163,12 @@ function serverText(
 
 type EditOptions = Partial<Omit<AddOptions, 'queryPort'>> & { queryPort?: number | 'none' };
 
+function requireChanges(_server: string, changes: EditOptions): void {
+  if (Object.keys(changes).length === 0) {
+    throw wrongUse('Say what is to be changed: add --help to see the options.');
+  }
+}
+
 /** What was typed as `none` is not known. */
 function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
   return value === 'none' ? null : (value as Exclude<T, 'none'>);
@@ -180,9 +186,6 @@ async function edit(
     countryCode: unlessNone(country),
     isPremium: premium,
   };
-  if (Object.values(changes).every((value) => value === undefined)) {
-    throw wrongUse('Say what is to be changed: add --help to see the options.');
-  }
   const { _id } = await serverOf(platform, text);
   const edited = await editServer(platform, _id, changes, BY);
   // It was removed in this very moment.
@@ -190,10 +193,17 @@ async function edit(
   return { json: serverJson(edited), text: `Changed ${edited.slug}.` };
 }
 
+function requireYes(_server: string, options: { yes?: boolean }): void {
+  if (options.yes || canAsk()) return;
+  throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
+}
+
 async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {
   // A removal that was cut short is completed by doing it again.
   const server = await serverOf(platform, text, { removed: true });
-  if (!options.yes) await askBeforeRemoval(server);
+  if (!options.yes && !(await confirms(`Remove «${server.name}» (${server.slug}) for ever?`))) {
+    throw new CommandError('not-confirmed', 'Nothing was done.');
+  }
   const removed = await removeServer(platform, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `There is no server «${text}» any more.`);
   return {
@@ -205,13 +215,6 @@ async function remove(platform: Platform, text: string, options: { yes?: boolean
     },
     text: `Removed ${server.slug}; ${counted(removed.failedVotes, 'waiting vote')} failed.`,
   };
-}
-
-async function askBeforeRemoval({ name, slug }: Server): Promise<void> {
-  if (!canAsk()) throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
-  if (!(await confirms(`Remove «${name}» (${slug}) for ever?`))) {
-    throw new CommandError('not-confirmed', 'Nothing was done.');
-  }
 }
 
 function addressOf({ address, port }: Server): string {

@@ -151,11 +151,13 @@ async function hearAnswer(
 }
 
 function outcomeOfReply(reply: Reply, { protocol }: VotifierTarget, { username }: ForwardedVote): Outcome {
-  if (reply.status === 'garbage') return outcome('garbage-answer', 'written', reply.words);
-  if (reply.status === 'error') return outcome(meaningOfError(reply.words, username), 'written', reply.words);
-  return protocol === 'votifier-v2'
-    ? outcome('acknowledged', 'acknowledged')
-    : outcome('sent-not-confirmed', 'written');
+  if (reply.status === 'ok') {
+    return protocol === 'votifier-v2'
+      ? outcome('acknowledged', 'acknowledged')
+      : outcome('sent-not-confirmed', 'written');
+  }
+  const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
+  return outcome(code, 'written', printable(reply.text));
 }
 
 /**

@@ -1,12 +1,11 @@
 import type { OutcomeCode } from './outcomes.ts';
-import { printable } from './printable.ts';
 
-/** A listener's whole answer to a frame. */
+/** A listener's whole answer to a frame. Its text is a stranger's: show it with printable.ts only. */
 export type Reply =
   | { status: 'ok' }
-  | { status: 'error'; words: string }
+  | { status: 'error'; text: string }
   /** Not JSON, or JSON that says neither `ok` nor `error`. */
-  | { status: 'garbage'; words: string };
+  | { status: 'garbage'; text: string };
 
 const LONGEST_REPLY = 4_096;
 
@@ -22,7 +21,7 @@ export function readReply(heard: Buffer): Reply | 'incomplete' {
   const text = bytes.toString('utf8').trimStart();
   const end = text.startsWith('{') ? objectEnd(text) : text.indexOf('\n');
   if (end !== -1) return judge(text.slice(0, end + 1));
-  return heard.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', words: printable(text) };
+  return heard.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', text };
 }
 
 /** Where the braces that open at the beginning of `text` are balanced, or -1. Braces in strings do not count. */
@@ -47,8 +46,8 @@ function objectEnd(text: string): number {
 function judge(text: string): Reply {
   const answer = parseObject(text);
   if (answer?.status === 'ok') return { status: 'ok' };
-  if (answer?.status === 'error') return { status: 'error', words: printable(errorText(answer) || text) };
-  return { status: 'garbage', words: printable(text) };
+  if (answer?.status === 'error') return { status: 'error', text: errorText(answer) || text };
+  return { status: 'garbage', text };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
@@ -85,7 +84,7 @@ const MEANINGS: [RegExp, OutcomeCode][] = [
  * @param username - the player's name. A listener may repeat it in its text, and a player called "signature"
  *   must not be able to pause the listener; so a meaning that the name itself carries is not believed.
  */
-export function meaningOfError(words: string, username: string): OutcomeCode {
-  const meaning = MEANINGS.find(([pattern]) => pattern.test(words) && !pattern.test(username));
+export function meaningOfError(text: string, username: string): OutcomeCode {
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(text) && !pattern.test(username));
   return meaning?.[1] ?? 'unknown-error';
 }

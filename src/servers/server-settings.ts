@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HostError, parseHost } from '../address-guard.ts';
+import { hostSchema } from '../input.ts';
 import { text } from '../text.ts';
 
 /** A line of text that people see, trimmed. */
@@ -14,17 +14,6 @@ function shownText(maximum: number) {
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
 
-/** A host name or an IP address, in one spelling. */
-const host = z.string({ error: 'must be text' }).transform((value, context) => {
-  try {
-    return parseHost(value);
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    context.addIssue({ code: 'custom', message: error.message });
-    return z.NEVER;
-  }
-});
-
 const portRule = 'must be a whole number, 1 to 65535';
 const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, { error: portRule });
 
@@ -34,7 +23,7 @@ const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, 
  */
 export const serverSettings = z.object({
   name: shownText(100),
-  address: host,
+  address: hostSchema,
   port,
   queryPort: port.nullable(),
   game: shownText(50).nullable(),

@@ -195,6 +195,12 @@ const CASES: Case[] = [
     { code: 'frame-too-long' },
   ],
   [
+    'comes to the point late',
+    'v2',
+    { answer: `{"status":"error","cause":"${'Decoder'.repeat(100)}","error":"Unknown service 'T'"}` },
+    { code: 'unknown-service', words: 'Decoder'.repeat(100).slice(0, 200) },
+  ],
+  [
     'fails by itself',
     'v2',
     { answer: '{"status":"error","cause":"NullPointerException"}' },

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import secureSession from '@fastify/secure-session';
-import type {} from '@fastify/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { after, SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';

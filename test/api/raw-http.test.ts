@@ -1,0 +1,102 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+
+let tallyport: TestPlatform;
+let server: TestServer;
+beforeAll(async () => {
+  tallyport = await startPlatform();
+  server = await tallyport.addServer();
+});
+afterAll(() => tallyport.close());
+
+/** Sends bytes as they are and reads until the connection closes. `end` closes our side at once. */
+function exchange(bytes: string | Buffer, { end = false } = {}): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { hostname, port } = new URL(tallyport.url);
+  let seen = '';
+  const socket = connect(Number(port), hostname, () => {
+    if (end) socket.end(bytes);
+    else socket.write(bytes);
+  });
+  socket.on('data', (chunk) => {
+    seen += chunk;
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => resolve(seen));
+  return promise;
+}
+
+/** The status of the last answer in `text`, after its body was seen to have the shape of all errors. */
+function refusal(text: string): number {
+  const answers = text.split(/(?=HTTP\/1\.1 \d{3})/);
+  const last = answers.at(-1) ?? '';
+  const [head = '', body = ''] = last.split('\r\n\r\n');
+  expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
+  expect(JSON.parse(body.replace(/^[0-9a-f]+\r\n/, '').split('\r\n')[0] ?? '')).toEqual({
+    error: expect.stringMatching(/^[A-Z].+\.$/),
+  });
+  return Number(head.slice(9, 12));
+}
+
+const HOST = 'Host: x\r\n';
+const vote = (headers: string, body = '') =>
+  `POST /api/v1/servers/${server.serverId}/vote HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\n${headers}\r\n${body}`;
+
+describe('what is no HTTP request is answered in the shape of all errors', () => {
+  test.each([
+    ['words', 'hello\r\n\r\n', 400],
+    ['TLS', Buffer.from('160301020001000001fc0303', 'hex'), 400],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['a header without a colon', `GET / HTTP/1.1\r\n${HOST}hello\r\n\r\n`, 400],
+    ['a header with a NUL', `GET / HTTP/1.1\r\n${HOST}a: \u0000\r\n\r\n`, 400],
+    ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['a header of 17 KiB', `GET / HTTP/1.1\r\n${HOST}a: ${'x'.repeat(17_408)}\r\n\r\n`, 431],
+    ['an address of 17 KiB', `GET /${'x'.repeat(17_408)} HTTP/1.1\r\n${HOST}\r\n`, 431],
+    ['an unknown method', `FLY / HTTP/1.1\r\n${HOST}\r\n`, 400],
+  ])('%s', async (_, bytes, status) => {
+    expect(refusal(await exchange(bytes))).toBe(status);
+  });
+
+  test.each([
+    ['an unknown expectation', 'Expect: tea\r\nConnection: close\r\nContent-Length: 2\r\n', '{}', 417],
+    ['a length that is none', 'Content-Length: two\r\n', '{}', 400],
+    ['two lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n', '{}', 400],
+    ['a length and chunks', 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '{}', 400],
+    ['a chunk that is none', 'Transfer-Encoding: chunked\r\n', 'zz\r\n{}', 400],
+    ['endless chunk extensions', 'Transfer-Encoding: chunked\r\n', `2;${'x'.repeat(20_000)}\r\n{}`, 413],
+    ['a key given twice', 'Idempotency-Key: a\r\nIdempotency-Key: b\r\nContent-Length: 2\r\nConnection: close\r\n', '{}', 400],
+  ])('%s', async (_, headers, body, status) => {
+    expect(refusal(await exchange(vote(headers, body)))).toBe(status);
+  });
+
+  test('a body that ends early', async () => {
+    expect(refusal(await exchange(vote('Content-Length: 20\r\n', '{"username"'), { end: true }))).toBe(400);
+  });
+});
+
+test('a token given twice is no token', async () => {
+  const request = `GET /api/v1/servers/${server.serverId}/info HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nAuthorization: Bearer ${server.token}\r\nConnection: close\r\n\r\n`;
+  expect(refusal(await exchange(request))).toBe(401);
+});
+
+test('HTTP/1.0 needs no Host, and a whole address is as good as its path', async () => {
+  expect(await exchange('GET /healthz HTTP/1.0\r\n\r\n')).toContain('{"alive":true}');
+  const whole = `GET http://x/healthz HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+  expect(await exchange(whole)).toContain('{"alive":true}');
+});
+
+test('whoever expects 100-continue is told to go on', async () => {
+  const answer = await exchange(
+    vote('Expect: 100-continue\r\nConnection: close\r\nContent-Length: 20\r\n', '{"username":"Steve"}'),
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+});
+
+test('headers that take over 10 s and bodies that take over 15 s are given up with 408', async () => {
+  const answers = await Promise.all([
+    exchange(`GET /healthz HTTP/1.1\r\n${HOST}`),
+    exchange(vote('Content-Length: 20\r\n', '{"username"')),
+  ]);
+  expect(answers.map(refusal)).toEqual([408, 408]);
+});

@@ -1,0 +1,72 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readReviews } from '../../src/reviews/read-reviews.ts';
+import { openTerminal, type Terminal } from './tallyport.ts';
+
+let terminal: Terminal;
+
+beforeAll(async () => {
+  terminal = await openTerminal();
+});
+afterAll(() => terminal.close());
+
+const publicReviews = (serverId: string) =>
+  readReviews(terminal.platform, new ObjectId(serverId), { page: 1, limit: 10 });
+
+it('a review is public from its approval to its rejection', async () => {
+  const { slug, server_id } = await terminal.addServer('Reviewed');
+  const added = await terminal.run([
+    ...['review', 'add', slug, '--username', ' Steve ', '--rating', '4'],
+    ...['--content', 'Good\npeople', '--json'],
+  ]);
+  const id = String(added.json.review_id);
+  expect(added).toMatchObject({ code: 0, json: { review_id: expect.stringMatching(/^[0-9a-f]{24}$/) } });
+  expect((await publicReviews(server_id)).reviewCount).toBe(0);
+
+  const approved = await terminal.run(`review approve ${id} --json`);
+  expect(approved.json).toEqual({ review_id: id, state: 'approved' });
+  expect(await publicReviews(server_id)).toMatchObject({
+    averageRating: 4,
+    reviews: [{ username: 'Steve', rating: 4, content: 'Good\npeople' }],
+  });
+
+  const rejected = await terminal.run(`review reject ${id}`);
+  expect(rejected).toMatchObject({ code: 0, stdout: 'The review of «Steve» is rejected.\n' });
+  expect((await publicReviews(server_id)).reviewCount).toBe(0);
+});
+
+it('reviews are listed newest first, one a line, in one state or all', async () => {
+  const { slug } = await terminal.addServer('Listed reviews');
+  const ids: string[] = [];
+  for (const content of ['first', `second\n${'x'.repeat(100)}`]) {
+    const added = await terminal.run([
+      ...['review', 'add', slug, '--username', 'Steve', '--rating', '5', '--content', content, '--json'],
+    ]);
+    ids.push(String(added.json.review_id));
+  }
+  await terminal.run(`review approve ${ids[0]}`);
+  const idsOf = async (options: string) =>
+    (
+      (await terminal.run(`review list ${slug} ${options}--json`)).json.reviews as Record<string, unknown>[]
+    ).map((review) => review.review_id);
+
+  expect(await idsOf('')).toEqual(ids.toReversed());
+  expect(await idsOf('--state pending ')).toEqual([ids[1]]);
+  expect(await idsOf('--limit 1 ')).toEqual([ids[1]]);
+  const { stdout } = await terminal.run(`review list ${slug}`);
+  expect(stdout.trim().split('\n')).toHaveLength(3);
+  expect(stdout).toContain('second xxx');
+});
+
+it('what is wrong ends with 1', async () => {
+  const { slug } = await terminal.addServer('Strict');
+
+  expect(
+    (await terminal.run(['review', 'add', slug, '--username', ' ', '--rating', '5', '--json'])).json.code,
+  ).toBe('invalid-input');
+  expect((await terminal.run(`review add nobody --username x --rating 5 --json`)).json.code).toBe(
+    'server-not-found',
+  );
+  expect((await terminal.run(`review approve ${new ObjectId()} --json`)).json.code).toBe('review-not-found');
+  expect(await terminal.run('review reject nonsense')).toMatchObject({ code: 1, stdout: '' });
+});

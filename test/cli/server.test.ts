@@ -1,0 +1,164 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTerminal, type Terminal } from './tallyport.ts';
+
+let terminal: Terminal;
+
+beforeAll(async () => {
+  terminal = await openTerminal();
+});
+afterAll(() => terminal.close());
+
+describe('server add', () => {
+  it('lists a server and gives its id and slug', async () => {
+    const added = await terminal.run(
+      'server add --name Alpha --address Play.Example.org --port 25565 --query-port 25566 --game minecraft --country de --premium --json',
+    );
+
+    expect(added.code).toBe(0);
+    expect(added.json).toEqual({ server_id: expect.stringMatching(/^[0-9a-f]{24}$/), slug: 'alpha' });
+    expect(await terminal.platform.servers.findOne({ slug: 'alpha' })).toMatchObject({
+      name: 'Alpha',
+      address: 'play.example.org',
+      port: 25_565,
+      queryPort: 25_566,
+      game: 'minecraft',
+      countryCode: 'DE',
+      isPremium: true,
+    });
+  });
+
+  it('says in words what was done and what comes next', async () => {
+    const { code, stdout, stderr } = await terminal.run(
+      'server add --name Bravo --address b.example --port 1',
+    );
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Listed as bravo, with the id [0-9a-f]{24}\.\nNext: tallyport token issue bravo/);
+    expect(stderr).toBe('');
+  });
+
+  it('ends with 1 and one sentence for each fault', async () => {
+    const plain = await terminal.run([
+      'server',
+      'add',
+      '--name',
+      'a\nb',
+      '--address',
+      '1.2.3',
+      '--port',
+      '1',
+    ]);
+    const json = await terminal.run('server add --name x --address http://x --port 1 --country XXX --json');
+
+    expect(plain).toMatchObject({ code: 1, stdout: '' });
+    expect(plain.stderr.trim().split('\n')).toHaveLength(2);
+    expect(json.code).toBe(1);
+    expect(json.json).toEqual({ error: expect.stringContaining('two letters'), code: 'invalid-input' });
+  });
+});
+
+describe('server list and show', () => {
+  it('show every figure that the API shows', async () => {
+    const { server_id, slug } = await terminal.addServer('Shown');
+    const shown = await terminal.run(`server show ${slug} --json`);
+    const listed = (await terminal.run('server list --json')).json.servers as Record<string, unknown>[];
+
+    expect(shown.json).toMatchObject({
+      server_id,
+      slug,
+      name: 'Shown',
+      address: 'play.example.org',
+      port: 25_565,
+      query_port: null,
+      listed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      removed_at: null,
+      status: 'unknown',
+      votes_count: 0,
+      monthly_votes: 0,
+      all_time_votes: 0,
+      listener_state: null,
+      tokens: 0,
+    });
+    expect(listed).toContainEqual(expect.objectContaining({ server_id, slug }));
+    expect((await terminal.run(`server show ${server_id}`)).stdout).toMatch(
+      /Listed: +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \((just now|\d+ seconds? ago)\)/,
+    );
+  });
+
+  it('line up their columns, wide letters too', async () => {
+    await terminal.run(['server', 'add', '--name', '我的世界 🎮', '--address', 'w.example', '--port', '1']);
+    const lines = (await terminal.run('server list')).stdout.split('\n');
+    const column = lines[0]?.indexOf('ADDRESS') ?? -1;
+    const wide = lines.find((line) => line.includes('我的世界')) ?? '';
+    const plain = lines.find((line) => line.includes('Shown')) ?? '';
+
+    expect(plain.indexOf('play.example.org')).toBe(column);
+    // Five characters of two columns each; the emoji is two UTF-16 units long as well.
+    expect(wide.indexOf('w.example')).toBe(column - 4);
+  });
+
+  it('end with 1 where there is no such server', async () => {
+    for (const server of ['nobody', new ObjectId().toHexString()]) {
+      const ended = await terminal.run(`server show ${server} --json`);
+
+      expect(ended.code).toBe(1);
+      expect(ended.json).toEqual({ error: expect.stringContaining(server), code: 'server-not-found' });
+    }
+  });
+});
+
+describe('server edit', () => {
+  it('changes what is given, also to "not known"', async () => {
+    const { slug } = await terminal.addServer('Edited');
+    await terminal.run(`server edit ${slug} --query-port 7 --game minecraft --country AT --premium`);
+    const before = await terminal.run(`server show ${slug} --json`);
+    const ended = await terminal.run(
+      `server edit ${slug} --name none --query-port none --game none --country none --no-premium --json`,
+    );
+
+    expect(before.json).toMatchObject({
+      query_port: 7,
+      game: 'minecraft',
+      country_code: 'AT',
+      is_premium: true,
+    });
+    expect(ended.code).toBe(0);
+    expect(ended.json).toMatchObject({
+      slug,
+      name: 'none',
+      port: 25_565,
+      query_port: null,
+      game: null,
+      country_code: null,
+      is_premium: false,
+    });
+    expect((await terminal.run(`server edit ${slug} --port 7`)).stdout).toBe(`Changed ${slug}.\n`);
+  });
+});
+
+describe('server remove', () => {
+  it('is not done without a question or --yes', async () => {
+    const { slug } = await terminal.addServer('Staying');
+    const ended = await terminal.run(`server remove ${slug}`);
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('--yes');
+    expect((await terminal.run(`server show ${slug} --json`)).json.removed_at).toBeNull();
+  });
+
+  it('takes the server off the list; doing it again changes nothing', async () => {
+    const { slug, server_id } = await terminal.addServer('Leaving');
+    const first = await terminal.run(`server remove ${slug} --yes --json`);
+    const second = await terminal.run(`server remove ${server_id} --yes --json`);
+    const third = await terminal.run(`server remove ${slug} --yes`);
+
+    expect(first.json).toEqual({ server_id, slug, removed_at: expect.any(String), failed_votes: 0 });
+    expect(second.json).toEqual(first.json);
+    expect(third).toMatchObject({ code: 0, stdout: `Removed ${slug}; 0 waiting votes failed.\n` });
+    expect((await terminal.run('server list')).stdout).not.toContain(server_id);
+    expect((await terminal.run('server list --removed')).stdout).toContain(server_id);
+    expect((await terminal.run(`server edit ${slug} --port 2 --json`)).json.code).toBe('server-not-found');
+    expect((await terminal.run(`token issue ${slug} --json`)).json.code).toBe('server-not-found');
+  });
+});

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { webApp } from './web-app.ts';
+
+test.each(['', '/listing'])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
+  const { app } = await webApp({ PUBLIC_URL: `http://localhost:3000${base}` });
+  const answer = await app.inject(`${base}/docs`);
+  expect(answer.headers.location).toBe(`${base}/docs/`);
+  const page = await app.inject(`${base}/docs/`);
+  expect(page.statusCode).toBe(200);
+  expect(page.body).toContain('<html lang="en">');
+  expect(page.body).toContain('<script src="js/scalar.js">');
+  expect(page.body).toContain(`"url": "${base}/openapi.json"`);
+  expect((await app.inject(`${base}/openapi.json`)).json().openapi).toBe('3.1.0');
+  const script = await app.inject(`${base}/docs/js/scalar.js`);
+  expect(script.headers['content-type']).toBe('application/javascript; charset=utf-8');
+  expect(script.headers['cache-control']).toBe('max-age=3600');
+  expect((await app.inject(`${base}/docs/tallyport.svg`)).statusCode).toBe(200);
+});
+
+test('the page names no other host and lets the browser ask none', async () => {
+  const { app } = await webApp();
+  const { body, headers } = await app.inject('/docs/');
+  expect(body.match(/https?:\/\/[^"\s]+/g) ?? []).toEqual([]);
+  const policy = String(headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("connect-src 'self'");
+  expect(policy).not.toMatch(/https?:/);
+});
+
+test('exactly the script in the page is allowed', async () => {
+  const { app } = await webApp();
+  const { body, headers } = await app.inject('/docs/');
+  const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
+  const hash = createHash('sha256').update(script).digest('base64');
+  expect(headers['content-security-policy']).toContain(`script-src 'self' 'sha256-${hash}';`);
+});
+
+test('its own services elsewhere are switched off', async () => {
+  const { app } = await webApp();
+  const script = /createApiReference\('#app', (\{[\s\S]*?\n {6}\})\)/.exec((await app.inject('/docs/')).body);
+  expect(JSON.parse(script?.[1] ?? '{}')).toMatchObject({
+    withDefaultFonts: false,
+    telemetry: false,
+    proxyUrl: '',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  });
+});
+
+test('a Host header that is no host is refused, not stumbled over', async () => {
+  const { app } = await webApp();
+  const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.json()).toEqual({ error: 'The Host header is no host.' });
+});

@@ -1,0 +1,18 @@
+import { after, type Clock } from '../../src/clock.ts';
+
+/** A clock that stands still until a test sets or moves it. */
+export type StoppedClock = Clock & { set(at: Date): void; move(ms: number): void };
+
+/** A clock stopped at `at`, by default at this moment. */
+export function stoppedClock(at: Date = new Date()): StoppedClock {
+  let now = at;
+  return {
+    now: () => new Date(now),
+    set(to) {
+      now = to;
+    },
+    move(ms) {
+      now = after(now, ms);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { ObjectId } from 'mongodb';
+import { inject } from 'vitest';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+/** Two processes on one migrated database. */
+export type Voting = {
+  one: Platform;
+  /** Its connections to MongoDB go through `proxy`. */
+  other: Platform;
+  proxy: FaultProxy;
+  close(): Promise<void>;
+};
+
+/** Opens two processes on a database and queues of their own, on the mongod at `uri`. */
+export async function openVoting(uri: string = inject('mongodbUri')): Promise<Voting> {
+  const proxy = await startFaultProxy(Number(new URL(uri).port), 'mongodb');
+  const config = testConfig();
+  const address = new URL(config.MONGODB_URI);
+  address.host = new URL(uri).host;
+  const direct = { ...config, MONGODB_URI: address.href };
+  const one = await openPlatform(direct, 'one');
+  await migrateDatabase(one.mongo.db);
+  const other = await openPlatform({ ...direct, MONGODB_URI: proxy.through(direct.MONGODB_URI) }, 'other');
+  return {
+    one,
+    other,
+    proxy,
+    async close() {
+      await Promise.all([one.close(), other.close()]);
+      await proxy.close();
+    },
+  };
+}
+
+/** What a plugin asks: a vote of `username`, for a server that nobody else votes for unless it is named. */
+export function ballot(username: string, serverId = new ObjectId()): CastRequest {
+  return { serverId, username, tokenId: new ObjectId() };
+}
+
+/** Casts a vote that is expected to be accepted. */
+export async function accept(deps: Platform, request: CastRequest): Promise<Accepted> {
+  const end = await castVote(deps, request);
+  if (end.kind !== 'accepted') throw new Error(`the vote of ${request.username} was refused`);
+  return end;
+}
+
+/** Casts a vote that is expected to be refused. */
+export async function refuse(deps: Platform, request: CastRequest): Promise<Refused> {
+  const end = await castVote(deps, request);
+  if (end.kind !== 'refused') throw new Error(`the vote of ${request.username} was accepted`);
+  return end;
+}
+
+/** All votes of a server as they are stored, in the order of their insertion numbers. */
+export function votesOf({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<Vote[]> {
+  return votes.find({ serverId }).sort({ usernameKey: 1, seq: 1 }).toArray();
+}
+
+/** What the counters say a server has, over all months. */
+export async function counted(
+  { voteCounters }: Pick<Platform, 'voteCounters'>,
+  serverId: ObjectId,
+): Promise<number> {
+  const counters = await voteCounters.find({ serverId }).toArray();
+  return counters.flatMap(({ days }) => Object.values(days)).reduce((total, count) => total + count, 0);
+}
