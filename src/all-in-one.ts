@@ -27,7 +27,7 @@ onStopSignal({
 
 try {
   const config = loadConfig();
-  platform = await startAllInOne(config, { log: say, output: say });
+  platform = await startAllInOne(config, { log: say });
   const { url } = platform;
   const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
   say(`

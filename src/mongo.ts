@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
+import { type Db, MongoClient, type MongoClientOptions, MongoNetworkError } from 'mongodb';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 
@@ -88,20 +88,18 @@ export function isDuplicateKey(error: unknown): boolean {
 
 /**
  * Whether it cannot be known if the write that threw `error` took place: the connection broke, the time ran
- * out, or the write was made but not acknowledged as durable.
+ * out, no connection was to be had, or the write was made but not acknowledged as durable.
  */
 export function isUnknownEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (
-    /^Mongo(Network|NetworkTimeout|OperationTimeout|PoolCleared|ServerSelection|TopologyClosed|WriteConcern|NotConnected|Client.*Closed)/.test(
-      error.name,
-    )
-  ) {
-    return true;
-  }
+  // Not by name: a write that the monitor's timeout interrupts is a `PoolClearedOnNetworkError`.
+  if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;
   const labels = 'errorLabels' in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
   return labels.includes('RetryableWriteError') || ('code' in error && PASSING_CODES.has(Number(error.code)));
 }
+
+const LOST =
+  /^Mongo(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
 
 /** Server codes of a node that steps down, stops or is cut off (the driver specification's retryable list). */
 const PASSING_CODES = new Set([

@@ -28,10 +28,9 @@ export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> 
 }
 
 async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
-  const [redisUp, votes, jobs] = await Promise.all([
-    redisAnswers(sources.producerRedis, PATIENCE_MS),
+  const [votes, { redisUp, jobs }] = await Promise.all([
     orNothing(sources, 'votes', countVotes(sources)),
-    orNothing(sources, 'jobs', countJobs(sources)),
+    countJobsIfRedisAnswers(sources),
   ]);
   return {
     queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
@@ -97,6 +96,12 @@ async function countVotes({ votes, listeners, clock }: Sources) {
       oldestSeconds: due ? (now.getTime() - due.oldest.getTime()) / SECOND : 0,
     },
   };
+}
+
+/** Commands to a Redis that is away would wait for it, and more of them with every scrape. */
+async function countJobsIfRedisAnswers(sources: Sources) {
+  const redisUp = await redisAnswers(sources.producerRedis, PATIENCE_MS);
+  return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
 }
 
 /** The jobs of every queue, from Redis. */

@@ -11,7 +11,7 @@ import { freePort } from '../embedded/service-process.ts';
 import { openServices } from '../embedded/services.ts';
 import { createLogger } from '../log.ts';
 import { migrate } from '../migrate.ts';
-import { type Output, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { seePortsFree } from './ports.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
@@ -38,8 +38,6 @@ export type AllInOne = {
 export type StartOptions = {
   /** Takes lines for the person at the terminal. */
   log: Say;
-  /** Takes the lines that the processes print. */
-  output: Output;
   /** The environment that the configuration was read from: the processes get it too. */
   env?: Environment;
 };
@@ -51,7 +49,7 @@ export type StartOptions = {
  * @throws {ServiceError} when a part is missing or does not start; everything is ended again then.
  */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
-  const { log, output, env = ownEnvironment() } = options;
+  const { log, env = ownEnvironment() } = options;
   const services = await openServices(await withPort(given), log, env);
   const { config } = services;
   const children: Omit<Running, 'ended'>[] = [];
@@ -75,7 +73,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
     const parts = PROCESSES.map(({ name, entry }, index) => {
       const path = fileURLToPath(new URL(entry, import.meta.url));
       const childEnv = { ...env, ...settledVariables(config, metricsPorts[index] ?? 0) };
-      const start = () => startChild(path, childEnv, output);
+      const start = () => startChild(path, childEnv);
       const first = start();
       children.push(first);
       return { name, start, first };

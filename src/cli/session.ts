@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { onStopSignal } from '../all-in-one/stop-signals.ts';
 import { SECOND } from '../clock.ts';
-import { loadConfig } from '../config.ts';
-import { findServices } from '../embedded/services.ts';
+import { type ConnectedConfig, loadConfig } from '../config.ts';
+import { findServices, type OpenServices } from '../embedded/services.ts';
 import { createLogger } from '../log.ts';
 import { migrateDatabase, missingUniqueIndexes } from '../migrate.ts';
 import { openPlatform, type Platform } from '../platform.ts';
@@ -10,6 +11,9 @@ import { CommandError } from './failure.ts';
 
 /** How long a command waits for Redis before it leaves the rest to the relay. */
 const REDIS_PATIENCE_MS = SECOND;
+
+/** How long an interrupted command waits for services to open, to close them again. */
+const LEAVE_PATIENCE_MS = 5 * SECOND;
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -26,28 +30,68 @@ export async function withPlatform<T>(
   { migrates = false } = {},
 ): Promise<T> {
   const config = loadConfig();
-  const services = await findServices(config, say);
-  const leave = () => process.exit(130);
+  const opening = findServices(config, say);
+  const interrupted = endInOrder(opening);
+  try {
+    const services = await opening;
+    try {
+      return await usePlatform(services.config, work, {
+        migrates,
+        embedded: config.MONGODB_URI === undefined,
+      });
+    } finally {
+      await services.close();
+    }
+  } catch (error) {
+    // What fails after Ctrl-C fails because of it.
+    await interrupted();
+    throw error;
+  }
+}
+
+/**
+ * Ends the process in order when it is told to end: services that were started for it are closed.
+ *
+ * @returns a function that waits for the end of the process where it was told so, and else does nothing
+ */
+function endInOrder(opening: Promise<OpenServices>): () => Promise<void> {
+  let services: OpenServices | undefined;
+  let leaving: Promise<void> | undefined;
+  const closed = async () => {
+    services = await opening;
+    await services.close();
+  };
+  const leave = async () => {
+    // They may still be opening, or wait for another command's end.
+    await Promise.race([closed().catch(() => undefined), pause(LEAVE_PATIENCE_MS)]);
+    process.exit(130);
+  };
   onStopSignal({
-    first: () => void services.close().finally(leave),
-    second: () => {
-      services.kill();
-      leave();
+    first() {
+      leaving = leave();
+    },
+    second() {
+      services?.kill();
+      process.exit(130);
     },
   });
+  return () => leaving ?? Promise.resolve();
+}
+
+async function usePlatform<T>(
+  config: ConnectedConfig,
+  work: (platform: Platform) => Promise<T>,
+  { migrates, embedded }: { migrates: boolean; embedded: boolean },
+): Promise<T> {
+  // A command says itself what went wrong. LOG_LEVEL=debug shows the rest, on standard error.
+  const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
+  const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', 2);
+  const platform = await openPlatform(config, 'cli', { log, mongoPatienceMs: 0 });
   try {
-    // A command says itself what went wrong. LOG_LEVEL=debug shows the rest, on standard error.
-    const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
-    const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', 2);
-    const platform = await openPlatform(services.config, 'cli', { log, mongoPatienceMs: 0 });
-    try {
-      if (!migrates) await requireMigrated(platform, { embedded: config.MONGODB_URI === undefined });
-      return await work(platform);
-    } finally {
-      await platform.close();
-    }
+    if (!migrates) await requireMigrated(platform, { embedded });
+    return await work(platform);
   } finally {
-    await services.close();
+    await platform.close();
   }
 }
 

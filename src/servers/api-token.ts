@@ -10,6 +10,8 @@ const apiTokenDefinition = {
   prefix: { type: String, required: true },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
+  /** How long it was issued for, null for ever: its successor lives as long. Rotation moves only `expiresAt`. */
+  lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
   /** Kept to the minute. */
   lastUsedAt: { type: Date, default: null },

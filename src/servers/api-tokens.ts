@@ -33,6 +33,7 @@ export async function issueToken(
     prefix: tokenPrefix(token),
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : after(now, request.expiresInMs),
+    lifetimeMs: request.expiresInMs ?? null,
     revokedAt: null,
     lastUsedAt: null,
   });
@@ -78,7 +79,7 @@ export async function rotateToken(
 ): Promise<IssuedToken | null> {
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old || !isValid(old, clock.now())) return null;
-  const lifetime = old.expiresAt ? { expiresInMs: old.expiresAt.getTime() - old.createdAt.getTime() } : {};
+  const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   const issued = await issueToken({ apiTokens, clock }, { serverId, name: old.name, ...lifetime });
   const ends = after(clock.now(), overlapMs);
   await apiTokens.updateOne({ _id: tokenId, serverId }, [

@@ -71,7 +71,7 @@ export async function reportStatus(
       serverId,
       source: 'report',
       seconds: 0,
-      online: true,
+      status: 'online',
       onlinePlayers,
       maxPlayers,
       latencyMs: latencyMs ?? null,

@@ -8,7 +8,8 @@ const statusSampleDefinition = {
   source: { type: String, enum: ['report', 'probe'] as const, required: true },
   /** The time it stands for; 0 for a report, whose time runs to the next one. */
   seconds: { type: Number, required: true },
-  online: { type: Boolean, required: true },
+  /** `unknown`: a failed check that does not count (before the third in a row, or while the canary failed). */
+  status: { type: String, enum: ['online', 'offline', 'unknown'] as const, required: true },
   onlinePlayers: { type: Number, required: true },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, default: null },

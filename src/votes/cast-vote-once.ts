@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, ObjectId, type UUID } from 'mongodb';
 import { after, DAY, SECOND } from '../clock.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd } from '../mongo.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import {
   type Accepted,
   type CastRequest,
@@ -91,12 +91,14 @@ async function claimKey(
     expiresAt: after(now, KEY_LIFETIME_MS),
     answer: null,
   };
+  const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
       await idempotencyKeys.insertOne(fresh, { writeConcern: DURABLE });
       return { claim: fresh, ours: true };
     } catch (error) {
-      if (!isDuplicateKey(error) && !isUnknownEnd(error)) throw error;
+      // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
+      if (!isDuplicateKey(error) && (!isUnknownEnd(error) || Date.now() >= deadline)) throw error;
     }
     const standing = await idempotencyKeys.findOne({ serverId, key });
     if (!standing) continue;

@@ -45,6 +45,9 @@ export class VoteEndUnknownError extends Error {
 /** Between two looks at a place that is taken by a vote not yet safe on a majority. */
 const READ_AGAIN_MS = 20;
 
+/** Reads only what a majority holds: it is not rolled back any more, so it can be promised. */
+const SAFE = { readConcern: { level: 'majority' } } as const;
+
 /** A new vote's id; its time part is the vote's time. */
 export function newVoteId(now: Date): UUID {
   return new UUID(uuidv7({ msecs: now.getTime() }));
@@ -71,7 +74,7 @@ export async function castVote(
   const [newest, listener, finished] = await Promise.all([
     newestVote(deps.votes, serverId, key),
     deps.listeners.findOne({ serverId }, { projection: { _id: 1 } }),
-    voteId ? deps.votes.findOne({ serverId, _id: voteId }) : null,
+    voteId ? deps.votes.findOne({ serverId, _id: voteId }, SAFE) : null,
   ]);
   if (finished)
     return {
@@ -79,7 +82,11 @@ export async function castVote(
       vote: finished,
       monthlyVotes: await monthlyVotes(deps, finished, { count: false }),
     };
-  if (newest && blocks(newest, now)) return { kind: 'refused', vote: newest, nextVoteAt: nextVoteAt(newest) };
+  // Our own vote, inserted by another process between these readings or not yet safe, stands in nobody's way:
+  // inserting it again at its place finds out how it stands.
+  const ours = newest?._id.equals(id) ? newest : null;
+  if (newest && !ours && blocks(newest, now))
+    return { kind: 'refused', vote: newest, nextVoteAt: nextVoteAt(newest) };
 
   const vote: Vote = {
     _id: id,
@@ -87,7 +94,7 @@ export async function castVote(
     username: request.username,
     usernameKey: key,
     // Imported votes have negative numbers; live ones count from 1.
-    seq: Math.max(newest?.seq ?? 0, 0) + 1,
+    seq: ours?.seq ?? Math.max(newest?.seq ?? 0, 0) + 1,
     votedAt: now,
     tokenId: request.tokenId,
     delivery: initialDelivery(now, listener !== null),
@@ -142,8 +149,10 @@ async function insertOnce(
       await votes.insertOne(vote, { writeConcern: DURABLE });
       return { standing: vote, insertedNow: true };
     } catch (error) {
+      // What fails now says nothing of an insert sent before whose end was lost.
+      if (!isDuplicateKey(error) && !isUnknownEnd(error))
+        throw endUnknown ? new VoteEndUnknownError(error) : error;
       endUnknown ||= isUnknownEnd(error);
-      if (!isDuplicateKey(error) && !isUnknownEnd(error)) throw error;
       const standing = await readStanding(votes, vote).catch((readError: unknown) => {
         throw new VoteEndUnknownError(readError);
       });
@@ -158,10 +167,9 @@ async function insertOnce(
 /** The vote at the place of `vote`, or the same vote at another place (finished by another process). */
 async function readStanding(votes: Collection<Vote>, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey: key, seq, _id } = vote;
-  const read = { readConcern: { level: 'majority' } } as const;
   return (
-    (await votes.findOne({ serverId, usernameKey: key, seq }, read)) ??
-    (await votes.findOne({ serverId, _id }, read))
+    (await votes.findOne({ serverId, usernameKey: key, seq }, SAFE)) ??
+    (await votes.findOne({ serverId, _id }, SAFE))
   );
 }
 

@@ -5,15 +5,19 @@ const LONGEST_NAME = 50;
 
 /**
  * The key under which two spellings are the same player (contract, POST …/vote): Unicode NFKC, full case
- * folding (upper- then lower-casing does it), default-ignorable characters removed, white space collapsed.
+ * folding, default-ignorable characters removed, white space collapsed. Upper- then lower-casing folds all but
+ * two letters: ẞ, which is its own capital, so lower-casing comes first; and Σ, whose small form depends on its
+ * neighbours, invisible ones too.
  *
  * @returns an empty string when nothing visible is left
  */
 export function usernameKey(name: string): string {
   return name
     .normalize('NFKC')
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
+    .replaceAll('ς', 'σ')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replace(/[\s\p{White_Space}]+/gu, ' ')
     .trim();

@@ -77,6 +77,7 @@ describe('one and the same 401', () => {
       'an id in upper case',
       async () => ({ serverId: id().toUpperCase(), authorization: `Bearer ${server.token}` }),
     ],
+    ['no id', async () => ({ serverId: '', authorization: `Bearer ${server.token}` })],
     ['an id that is none', async () => ({ serverId: 'x', authorization: `Bearer ${server.token}` })],
     [
       'an id of 5,000 characters',

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ownEnvironment } from '../../src/embedded/environment.ts';
 import { verifyPassword } from '../../src/site/operator/password.ts';
 import { tallyport } from './tallyport.ts';
@@ -24,7 +24,7 @@ const COMMANDS = [
 ];
 
 describe('help', () => {
-  it.concurrent.each(COMMANDS)('of %s shows its use, its options and examples', async (command, { expect }) => {
+  it.concurrent.each(COMMANDS)('of %s shows its use, its options and examples', async (command) => {
     const { code, stdout, stderr } = await run(`${command} --help`);
 
     expect(code).toBe(0);
@@ -71,7 +71,10 @@ describe('wrong use', () => {
     ['listener set alpha --protocol http --host h --port 1', 'Allowed choices are votifier-v1, votifier-v2.'],
     ['listener set alpha --protocol votifier-v2 --host h --port 1', 'votifier-v2 needs --token.'],
     ['listener set alpha --protocol votifier-v1 --host h --port 1', 'votifier-v1 needs --public-key-file.'],
-    ['listener set alpha --protocol votifier-v1 --host h --port 1 --token t', 'votifier-v1 needs --public-key-file.'],
+    [
+      'listener set alpha --protocol votifier-v1 --host h --port 1 --token t',
+      'votifier-v1 needs --public-key-file.',
+    ],
     [
       'listener set alpha --protocol votifier-v2 --host h --port 1 --token t --public-key-file f',
       'votifier-v2 takes --token alone.',

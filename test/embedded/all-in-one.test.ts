@@ -17,20 +17,12 @@ import { bareMachine } from './machine.ts';
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../../src/all-in-one.ts', import.meta.url));
 
-let dataDir = '';
+let data: DataFolder;
 let env: Environment;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'tallyport-data-'));
-  env = {
-    ...ownEnvironment(),
-    NODE_ENV: 'test',
-    MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    METRICS_PORT: '0',
-  };
-  return () => rm(dataDir, { recursive: true, force: true });
+  data = await freshDataFolder();
+  env = { ...data.env, NODE_ENV: 'test', PORT: '0', METRICS_PORT: '0' };
 });
 
 type Start = { child: ChildProcess; pid: number; stdout(): string; stderr(): string };
@@ -54,7 +46,7 @@ function start(): Start {
   return { child, pid: child.pid ?? 0, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** The exit code, once the process has ended and its words are all here. */
+/** The exit code, once the process and all that print where it prints have ended. */
 async function exitCode({ child }: Start): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   return child.exitCode;
@@ -85,10 +77,6 @@ async function childrenOf(pid: number): Promise<Map<string, number>> {
   return found;
 }
 
-async function services(): Promise<{ mongod: ProcessIdentity; redis: ProcessIdentity }> {
-  return JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'));
-}
-
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -104,8 +92,8 @@ describe('npm start', () => {
     const url = await address(started);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await fetch(`${url}/docs`)).status).toBe(200);
-    expect(started.stdout()).toContain(`DATA_DIR=${dataDir} npm run -s tallyport -- --help`);
-    const { mongod, redis } = await services();
+    expect(started.stdout()).toContain(`DATA_DIR=${data.dir} npm run -s tallyport -- --help`);
+    const { mongod, redis } = await data.record();
     const children = await childrenOf(started.pid);
     expect([...children.keys()].toSorted()).toEqual(
       expect.arrayContaining(['main', 'mongod', 'scheduler', 'server']),
@@ -115,7 +103,7 @@ describe('npm start', () => {
     expect(await exitCode(started)).toBe(0);
     expect([...children.values()].filter(lives)).toEqual([]);
     expect([await isAlive(mongod), await isAlive(redis)]).toEqual([false, false]);
-    await expect(services()).rejects.toThrow('ENOENT');
+    await expect(data.record()).rejects.toThrow('ENOENT');
     expect(started.stderr()).toBe('');
     expect(started.stdout()).not.toMatch(/unexpectedly|"level":"(error|warn)"/);
   });
@@ -143,7 +131,7 @@ describe('npm start', () => {
     env.PORT = String(port);
     const killed = start();
     await address(killed);
-    const { mongod } = await services();
+    const { mongod } = await data.record();
     const children = await childrenOf(killed.pid);
     killed.child.kill('SIGKILL');
     await exitCode(killed);
@@ -182,7 +170,7 @@ describe('npm start', () => {
 
   test('a signal during the start ends it, too', async () => {
     const started = start();
-    const { mongod } = await vi.waitFor(services, { timeout: 10_000 });
+    const { mongod } = await vi.waitFor(() => data.record(), { timeout: 10_000 });
     started.child.kill('SIGTERM');
     expect(await exitCode(started)).toBe(0);
     await vi.waitFor(async () => expect(await isAlive(mongod)).toBe(false), { timeout: 10_000 });
@@ -196,7 +184,7 @@ describe('what stops a start', () => {
     const second = start();
     expect(await exitCode(second)).toBe(1);
     expect(second.stderr()).toBe(
-      `Tallyport is already running on ${dataDir}: process ${first.pid}, at ${url}. End that one first, or set DATA_DIR and PORT to run a second one.\n`,
+      `Tallyport is already running on ${data.dir}: process ${first.pid}, at ${url}. End that one first, or set DATA_DIR and PORT to run a second one.\n`,
     );
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
@@ -212,8 +200,8 @@ describe('what stops a start', () => {
     expect(started.stderr()).toBe(
       `Port ${port} on 127.0.0.1 is already in use: set PORT to another number, such as ${port + 1}.\n`,
     );
-    await expect(services()).rejects.toThrow('ENOENT');
-    expect(await readFile(join(dataDir, 'mongodb', 'log'), 'utf8')).toContain('Now exiting');
+    await expect(data.record()).rejects.toThrow('ENOENT');
+    expect(await readFile(join(data.dir, 'mongodb', 'log'), 'utf8')).toContain('Now exiting');
   });
 
   test('a metrics port in use', async () => {

@@ -16,23 +16,13 @@ import { bareMachine } from './machine.ts';
 const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
 const quiet = () => undefined;
 
-let dataDir = '';
-let env: Record<string, string | undefined>;
-
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'tallyport-data-'));
-  env = { ...ownEnvironment(), MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path, DATA_DIR: dataDir };
-  return () => rm(dataDir, { recursive: true, force: true });
-});
-
-function config(changes: Record<string, string> = {}): Config {
-  return loadConfig({ NODE_ENV: 'test', DATA_DIR: dataDir, ...changes });
-}
-
 type Told = { said: string[]; fault?: string; MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
 /** Runs a process that opens services; gives what it tells once they are open or refused. */
-async function owner(kind: 'platform' | 'command'): Promise<Told & { child: ChildProcess; pid: number }> {
+async function owner(
+  { env }: DataFolder,
+  kind: 'platform' | 'command',
+): Promise<Told & { child: ChildProcess; pid: number }> {
   const child = fork(OWNER, [kind], { env, detached: true });
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -62,25 +52,20 @@ async function names(uri: string): Promise<string[]> {
   }
 }
 
-type Service = { pid: number; startedAt: string; port: number };
-
-async function record(): Promise<{ owner: { pid: number }; mongod: Service; redis: Service }> {
-  return JSON.parse(await readFile(join(dataDir, 'services.json'), 'utf8'));
-}
-
 describe('a start and the next', () => {
   test('data and key are kept; nothing runs in between', async () => {
-    const first = await openServices(config(), quiet, env);
+    const data = await freshDataFolder();
+    const first = await openServices(data.config(), quiet, data.env);
     await insert(first.config.MONGODB_URI, 'kept');
     const redis = new Redis(first.config.REDIS_URL);
     await redis.set('a', 'kept');
     redis.disconnect();
-    const { mongod } = await record();
+    const { mongod } = await data.record();
     await first.close();
     expect(await isAlive(mongod)).toBe(false);
-    await expect(record()).rejects.toThrow('ENOENT');
+    await expect(data.record()).rejects.toThrow('ENOENT');
 
-    const second = await openServices(config(), quiet, env);
+    const second = await openServices(data.config(), quiet, data.env);
     onTestFinished(() => second.close());
     expect(await names(second.config.MONGODB_URI)).toEqual(['kept']);
     const again = new Redis(second.config.REDIS_URL);
@@ -89,13 +74,14 @@ describe('a start and the next', () => {
     again.disconnect();
     expect(second.config.SECRET_KEY).toBe(first.config.SECRET_KEY);
     expect(Buffer.from(first.config.SECRET_KEY, 'base64')).toHaveLength(32);
-    expect((await stat(join(dataDir, 'secret-key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(data.dir, 'secret-key'))).mode & 0o777).toBe(0o600);
   });
 
   test.skipIf(process.platform !== 'linux')('both listen on loopback only', async () => {
-    const services = await openServices(config(), quiet, env);
+    const data = await freshDataFolder();
+    const services = await openServices(data.config(), quiet, data.env);
     onTestFinished(() => services.close());
-    const { mongod, redis } = await record();
+    const { mongod, redis } = await data.record();
     const listening = (await readFile('/proc/net/tcp', 'utf8'))
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
@@ -108,29 +94,32 @@ describe('a start and the next', () => {
   });
 
   test('a second start is refused, and says who runs where', async () => {
-    const running = await owner('platform');
-    await expect(openServices(config(), quiet, env)).rejects.toThrow(
-      `Tallyport is already running on ${dataDir}: process ${running.pid}, at http://localhost:3000. End that one first, or set DATA_DIR and PORT to run a second one.`,
+    const data = await freshDataFolder();
+    const running = await owner(data, 'platform');
+    await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
+      `Tallyport is already running on ${data.dir}: process ${running.pid}, at http://localhost:3000. End that one first, or set DATA_DIR and PORT to run a second one.`,
     );
     expect(await names(running.MONGODB_URI)).toEqual([]);
   });
 
   test('two starts at the same moment: one runs, one is refused', async () => {
-    const both = await Promise.all([owner('platform'), owner('platform')]);
+    const data = await freshDataFolder();
+    const both = await Promise.all([owner(data, 'platform'), owner(data, 'platform')]);
     expect(both.filter(({ fault }) => fault === undefined)).toHaveLength(1);
     expect(both.find(({ fault }) => fault)?.fault).toMatch(/already running/);
   });
 
   test('what a killed start left over is ended by the next, and the data is there', async () => {
-    const killed = await owner('platform');
+    const data = await freshDataFolder();
+    const killed = await owner(data, 'platform');
     await insert(killed.MONGODB_URI, 'kept');
-    const { mongod, redis } = await record();
+    const { mongod, redis } = await data.record();
     killed.child.kill('SIGKILL');
     await once(killed.child, 'exit');
     expect(await isAlive(mongod)).toBe(true);
 
     const said: string[] = [];
-    const next = await openServices(config(), (line) => said.push(line), env);
+    const next = await openServices(data.config(), (line) => said.push(line), data.env);
     onTestFinished(() => next.close());
     expect(said).toEqual([
       expect.stringContaining(`(process ${redis.pid}), left over`),
@@ -143,29 +132,32 @@ describe('a start and the next', () => {
   });
 
   test('a process that has the number of a left-over one today is not touched', async () => {
+    const data = await freshDataFolder();
     const stranger = spawn('sleep', ['60']);
     onTestFinished(() => void stranger.kill());
     const pid = stranger.pid ?? 0;
     const dead = { pid, startedAt: 'some other time' };
     const service = { ...dead, program: 'mongod', version: '6.0.5', port: 1 };
     await writeFile(
-      join(dataDir, 'services.json'),
+      join(data.dir, 'services.json'),
       JSON.stringify({ owner: { ...dead, kind: 'platform', address: '' }, mongod: service, redis: service }),
     );
-    const services = await openServices(config(), quiet, env);
+    const services = await openServices(data.config(), quiet, data.env);
     await services.close();
     expect(await isAlive(await identityOf(pid))).toBe(true);
     expect(stranger.exitCode).toBe(null);
   });
 
   test('Ctrl-C in the terminal does not reach them', async () => {
-    const running = await owner('platform');
+    const data = await freshDataFolder();
+    const running = await owner(data, 'platform');
     process.kill(-running.pid, 'SIGINT');
     await insert(running.MONGODB_URI, 'still there');
     expect(await names(running.MONGODB_URI)).toEqual(['still there']);
   });
 
   test('a process that ends without closing them takes them along', async () => {
+    const data = await freshDataFolder();
     const program = `
       import { loadConfig } from '${new URL('../../src/config.ts', import.meta.url)}';
       import { openServices } from '${new URL('../../src/embedded/services.ts', import.meta.url)}';
@@ -173,11 +165,11 @@ describe('a start and the next', () => {
       process.on('message', () => { throw new Error('a fault of ours'); });
       process.send('open');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      env,
+      env: data.env,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     await once(child, 'message');
-    const { mongod, redis } = await record();
+    const { mongod, redis } = await data.record();
     child.send('fail');
     await once(child, 'exit');
     await vi.waitFor(
@@ -187,22 +179,24 @@ describe('a start and the next', () => {
   });
 
   test('a mongod that dies is started again on the same port, with its data', async () => {
+    const data = await freshDataFolder();
     const said: string[] = [];
-    const services = await openServices(config(), (line) => said.push(line), env);
+    const services = await openServices(data.config(), (line) => said.push(line), data.env);
     onTestFinished(() => services.close());
     await insert(services.config.MONGODB_URI, 'kept');
-    const { mongod } = await record();
+    const { mongod } = await data.record();
     process.kill(mongod.pid, 'SIGKILL');
     await vi.waitFor(async () => expect(await names(services.config.MONGODB_URI)).toEqual(['kept']), 20_000);
     expect(said).toEqual(['MongoDB ended unexpectedly (killed by SIGKILL): starting it again in 1 s']);
-    expect((await record()).mongod.pid).not.toBe(mongod.pid);
+    expect((await data.record()).mongod.pid).not.toBe(mongod.pid);
   });
 });
 
 describe('a command', () => {
   test('uses the services of the running platform and leaves them running', async () => {
-    const running = await owner('platform');
-    const found = await findServices(config(), quiet, env);
+    const data = await freshDataFolder();
+    const running = await owner(data, 'platform');
+    const found = await findServices(data.config(), quiet, data.env);
     expect(found.config).toMatchObject({
       MONGODB_URI: running.MONGODB_URI,
       REDIS_URL: running.REDIS_URL,
@@ -213,8 +207,9 @@ describe('a command', () => {
   });
 
   test('starts them for itself where nothing runs, and a second command waits for its end', async () => {
-    const first = await owner('command');
-    const second = findServices(config(), quiet, env);
+    const data = await freshDataFolder();
+    const first = await owner(data, 'command');
+    const second = findServices(data.config(), quiet, data.env);
     await insert(first.MONGODB_URI, 'by the first');
     first.child.kill('SIGTERM');
     const services = await second;
@@ -225,18 +220,20 @@ describe('a command', () => {
 
 describe('what the environment gives', () => {
   test('a MongoDB and a Redis of its own: nothing is started, and the key is made once', async () => {
+    const data = await freshDataFolder();
     const given = { MONGODB_URI: inject('mongodbUri'), REDIS_URL: inject('redisUrl') };
-    const opened = await Promise.all([1, 2, 3].map(() => openServices(config(given), quiet, env)));
+    const opened = await Promise.all([1, 2, 3].map(() => openServices(data.config(given), quiet, data.env)));
     expect(new Set(opened.map((services) => services.config.SECRET_KEY)).size).toBe(1);
     expect(opened[0]?.config).toMatchObject(given);
-    await expect(record()).rejects.toThrow('ENOENT');
+    await expect(data.record()).rejects.toThrow('ENOENT');
   });
 
   test('only a MongoDB: Redis is started', async () => {
-    const services = await openServices(config({ MONGODB_URI: inject('mongodbUri') }), quiet, env);
+    const data = await freshDataFolder();
+    const services = await openServices(data.config({ MONGODB_URI: inject('mongodbUri') }), quiet, data.env);
     onTestFinished(() => services.close());
     expect(services.config.MONGODB_URI).toBe(inject('mongodbUri'));
-    expect(Object.keys(await record())).toEqual(['owner', 'redis']);
+    expect(Object.keys(await data.record())).toEqual(['owner', 'redis']);
     expect(services.description).toEqual([
       expect.stringMatching(/^Redis: .+ data in /),
       'MongoDB: the one of MONGODB_URI',
@@ -244,61 +241,11 @@ describe('what the environment gives', () => {
   });
 
   test('a command that was not told of the platform’s own MongoDB is told so', async () => {
-    env.MONGODB_URI = inject('mongodbUri');
-    const running = await owner('platform');
-    await expect(findServices(config(), quiet, env)).rejects.toThrow(
+    const data = await freshDataFolder();
+    data.env.MONGODB_URI = inject('mongodbUri');
+    const running = await owner(data, 'platform');
+    await expect(findServices(data.config(), quiet, data.env)).rejects.toThrow(
       `The running Tallyport (process ${running.pid}) was given its own MONGODB_URI: set the same one for this command.`,
     );
   });
-});
-
-describe('data of another version', () => {
-  test('an older mongod’s is not opened', async () => {
-    await mkdir(join(dataDir, 'mongodb'));
-    await writeFile(join(dataDir, 'mongodb', 'version'), 'mongod 4.4\n');
-    await expect(openServices(config(), quiet, env)).rejects.toThrow(
-      new RegExp(
-        `^The data in ${dataDir}/mongodb was written by mongod 4\\.4 and opens with no other, but .+ is mongod \\d\\.\\d; put mongod 4\\.4 on PATH, or move that folder away: Tallyport then begins with an empty database\\.$`,
-      ),
-    );
-  });
-
-  test('Redis’s is not opened by Valkey', async () => {
-    const first = await openServices(config(), quiet, env);
-    await first.close();
-    const machine = await bareMachine();
-    await machine.addPython();
-    await expect(
-      openServices(config(), quiet, { ...machine.env, MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path }),
-    ).rejects.toThrow(
-      /redis was written by redis \d\.\d and opens with no other, but there is no redis-server on PATH/,
-    );
-    await expect(record()).rejects.toThrow('ENOENT');
-  });
-});
-
-test('when Redis does not start, mongod is ended again', async () => {
-  await mkdir(join(dataDir, 'redis', 'data', 'appendonlydir'), { recursive: true });
-  await writeFile(
-    join(dataDir, 'redis', 'data', 'appendonlydir', 'appendonly.aof.manifest'),
-    'not a manifest',
-  );
-  await expect(openServices(config(), quiet, env)).rejects.toThrow(
-    /^Redis \(.+\) ended at its start: exit code 1/,
-  );
-  await expect(record()).rejects.toThrow('ENOENT');
-  const again = await readFile(join(dataDir, 'mongodb', 'log'), 'utf8');
-  expect(again).toMatch(/Now exiting/);
-});
-
-test('a data folder that cannot be made is one sentence', async () => {
-  await writeFile(join(dataDir, 'file'), '');
-  await expect(openServices(config({ DATA_DIR: join(dataDir, 'file', 'x') }), quiet, env)).rejects.toThrow(
-    /^The data folder cannot be made \(ENOTDIR: .+\): set DATA_DIR to one that you may write\.$/,
-  );
-});
-
-test('a damaged key is not replaced by a new one', async () => {
-  await writeFile(join(dataDir, 'secret-key'), '');
-  await expect(openServices(config(), quiet, env)).rejects.toThrow(/secret-key holds no key: put back/);
 });

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { webApp } from './web-app.ts';
 
-test.each(['', '/listing'])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
+test.each([
+  '',
+  '/listing',
+])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
   const { app } = await webApp({ PUBLIC_URL: `http://localhost:3000${base}` });
   const answer = await app.inject(`${base}/docs`);
   expect(answer.headers.location).toBe(`${base}/docs/`);

@@ -1,12 +1,19 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startRedis } from '../support/services.ts';
 import { OWN_ORIGIN, PASSWORD, sendPassword, signedIn, webApp } from './web-app.ts';
 
 const PAGE = { accept: 'text/html,application/xhtml+xml' };
 
 test('without OPERATOR_PASSWORD_HASH everything under /operator is 404', async () => {
   const { app } = await webApp({ OPERATOR_PASSWORD_HASH: '' });
-  for (const url of ['/operator', '/operator/', '/operator/sign-in', '/operator/queues', '/operator/queues/api/queues']) {
+  for (const url of [
+    '/operator',
+    '/operator/',
+    '/operator/sign-in',
+    '/operator/queues',
+    '/operator/queues/api/queues',
+  ]) {
     const answer = await app.inject({ url, headers: PAGE });
     expect(answer.statusCode, url).toBe(404);
     expect(answer.json(), url).toEqual({ error: expect.any(String) });
@@ -65,7 +72,9 @@ test('an address has ten tries in ten minutes; another one is not held up', asyn
   expect(refused.cookies).toEqual([]);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
   expect(refused.body).toContain('Too many tries from your address. Try again in 10 minutes.');
-  const script = await sendPassword(web, PASSWORD, { headers: { 'x-forwarded-for': '192.0.2.1', accept: '*/*' } });
+  const script = await sendPassword(web, PASSWORD, {
+    headers: { 'x-forwarded-for': '192.0.2.1', accept: '*/*' },
+  });
   expect(script.json()).toEqual({ error: 'Too many tries from your address. Try again in 10 minutes.' });
   expect((await sendPassword(web, PASSWORD, from('192.0.2.2'))).statusCode).toBe(303);
 }, 60_000);
@@ -156,7 +165,11 @@ test('a cookie that was changed, or made under another password, opens nothing',
 
 test('a stranger who opens a page is asked to sign in, and led back to it', async () => {
   const { app } = await webApp();
-  for (const url of ['/operator', '/operator/queues', '/operator/queues/queue/forward-votes?status=delayed']) {
+  for (const url of [
+    '/operator',
+    '/operator/queues',
+    '/operator/queues/queue/forward-votes?status=delayed',
+  ]) {
     const answer = await app.inject({ url, headers: PAGE });
     expect(answer.statusCode).toBe(303);
     expect(answer.headers.location).toBe(`/operator/sign-in?next=${encodeURIComponent(url)}`);
@@ -178,7 +191,9 @@ test('the pages load nothing but their own style sheet and may not be framed', a
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   const addresses = [...body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
-  expect(new Set(addresses)).toEqual(new Set(['/operator/tallyport.svg', '/operator/desk.css', '/operator/sign-in']));
+  expect(new Set(addresses)).toEqual(
+    new Set(['/operator/tallyport.svg', '/operator/desk.css', '/operator/sign-in']),
+  );
   expect((await app.inject('/operator/desk.css')).headers['content-type']).toBe('text/css; charset=utf-8');
   expect((await app.inject('/operator/tallyport.svg')).headers['content-type']).toBe('image/svg+xml');
 });
@@ -226,4 +241,29 @@ test("Bull Board's page asks nobody else for anything", async () => {
   const [script] = page.body.match(/static\/js\/main\.\w+\.js/) ?? [];
   expect((await web.app.inject({ url: `/operator/queues/${script}`, headers })).statusCode).toBe(200);
   expect((await web.app.inject({ url: `/operator/queues/${script}` })).statusCode).toBe(401);
+});
+
+test('without Redis the desk says so, and Bull Board answers at once that nothing can be done', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const web = await webApp({ REDIS_URL: redis.url });
+  const headers = { ...PAGE, ...OWN_ORIGIN, ...(await signedIn(web)) };
+  const queues = () => web.app.inject({ url: '/operator/queues/api/queues', headers });
+  await vi.waitUntil(async () => (await queues()).statusCode === 200);
+
+  redis.pause();
+  const started = performance.now();
+  const silent = await queues();
+  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(silent.statusCode).toBe(503);
+  redis.resume();
+  await redis.kill();
+  await vi.waitUntil(() => web.platform.producerRedis.status !== 'ready');
+  const pressed = await web.app.inject({ method: 'PUT', url: '/operator/queues/api/queues/pause', headers });
+  expect(pressed.statusCode).toBe(503);
+  expect(pressed.json()).toEqual({ error: expect.stringContaining('Redis does not answer') });
+  expect((await web.app.inject({ url: '/operator/queues', headers })).statusCode).toBe(200);
+  const desk = await web.app.inject({ url: '/operator', headers });
+  expect(desk.statusCode).toBe(200);
+  expect(desk.body).toContain('Redis does not answer.');
 });

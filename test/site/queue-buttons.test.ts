@@ -4,13 +4,13 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Platform } from '../../src/platform.ts';
-import { queuePrefix, QUEUES } from '../../src/queues.ts';
+import { QUEUES, queuePrefix } from '../../src/queues.ts';
 import { openRedis } from '../../src/redis.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { forwardVotes } from '../../workers/forward-votes.ts';
 import { runRelay } from '../../workers/relay.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { operatorEnv, OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
+import { OWN_ORIGIN, operatorEnv, signedIn, type WebApp, webAppOn } from './web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
 /** One press: `:jobId` is pressed for every job there is. */
@@ -57,7 +57,8 @@ function ofJob(method: Method, name: string, body?: object): Button {
 }
 
 test('no button of Bull Board is left out here', () => {
-  const pattern = (path: string) => path.replace(/:\w+|forward-votes|none|completed|failed|wait|active|delayed/g, ':x');
+  const pattern = (path: string) =>
+    path.replace(/:\w+|forward-votes|none|completed|failed|wait|active|delayed/g, ':x');
   const known = new Set(BUTTONS.map(({ method, path }) => `${method} ${pattern(path)}`));
   const there = appRoutes.api
     .filter(({ method }) => method !== 'get')
@@ -109,7 +110,7 @@ function startWorker(platform: Platform): void {
 
 function openWorker(platform: Platform, process: Processor): Worker {
   const { config, log } = platform;
-  const connection = openRedis(config.REDIS_URL, 'worker', log);
+  const connection = openRedis(config.REDIS_URL, log);
   const worker = new Worker('forward-votes', process, {
     connection,
     prefix: queuePrefix(config, 'forward-votes'),
@@ -177,30 +178,29 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
 async function arrivals({ platform, listener, serverId }: DeliveryBench, names: string[]): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
   await vi.waitUntil(() => names.every((name) => arrived().includes(name)), { timeout: 15_000 });
-  await vi.waitUntil(async () => {
-    const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
-    const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
-    const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
-    return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
-  }, { timeout: 15_000, interval: 100 });
+  await vi.waitUntil(
+    async () => {
+      const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+      const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
+      const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
+      return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
+    },
+    { timeout: 15_000, interval: 100 },
+  );
   return arrived();
 }
 
-test.each(BUTTONS)(
-  '$method $path loses and repeats no vote',
-  async (button) => {
-    const bench = await deliveryBench(await operatorEnv());
-    const web = await webAppOn(bench.platform);
-    const headers = await operator(web);
-    const names = await castVotes(bench);
-    await makeJobs(bench);
-    await press(web, headers, button);
-    await bench.platform.queues['forward-votes'].resume();
-    startWorker(bench.platform);
-    expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
-  },
-  40_000,
-);
+test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
+  const bench = await deliveryBench(await operatorEnv());
+  const web = await webAppOn(bench.platform);
+  const headers = await operator(web);
+  const names = await castVotes(bench);
+  await makeJobs(bench);
+  await press(web, headers, button);
+  await bench.platform.queues['forward-votes'].resume();
+  startWorker(bench.platform);
+  expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
+}, 40_000);
 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
   const bench = await deliveryBench(await operatorEnv());

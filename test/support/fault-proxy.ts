@@ -99,7 +99,9 @@ export async function startFaultProxy(
     async function sendAnswers(): Promise<void> {
       for await (const answer of upstream) {
         await hanging?.promise;
-        if (losing) return happen(losing).then(cut);
+        // Leaving this loop closes the connection: so not before it is to be cut.
+        if (losing) await happen(losing);
+        if (losing) return cut();
         client.write(answer);
       }
       client.end();

@@ -33,6 +33,7 @@ export type WorkerProcess = {
   resume(): void;
   /** Cuts the channel by which a process sees that its parent is gone. */
   leave(): void;
+  hasEnded(): boolean;
   /** Waits for an end that was asked for. */
   ended(): Promise<ProcessEnd>;
 };
@@ -69,7 +70,7 @@ function spawnProcess(entry: string, config: ConnectedConfig, { env = {}, args =
   });
   const worker = watch(child);
   onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) await worker.kill();
+    if (!worker.hasEnded()) await worker.kill();
   });
   return worker;
 }
@@ -107,6 +108,7 @@ function watch(child: ChildProcess): WorkerProcess {
   }
   const end = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   void end.then(tell);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const story = () => [...lines.map((line) => JSON.stringify(line)), ...errors].slice(-40).join('\n');
 
   async function endAfter(ask: () => unknown): Promise<ProcessEnd> {
@@ -125,7 +127,7 @@ function watch(child: ChildProcess): WorkerProcess {
       const look = () => {
         const line = lines.find((line) => line.event === event && matching(line));
         if (line) resolve(line);
-        else if (child.exitCode !== null || child.signalCode !== null) giveUp('The process ended');
+        else if (hasEnded()) giveUp('The process ended');
       };
       const timer = setTimeout(() => giveUp(`${PATIENCE_MS} ms passed`), PATIENCE_MS);
       waiting.add(look);
@@ -141,6 +143,7 @@ function watch(child: ChildProcess): WorkerProcess {
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     leave: () => child.disconnect(),
+    hasEnded,
     ended: () => endAfter(() => undefined),
   };
 }

@@ -2,11 +2,16 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
+import { SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';
 import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
+import { redisAnswers } from '../../redis-answers.ts';
 import { describeForwarding } from './queue-words.ts';
 
-type Sources = Pick<Platform, 'queues' | 'clock'>;
+type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis'>;
+
+/** A silent Redis is given up after this long. */
+const PATIENCE_MS = 2 * SECOND;
 
 /** Bull Board styles its elements one by one; nothing of a third party is ever asked for. */
 const CONTENT_SECURITY_POLICY = [
@@ -53,7 +58,8 @@ export async function queueBoard(
           WRITING_PAYLOADS.has(route)
             ? {
                 allow: false,
-                message: 'Jobs are made by Tallyport itself: votes are resent with `tallyport vote resend`.',
+                message:
+                  'Tallyport makes its jobs itself. To send a vote again, use the command: tallyport vote resend',
               }
             : undefined,
       },
@@ -63,6 +69,15 @@ export async function queueBoard(
 
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+  });
+  app.addHook('preHandler', async (request, reply) => {
+    if (!request.url.startsWith(`${app.prefix}/api/`)) return;
+    // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
+    if (await redisAnswers(sources.producerRedis, PATIENCE_MS)) return;
+    return reply
+      .code(503)
+      .header('retry-after', 5)
+      .send({ error: 'Redis does not answer: votes are accepted and forwarded when it is back.' });
   });
   app.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')

@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { MINUTE } from '../../src/clock.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { ask } from '../support/api-description.ts';
+import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
+import { freshNames } from '../support/fresh.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startRedis } from '../support/services.ts';
+
+const DATABASE = 'The database does not answer: try again in a few seconds.';
+const MAY_HAVE_BEEN_COUNTED =
+  'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
+
+/** A platform whose way to MongoDB can be made to fail. */
+async function behindProxy(): Promise<TestPlatform & { proxy: FaultProxy }> {
+  const { mongodbUri } = freshNames();
+  const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
+  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri), LOG_LEVEL: 'error' });
+  onTestFinished(async () => {
+    await proxy.restore();
+    await tallyport.close();
+    await proxy.close();
+  });
+  return { ...tallyport, proxy };
+}
+
+const REPORT = { online_players: 1, max_players: 2 };
+
+describe.each([
+  ['hangs', (proxy: FaultProxy) => proxy.hang()],
+  ['is gone', (proxy: FaultProxy) => proxy.refuse()],
+])('while MongoDB %s', (_, fail) => {
+  test('every endpoint answers 503 within 6 s, and works when it is back', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const askAll = () =>
+      Promise.all([
+        tallyport.vote(server, 'Steve'),
+        tallyport.vote(server, 'Alex', { 'idempotency-key': 'key' }),
+        tallyport.call(server, 'check-vote?username=Steve'),
+        tallyport.report(server, REPORT),
+        tallyport.call(server, 'info'),
+        tallyport.call(server, 'reviews'),
+      ]);
+    await tallyport.call(server, 'info');
+
+    await fail(tallyport.proxy);
+    const started = performance.now();
+    const answers = await askAll();
+    expect(performance.now() - started).toBeLessThan(6_000);
+    for (const { status, headers, body } of answers) {
+      expect([status, body, headers.get('retry-after')]).toEqual([503, { error: DATABASE }, '5']);
+    }
+    await tallyport.proxy.restore();
+    await expect
+      .poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 20_000 })
+      .toBe(200);
+    expect((await askAll()).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  });
+});
+
+describe('a vote whose insert loses its connection', () => {
+  test('before or after MongoDB had it is accepted, once', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const insert = mongoCommand('insert', 'votes');
+    const after = tallyport.proxy.cutAfterNext(insert);
+    expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
+    await after;
+    const before = tallyport.proxy.cutBeforeNext(insert);
+    expect((await tallyport.vote(server, 'Alex')).status).toBe(200);
+    await before;
+    expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(2);
+  });
+
+  test('for good is 503 and says so; the same key finishes it', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const cut = tallyport.proxy.cutAfterNext(mongoCommand('insert', 'votes'), () => tallyport.proxy.refuse());
+    const key = { 'idempotency-key': 'key' };
+    const unknown = await tallyport.vote(server, 'Steve', key);
+    await cut;
+    expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
+    expect(unknown.headers.get('retry-after')).toBe('5');
+
+    await tallyport.proxy.restore();
+    await expect
+      .poll(async () => (await tallyport.call(server, 'check-vote?username=Steve')).body.has_voted, {
+        timeout: 20_000,
+      })
+      .toBe(true);
+    const repeated = await tallyport.vote(server, 'Steve', key);
+    expect([repeated.status, repeated.body.monthly_votes]).toEqual([200, 1]);
+    expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
+  });
+
+  test('in a call that waits for MongoDB beyond 5 s is 503 and says so', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const held = Promise.withResolvers<void>();
+    const holding = tallyport.proxy.holdNext(mongoCommand('insert', 'votes'), () => held.promise);
+    const unknown = await tallyport.vote(server, 'Steve');
+    expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
+    held.resolve();
+    await holding;
+  });
+});
+
+describe('a report whose update loses its connection', () => {
+  test('before or after MongoDB had it is taken, once', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const update = mongoCommand('update', 'servers');
+    for (const cut of [
+      tallyport.proxy.cutAfterNext(update),
+      tallyport.proxy.cutBeforeNext(update),
+    ]) {
+      expect((await tallyport.report(server, REPORT)).status).toBe(200);
+      await cut;
+      expect((await tallyport.report(server, REPORT)).status).toBe(429);
+      tallyport.clock.move(5 * MINUTE);
+    }
+    expect(await tallyport.platform.statusSamples.countDocuments({ serverId: server.serverId })).toBe(2);
+  });
+
+  test('a sample that is lost changes nothing of the answer', async () => {
+    const tallyport = await behindProxy();
+    const server = await tallyport.addServer();
+    const cut = tallyport.proxy.cutBeforeNext(mongoCommand('insert', 'status_samples'));
+    expect((await tallyport.report(server, REPORT)).status).toBe(200);
+    await cut;
+    expect((await tallyport.call(server, 'info')).body.status).toBe('online');
+    expect(await tallyport.platform.statusSamples.countDocuments({})).toBe(0);
+  });
+});
+
+test('while a unique index is missing the API answers 503', async () => {
+  const tallyport = await behindProxy();
+  const server = await tallyport.addServer();
+  await tallyport.platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  const refused = await tallyport.vote(server, 'Steve');
+  expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
+    503,
+    '5',
+    { error: 'The database is not prepared yet: try again in a few seconds.' },
+  ]);
+  expect((await ask(`${tallyport.url}/readyz`)).status).toBe(503);
+  await migrateDatabase(tallyport.platform.mongo.db);
+  expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
+});
+
+describe('overload', () => {
+  let working = false;
+  afterEach(() => {
+    working = false;
+  });
+
+  test('a process that cannot keep up answers 503, and recovers', async () => {
+    const tallyport = await startPlatform();
+    onTestFinished(() => tallyport.close());
+    const server = await tallyport.addServer();
+    working = true;
+    const work = () => {
+      const until = performance.now() + 1_500;
+      while (performance.now() < until);
+      if (working) setTimeout(work);
+    };
+    work();
+    await expect.poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 }).toBe(503);
+    const refused = await tallyport.call(server, 'info');
+    expect([refused.headers.get('retry-after'), refused.body]).toEqual([
+      '5',
+      { error: 'There is too much to do at this moment: try again in a few seconds.' },
+    ]);
+    working = false;
+    await expect.poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 }).toBe(200);
+  }, 60_000);
+});
+
+test('a Redis that is stopped or killed neither fails nor delays a vote', async () => {
+  const redis = await startRedis();
+  const tallyport = await startPlatform({ REDIS_URL: redis.url });
+  onTestFinished(async () => {
+    await redis.kill().catch(() => undefined);
+    await tallyport.close();
+  });
+  const server = await tallyport.addServer();
+  await tallyport.vote(server, 'warm-up');
+  const timed = async (name: string) => {
+    const started = performance.now();
+    const { status } = await tallyport.vote(server, name);
+    return { status, quick: performance.now() - started < 500 };
+  };
+  redis.pause();
+  expect(await timed('Steve')).toEqual({ status: 200, quick: true });
+  redis.resume();
+  await redis.kill();
+  expect(await timed('Alex')).toEqual({ status: 200, quick: true });
+});

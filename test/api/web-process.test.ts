@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeToken } from '../../src/servers/api-tokens.ts';
+import { ask } from '../support/api-description.ts';
+import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { failToStartWeb, startWeb, type WebProcess } from '../support/web-process.ts';
+
+let tallyport: TestPlatform;
+beforeAll(async () => {
+  tallyport = await startPlatform();
+});
+afterAll(() => tallyport.close());
+
+test('200 parallel votes of one player over two processes are exactly one vote', async () => {
+  const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
+  const server = await tallyport.addServer();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      tallyport.vote(server, i % 3 ? 'Steve' : ' sTEVE', {}, webs[i % 2]?.url),
+    ),
+  );
+  const accepted = answers.filter(({ status }) => status === 200);
+  expect(accepted).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(199);
+  // Everybody is told of the same vote.
+  expect(new Set(answers.map(({ body }) => body.next_vote_at)).size).toBe(1);
+  expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
+  const info = await tallyport.call(server, 'info', {}, webs[1].url);
+  expect(info.body).toMatchObject({ votes_count: 1, monthly_votes: 1, all_time_votes: 1 });
+});
+
+test('votes of many players on two processes each get their own number', async () => {
+  const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
+  const server = await tallyport.addServer();
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => tallyport.vote(server, `player ${i}`, {}, webs[i % 2]?.url)),
+  );
+  const numbers = answers.map(({ body }) => Number(body.monthly_votes));
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+});
+
+test('reports on two processes that race are one report; a key on two processes is one vote', async () => {
+  const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
+  const server = await tallyport.addServer();
+  const body = JSON.stringify({ online_players: 1, max_players: 2 });
+  const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+  const reports = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => tallyport.call(server, 'status', init, webs[i % 2]?.url)),
+  );
+  expect(reports.filter(({ status }) => status === 200)).toHaveLength(1);
+  const key = { 'idempotency-key': 'key' };
+  const votes = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => tallyport.vote(server, 'Steve', key, webs[i % 2]?.url)),
+  );
+  expect(new Set(votes.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(votes[0]?.status).toBe(200);
+});
+
+test('a token that one process revokes is refused by the others', async () => {
+  const web = await startWeb(tallyport.env);
+  const server = await tallyport.addServer();
+  expect((await tallyport.call(server, 'info', {}, web.url)).status).toBe(200);
+  await revokeToken(tallyport.platform, server.serverId, server.tokenId);
+  expect((await tallyport.call(server, 'info', {}, web.url)).status).toBe(401);
+});
+
+test('health on both ports, metrics only on the one for operators', async () => {
+  const web = await startWeb(tallyport.env);
+  for (const url of [web.url, web.metricsUrl]) {
+    expect((await ask(`${url}/healthz`)).body).toEqual({ alive: true });
+    await expect.poll(async () => (await ask(`${url}/readyz`)).body).toMatchObject({ ready: true });
+  }
+  await tallyport.vote(await tallyport.addServer(), 'Steve', {}, web.url);
+  expect((await ask(`${web.metricsUrl}/metrics`)).text).toMatch(
+    /^tallyport_votes_total\{result="accepted"\} 1$/m,
+  );
+  expect((await ask(`${web.url}/metrics`)).status).toBe(404);
+});
+
+describe('stopping', () => {
+  const HOST = 'Host: x\r\n';
+  const vote = (server: TestServer, length: number) =>
+    `POST /api/v1/servers/${server.serverId}/vote HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+  async function open({ url }: WebProcess, bytes: string): Promise<{ socket: Socket; rest: Promise<string> }> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    let seen = '';
+    socket.on('data', (chunk) => {
+      seen += chunk;
+    });
+    socket.on('error', () => undefined);
+    const rest = once(socket, 'close').then(() => seen);
+    socket.write(bytes);
+    return { socket, rest };
+  }
+
+  /** Until the process has refused a new connection: it is stopping. */
+  async function untilPortClosed({ url }: WebProcess): Promise<void> {
+    await expect.poll(() => ask(`${url}/healthz`).then(() => 'open', () => 'closed')).toBe('closed');
+  }
+
+  test('what is under way is answered, what comes later is refused with 503, and the exit code is 0', async () => {
+    const web = await startWeb(tallyport.env);
+    const server = await tallyport.addServer();
+    const underWay = await open(web, vote(server, 20));
+    const later = await open(web, `GET /api/v1/servers/x/info HTTP/1.1\r\n`);
+    // Both have arrived when a request that was sent after them has been answered.
+    await ask(`${web.url}/healthz`);
+
+    web.child.kill('SIGTERM');
+    await untilPortClosed(web);
+    later.socket.write(`${HOST}\r\n`);
+    const refused = await later.rest;
+    expect(refused).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
+    expect(refused).toMatch(/\r\nconnection: close\r\n/i);
+    expect(refused).toMatch(/\r\nretry-after: \d+\r\n/i);
+    expect(refused).toMatch(/\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\."\}$/);
+
+    underWay.socket.write('{"username":"Steve"}');
+    const answered = await underWay.rest;
+    expect(answered).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answered).toMatch(/\r\nconnection: close\r\n/i);
+    expect(await web.ended).toBe(0);
+  });
+
+  test('who never finishes a request is not waited for beyond 10 s', async () => {
+    const web = await startWeb(tallyport.env);
+    const { rest } = await open(web, vote(await tallyport.addServer(), 20));
+    await ask(`${web.url}/healthz`);
+    const started = performance.now();
+    web.child.kill('SIGTERM');
+    expect(await web.ended).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await rest;
+  });
+
+  test('a second signal ends it at once', async () => {
+    const web = await startWeb(tallyport.env);
+    await open(web, vote(await tallyport.addServer(), 20));
+    await ask(`${web.url}/healthz`);
+    web.child.kill('SIGINT');
+    await untilPortClosed(web);
+    const started = performance.now();
+    web.child.kill('SIGINT');
+    expect(await web.ended).toBe(130);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe('what keeps it from starting is said in one readable line', () => {
+  test('a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: String(port) });
+    other.close();
+    expect([code, errors]).toEqual([
+      1,
+      `The configuration has a fault:\n  PORT ${port} is taken on 127.0.0.1 by another process: choose another\n`,
+    ]);
+  });
+
+  test('a wrong value', async () => {
+    const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
+    expect([code, errors]).toEqual([
+      1,
+      'The configuration has 2 faults:\n  PORT («70000») must be a port number, 0 to 65535\n  TRUST_PROXY («maybe») «maybe» is neither an address nor a range; use false, true, a number of proxies, or addresses\n',
+    ]);
+  });
+});

@@ -1,0 +1,240 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openListener } from '../../src/delivery/send-vote.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { openTerminal, type Terminal } from './tallyport.ts';
+
+let terminal: Terminal;
+let folder: string;
+
+beforeAll(async () => {
+  terminal = await openTerminal();
+  folder = await mkdtemp(join(tmpdir(), 'tallyport-cli-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await terminal.close();
+});
+
+async function runningListener(): Promise<VotifierListener> {
+  const listener = new VotifierListener();
+  await listener.start();
+  onTestFinished(() => listener.stop());
+  return listener;
+}
+
+const v2 = (slug: string, { port, token }: { port: number; token: string }, options = '') =>
+  terminal.run(
+    `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port ${port} --token ${token}${options} --json`,
+  );
+
+describe('listener set and show', () => {
+  it('sets a v2 listener and shows how it fares, never its token', async () => {
+    const { slug, server_id } = await terminal.addServer('Two');
+    const ended = await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    const shown = await terminal.run(`listener show ${slug} --json`);
+
+    expect(ended.code).toBe(0);
+    expect(shown.json).toEqual(ended.json);
+    expect(shown.json).toEqual({
+      server_id,
+      listener_id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      protocol: 'votifier-v2',
+      host: '127.0.0.1',
+      port: 8192,
+      service_name: 'Tallyport',
+      state: 'active',
+      reason: null,
+      waiting: 0,
+      next_test_at: null,
+      failures: 0,
+      last_failure: null,
+      last_delivered_at: null,
+      revision: 1,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    const plain = await terminal.run(`listener show ${slug}`);
+    expect(plain.stdout).toMatch(/State: +active\n/);
+    expect(plain.stdout).not.toContain('abcdef0123456789');
+  });
+
+  it('reads a v1 key from a file', async () => {
+    const { slug, server_id } = await terminal.addServer('One');
+    const file = join(folder, 'public.key');
+    const { publicKeyLine } = new VotifierListener();
+    await writeFile(file, `${publicKeyLine}\n`);
+    const ended = await terminal.run([
+      ...['listener', 'set', slug, '--protocol', 'votifier-v1', '--host', 'Mc.example.org', '--port', '8192'],
+      ...['--public-key-file', file],
+    ]);
+    const listener = await terminal.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
+
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
+    expect(ended.stdout).toContain(`tallyport listener test ${slug}`);
+    expect(listener && openListener(terminal.platform.secrets, listener).protocol).toBe('votifier-v1');
+  });
+
+  it('never changes the service name by itself', async () => {
+    const { slug } = await terminal.addServer('Named');
+    const target = { port: 8192, token: 'abcdef0123456789' };
+    const first = await v2(slug, target, ' --service-name MySite');
+    const second = await v2(slug, { ...target, port: 8193 });
+
+    expect([first.json.service_name, second.json.service_name]).toEqual(['MySite', 'MySite']);
+    expect(second.json.port).toBe(8193);
+  });
+
+  it('refuses what has not the shape of a key or token, with its code', async () => {
+    const { slug } = await terminal.addServer('Shapeless');
+    const file = join(folder, 'not-a.key');
+    await writeFile(file, 'abcdef0123456789');
+    const v1 = (path: string) =>
+      terminal.run(
+        `listener set ${slug} --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`,
+      );
+
+    const token = await v2(slug, { port: 8192, token: new VotifierListener().publicKeyLine });
+    expect(token).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
+    expect(await v1(file)).toMatchObject({ code: 1, json: { code: 'key-invalid' } });
+    expect(await v1(join(folder, 'nowhere'))).toMatchObject({ code: 1, json: { code: 'file-unreadable' } });
+    expect(await v2(slug, { port: 25, token: 'abcdef0123456789' })).toMatchObject({
+      code: 1,
+      json: { code: 'invalid-input' },
+    });
+    expect((await terminal.run(`listener show ${slug} --json`)).json.code).toBe('no-listener');
+  });
+
+  it('tells why a listener is unreachable and how that is mended', async () => {
+    const { slug, server_id } = await terminal.addServer('Unreachable');
+    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    const openSince = new Date('2026-11-21T14:02:00.000Z');
+    const nextTestAt = new Date('2026-11-21T14:12:00.000Z');
+    await terminal.platform.listeners.updateOne(
+      { serverId: new ObjectId(server_id) },
+      { $set: { breaker: { failures: 3, tests: 0, openSince, nextTestAt, code: 'connection-refused' } } },
+    );
+    const { json } = await terminal.run(`listener show ${slug} --json`);
+    const { stdout } = await terminal.run(`listener show ${slug}`);
+
+    expect(json).toMatchObject({
+      state: 'unreachable',
+      reason: {
+        code: 'connection-refused',
+        cause: expect.stringContaining('nothing listens on this port'),
+        mend: expect.stringContaining('8192'),
+        words: null,
+        since: openSince.toISOString(),
+      },
+      next_test_at: nextTestAt.toISOString(),
+    });
+    expect(stdout).toMatch(/State: +unreachable since 2026-11-21T14:02:00Z \(/);
+    expect(stdout).toMatch(
+      /Cause: +The machine answers, but nothing listens on this port\. \(connection-refused\)/,
+    );
+    expect(stdout).toMatch(/Next test: +2026-11-21T14:12:00Z/);
+  });
+});
+
+describe('listener pause, resume and remove', () => {
+  it('pause and resume by its owner', async () => {
+    const { slug } = await terminal.addServer('Pausing');
+    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    const paused = await terminal.run(`listener pause ${slug} --json`);
+    const shown = await terminal.run(`listener show ${slug}`);
+    const resumed = await terminal.run(`listener resume ${slug}`);
+
+    expect(paused.json).toMatchObject({
+      state: 'paused',
+      reason: { code: null, cause: 'Its owner paused it.' },
+      next_test_at: null,
+    });
+    expect(shown.stdout).toMatch(/State: +paused since /);
+    expect(resumed).toMatchObject({
+      code: 0,
+      stdout: `The listener of ${slug} is active; 0 votes waiting.\n`,
+    });
+  });
+
+  it('removes it once', async () => {
+    const { slug, server_id } = await terminal.addServer('Removing');
+    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    const first = await terminal.run(`listener remove ${slug} --json`);
+
+    expect(first).toMatchObject({ code: 0, json: { server_id, removed: true, released_votes: 0 } });
+    for (const command of ['remove', 'show', 'pause', 'resume', 'test']) {
+      const ended = await terminal.run(`listener ${command} ${slug} --json`);
+      expect(ended).toMatchObject({ code: 1, json: { code: 'no-listener' } });
+    }
+  });
+});
+
+describe('listener test', () => {
+  it('sends a marked vote and shows the acknowledgement', async () => {
+    const { slug } = await terminal.addServer('Tested');
+    const listener = await runningListener();
+    await v2(slug, listener);
+    const json = await terminal.run(`listener test ${slug} --json`);
+    const plain = await terminal.run(`listener test ${slug}`);
+
+    expect(json).toMatchObject({
+      code: 0,
+      json: {
+        class: 'delivered',
+        code: 'acknowledged',
+        reached: 'acknowledged',
+        duration_ms: expect.any(Number),
+        words: null,
+        cause: 'The listener took the vote and said so.',
+        mend: expect.any(String),
+      },
+    });
+    expect(plain.code).toBe(0);
+    expect(plain.stdout).toMatch(
+      /^Outcome: +delivered \(acknowledged\)\nReached: +acknowledged\nDuration: +\d+ ms\n/,
+    );
+    expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'TallyportTest']);
+  });
+
+  it('ends with 1 and the listener’s words when it fails', async () => {
+    const { slug } = await terminal.addServer('Wrongly set');
+    const listener = await runningListener();
+    await v2(slug, { port: listener.port, token: 'another-token' });
+    const json = await terminal.run(`listener test ${slug} --json`);
+    const plain = await terminal.run(`listener test ${slug}`);
+
+    expect(json).toMatchObject({
+      code: 1,
+      json: {
+        error: expect.stringContaining('refused the signature'),
+        class: 'configuration',
+        code: 'bad-signature',
+        reached: 'written',
+        words: expect.stringContaining('Signature is not valid'),
+      },
+    });
+    expect(plain.code).toBe(1);
+    expect(plain.stdout).toMatch(/The listener said: +«.*Signature is not valid.*»/);
+    expect(plain.stdout).toMatch(/Mend: +Copy the token/);
+    expect(listener.votes).toEqual([]);
+    expect((await terminal.run(`listener show ${slug} --json`)).json.state).toBe('active');
+  });
+
+  it('says when its stored secret cannot be read', async () => {
+    const { slug, server_id } = await terminal.addServer('Sealed elsewhere');
+    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    await terminal.platform.listeners.updateOne(
+      { serverId: new ObjectId(server_id) },
+      { $set: { sealedSecret: 'v1.00000000.AAAA.AAAA.AAAA' } },
+    );
+
+    expect(await terminal.run(`listener test ${slug} --json`)).toMatchObject({
+      code: 1,
+      json: { error: expect.stringContaining('SECRET_KEY_PREVIOUS'), code: 'secret-unreadable' },
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
+
+/** A real web process, ended at the latest when the test ends. */
+export type WebProcess = {
+  child: ChildProcess;
+  /** Where the application and the metrics are: `http://127.0.0.1:41234`. */
+  url: string;
+  metricsUrl: string;
+  /** What it wrote to standard error. */
+  errors(): string;
+  /** Waits for its end; the exit code. */
+  ended: Promise<number | null>;
+};
+
+function spawnWeb(env: Record<string, string>) {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { ...env, LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  });
+  return { child, errors: () => errors, ended };
+}
+
+/** Starts `src/server.ts` and waits until it listens. */
+export async function startWeb(env: Record<string, string>): Promise<WebProcess> {
+  const web = spawnWeb(env);
+  const addresses: Record<string, string> = {};
+  for await (const line of createInterface({ input: web.child.stdout })) {
+    const { event, address } = JSON.parse(line);
+    if (address) addresses[event] = address;
+    const { 'web.listening': url, 'process.endpoints': metricsUrl } = addresses;
+    if (!url || !metricsUrl) continue;
+    // Whoever leaves the loop closes the interface: what comes later must not fill the pipe.
+    web.child.stdout.resume();
+    return { ...web, url, metricsUrl };
+  }
+  throw new Error(`the web process ended before it listened: ${web.errors()}`);
+}
+
+/** Starts `src/server.ts` where it cannot run, and gives its end. */
+export async function failToStartWeb(
+  env: Record<string, string>,
+): Promise<{ code: number | null; errors: string }> {
+  const web = spawnWeb(env);
+  web.child.stdout.resume();
+  const code = await web.ended;
+  return { code, errors: web.errors() };
+}

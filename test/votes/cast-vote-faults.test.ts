@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import { mongoCommand } from '../support/fault-proxy.ts';
+import { startMongod } from '../support/services.ts';
+import { accept, ballot, counted, openVoting, refuse, type Voting, votesOf } from './voting.ts';
+
+const inserting = mongoCommand('insert', 'votes');
+const readingNewest = mongoCommand('find', 'votes', 'sort');
+const readingById = mongoCommand('find', 'votes', 'readConcern');
+const counting = mongoCommand('findAndModify', 'vote_counters');
+const countingFromVotes = mongoCommand('aggregate', 'votes');
+
+let voting: Voting;
+beforeAll(async () => {
+  voting = await openVoting();
+});
+afterAll(() => voting.close());
+
+describe('an insert whose end is lost', () => {
+  test('is accepted when it was stored: once, and counted once', async () => {
+    const request = ballot('Steve');
+    const cut = voting.proxy.cutAfterNext(inserting);
+    const { vote, monthlyVotes } = await accept(voting.other, request);
+    await cut;
+    expect(monthlyVotes).toBe(1);
+    expect(await votesOf(voting.one, request.serverId)).toEqual([vote]);
+    expect(await counted(voting.one, request.serverId)).toBe(1);
+    await refuse(voting.one, request);
+  });
+
+  test('is sent again when it was not stored, as often as it must, and counted once', async () => {
+    const request = ballot('Steve');
+    const cuts = [1, 2, 3].map(() => voting.proxy.cutBeforeNext(inserting));
+    const { vote, monthlyVotes } = await accept(voting.other, request);
+    await Promise.all(cuts);
+    expect(monthlyVotes).toBe(1);
+    expect(await votesOf(voting.one, request.serverId)).toEqual([vote]);
+    expect(await counted(voting.one, request.serverId)).toBe(1);
+  });
+
+  test('is refused when another process took its place before it was sent again', async () => {
+    const request = ballot('Steve');
+    let winner: Accepted | undefined;
+    const cut = voting.proxy.cutBeforeNext(inserting, async () => {
+      winner = await accept(voting.one, { ...request, username: 'STEVE' });
+    });
+    const refused = await refuse(voting.other, request);
+    await cut;
+    expect(refused.vote).toEqual(winner?.vote);
+    expect(await votesOf(voting.one, request.serverId)).toHaveLength(1);
+    expect(await counted(voting.one, request.serverId)).toBe(1);
+  });
+
+  test('is not a refusal when nothing is known of it but that a later try failed', async () => {
+    const request = ballot('Steve');
+    // Stored, its answer lost, and the database cannot be asked: the driver tries a reading twice.
+    const faults = [
+      voting.proxy.cutAfterNext(inserting),
+      voting.proxy.cutBeforeNext(readingById),
+      voting.proxy.cutBeforeNext(readingById),
+    ];
+    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
+    await Promise.all(faults);
+    expect(await checkVote(voting.one, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
+  });
+});
+
+describe('a race that one process loses', () => {
+  test('the insert that comes second is refused with the vote that came first', async () => {
+    const request = ballot('Steve');
+    let winner: Accepted | undefined;
+    const held = voting.proxy.holdNext(inserting, async () => {
+      winner = await accept(voting.one, { ...request, username: 'ＳＴＥＶＥ' });
+    });
+    const refused = await refuse(voting.other, request);
+    await held;
+    expect(refused.vote).toEqual(winner?.vote);
+  });
+
+  test('a vote finished by another process under the same id is accepted, not in its own way', async () => {
+    const request = ballot('Steve');
+    const id = newVoteId(new Date());
+    let first: Accepted | undefined;
+    const held = voting.proxy.holdNext(readingNewest, async () => {
+      // The reading by id is over by now, and found nothing.
+      const end = await castVote(voting.one, request, id);
+      if (end.kind === 'accepted') first = end;
+    });
+    const end = await castVote(voting.other, request, id);
+    await held;
+    expect(end).toEqual(first);
+    expect(await counted(voting.one, request.serverId)).toBe(1);
+  });
+});
+
+describe('a counter that cannot be raised', () => {
+  test('leaves the vote accepted, with a number counted from the votes', async () => {
+    const { serverId } = ballot('');
+    await accept(voting.one, ballot('Alex', serverId));
+    await accept(voting.one, ballot('Notch', serverId));
+    // Such a counter would say 1.
+    await voting.one.voteCounters.deleteMany({ serverId });
+    const cut = voting.proxy.cutBeforeNext(counting);
+    const { vote, monthlyVotes } = await accept(voting.other, ballot('Steve', serverId));
+    await cut;
+    expect(monthlyVotes).toBe(3);
+    expect(await votesOf(voting.one, serverId)).toContainEqual(vote);
+  });
+
+  test('whose answer is lost is not raised twice', async () => {
+    const { serverId } = ballot('');
+    await accept(voting.one, ballot('Alex', serverId));
+    const cut = voting.proxy.cutAfterNext(counting);
+    expect((await accept(voting.other, ballot('Steve', serverId))).monthlyVotes).toBe(2);
+    await cut;
+    expect(await counted(voting.one, serverId)).toBe(2);
+  });
+
+  test('nor the votes counted: the vote may have been counted, and check-vote says that it was', async () => {
+    const request = ballot('Steve');
+    const faults = [
+      voting.proxy.cutBeforeNext(counting),
+      voting.proxy.cutBeforeNext(countingFromVotes),
+      voting.proxy.cutBeforeNext(countingFromVotes),
+    ];
+    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
+    await Promise.all(faults);
+    expect(await checkVote(voting.one, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
+  });
+});
+
+test('a database that fails before the insert is no unknown end, and nothing is cast', async () => {
+  const request = ballot('Steve');
+  const faults = [1, 2].map(() => voting.proxy.cutBeforeNext(readingNewest));
+  const end = castVote(voting.other, request);
+  await expect(end).rejects.toThrow();
+  await expect(end).rejects.not.toThrow(VoteEndUnknownError);
+  await Promise.all(faults);
+  expect(await votesOf(voting.one, request.serverId)).toEqual([]);
+});
+
+test('mongod killed in the middle: no accepted vote is lost, and a repeat tells the truth', async () => {
+  const mongod = await startMongod();
+  const { one, other, proxy, close } = await openVoting(mongod.uri);
+  onTestFinished(async () => {
+    await close();
+    await mongod.stop();
+  });
+  const { serverId } = ballot('');
+  const stored = ballot('Stored', serverId);
+  const unsent = ballot('Unsent', serverId);
+  await accept(one, ballot('Before', serverId));
+
+  // At the kill one vote is stored and not answered, one has not arrived, and a crowd is at every other point.
+  const killed = Promise.withResolvers<void>();
+  const lost = [stored, unsent].map((request) => ({ request, held: Promise.withResolvers<void>() }));
+  const ends: Promise<unknown>[] = [];
+  for (const { request, held } of lost) {
+    const untilKilled = () => {
+      held.resolve();
+      return killed.promise;
+    };
+    if (request === stored) void proxy.cutAfterNext(inserting, untilKilled);
+    else void proxy.cutBeforeNext(inserting, untilKilled);
+    ends.push(castVote(other, request).then((e)=>{console.log(Date.now(),"END",request.username,e.kind);return e}));
+    await held.promise; console.log(Date.now(),"held",request.username);
+  }
+  const crowd = Array.from({ length: 120 }, (_, i) => ballot(`Crowd${i}`, serverId));
+  const casts = crowd.map((request) => castVote(one, request));
+  const crowdEnds = Promise.allSettled(casts);
+  await Promise.race(casts);
+  await mongod.kill();
+  console.log(Date.now(),"killed"); killed.resolve();
+  for (const end of ends) await expect(end).rejects.toThrow(VoteEndUnknownError);
+  const crowdBefore = await crowdEnds;
+
+  await mongod.restart();
+  expect((await refuse(one, stored)).vote.username).toBe('Stored');
+  await accept(one, unsent);
+  await refuse(one, ballot('Before', serverId));
+  const crowdAfter = await Promise.all(crowd.map((request) => castVote(one, request)));
+  crowdBefore.forEach((before, i) => {
+    if (before.status === 'fulfilled') expect(crowdAfter[i]?.kind).toBe('refused');
+  });
+  expect(crowdBefore.some(({ status }) => status === 'fulfilled')).toBe(true);
+  expect(crowdBefore.some(({ status }) => status === 'rejected')).toBe(true);
+  expect(await votesOf(one, serverId)).toHaveLength(3 + crowd.length);
+});

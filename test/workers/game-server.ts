@@ -1,0 +1,93 @@
+import { ObjectId } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import { SECOND } from '../../src/clock.ts';
+import type { Protocol } from '../../src/delivery/listener.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import type { Platform } from '../../src/platform.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
+import { QUICK } from '../support/delivering.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+
+/** How long a test waits for a condition on a busy machine, and how often it looks. */
+export const PATIENT = { timeout: 20 * SECOND, interval: 20 };
+
+/** Retries within a test's time: a vote's own, and the tests of an unreachable listener. */
+const SOON = { DELIVERY_SCHEDULE: '0s,0.3s,0.3s,0.3s,0.5s', BREAKER_SCHEDULE: '0.3s,0.4s,0.5s' };
+
+/** A platform that casts and never drains by itself; its configuration is for worker processes too. */
+export function castingPlatform(env: Record<string, string> = {}): Promise<Platform> {
+  return testPlatform({ ...QUICK, ...SOON, ...env });
+}
+
+/** A listed server whose game runs a vote listener. */
+export type GameServer = {
+  serverId: ObjectId;
+  listener: VotifierListener;
+  /** Sets the listener as its owner would. */
+  set(changes?: { secret?: string; port?: number }): Promise<void>;
+  cast(username: string): Promise<Vote>;
+  /** How the forwarding of a vote stands. */
+  delivery(vote: Pick<Vote, '_id'>): Promise<Delivery>;
+  /** How many of its votes are in this state. */
+  count(state: Delivery['state']): Promise<number>;
+};
+
+type Options = { name?: string; protocol?: Protocol };
+
+/** Lists a server and starts its listener, which runs until the test ends. */
+export async function addGameServer(
+  platform: Platform,
+  { name = 'Alpha', protocol = 'votifier-v2' }: Options = {},
+): Promise<GameServer> {
+  const listener = new VotifierListener();
+  await listener.start();
+  onTestFinished(() => listener.stop());
+  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
+  const serverId = new ObjectId(added.serverId);
+  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
+
+  async function set(changes: { secret?: string; port?: number } = {}): Promise<void> {
+    const secret = protocol === 'votifier-v1' ? listener.publicKeyLine : listener.token;
+    const settings = { protocol, host: '127.0.0.1', port: listener.port, secret, serviceName: 'Tallyport' };
+    await setListener(platform, serverId, { ...settings, ...changes }, 'test');
+  }
+  await set();
+
+  return {
+    serverId,
+    listener,
+    set,
+    async cast(username) {
+      const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
+      if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
+      return cast.vote;
+    },
+    async delivery({ _id }) {
+      const found = await platform.votes.findOne({ serverId, _id });
+      if (!found) throw new Error(`no vote ${_id}`);
+      return found.delivery;
+    },
+    count: (state) => platform.votes.countDocuments({ serverId, 'delivery.state': state }),
+  };
+}
+
+/** Whether this process made the attempt. */
+export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, { pid }: WorkerProcess): boolean {
+  return attempt?.worker.split(':')[1] === String(pid);
+}
+
+/** The most attempts that were under way at one moment. Ends are rounded to a millisecond. */
+export function mostAtOnce(attempts: Attempt[]): number {
+  const spans = attempts.map(({ at, durationMs = 0 }) => ({
+    from: at.getTime(),
+    to: at.getTime() + durationMs - 1,
+  }));
+  return Math.max(
+    ...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length),
+  );
+}

@@ -1,0 +1,105 @@
+import { expect, it, vi } from 'vitest';
+import { relayDueWork } from '../../src/delivery/relay.ts';
+import type { Platform } from '../../src/platform.ts';
+import { startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, type GameServer, madeBy, mostAtOnce, PATIENT } from './game-server.ts';
+
+/** Two workers on one platform, started at the same time. */
+async function twoWorkers(platform: Platform, env: Record<string, string> = {}) {
+  return Promise.all([startWorker(platform.config, { env }), startWorker(platform.config, { env })]);
+}
+
+/** Wakes a listener as often as it can until `done`: as many votes and relays at once would. */
+async function nudgeUntil(platform: Platform, { serverId }: GameServer, done: () => Promise<boolean>) {
+  const listener = await platform.listeners.findOne({ serverId });
+  const payload = {
+    serverId: serverId.toHexString(),
+    listenerId: listener?._id.toHexString() ?? '',
+  };
+  await vi.waitUntil(async () => {
+    await platform.producer.add('forward-votes', payload, { hasten: true });
+    return done();
+  }, PATIENT);
+}
+
+function attemptsOf(platform: Platform, { serverId }: GameServer) {
+  return platform.votes
+    .aggregate([{ $match: { serverId } }, { $unwind: '$delivery.attempts' }])
+    .map((vote) => vote.delivery.attempts)
+    .toArray();
+}
+
+it('delivers a vote within a second or so of its cast', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  const began = performance.now();
+  const vote = await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.votes.length === 1, PATIENT);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(alpha.listener.votes[0]).toMatchObject({ username: 'Steve', uuid: vote._id.toString() });
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+});
+
+it('lets two workers share the listeners', async () => {
+  const platform = await castingPlatform();
+  const workers = await twoWorkers(platform, { WORKER_CONCURRENCY: '1' });
+  const servers = [
+    await addGameServer(platform, { name: 'Alpha' }),
+    await addGameServer(platform, { name: 'Beta' }),
+  ];
+  for (const { listener } of servers) listener.hold();
+  const votes = await Promise.all(servers.map((server) => server.cast('Steve')));
+  // A worker that does one job at a time would hold only one of them.
+  await vi.waitUntil(() => servers.every(({ listener }) => listener.held === 1), {
+    ...PATIENT,
+    interval: 5,
+  });
+  for (const { listener } of servers) listener.release();
+  const attempts = await vi.waitUntil(async () => {
+    const deliveries = await Promise.all(servers.map((server, index) => server.delivery(votes[index] as never)));
+    return deliveries.every(({ state }) => state === 'delivered') && deliveries.map(({ attempts }) => attempts[0]);
+  }, PATIENT);
+  for (const worker of workers) expect(attempts.some((attempt) => madeBy(attempt, worker))).toBe(true);
+});
+
+it('keeps the order of voting and four votes at once for a listener, whichever worker sends', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await twoWorkers(platform);
+  alpha.listener.behaviour = { answerDelayMs: 40 };
+  const votes = [];
+  for (let n = 0; n < 40; n += 1) votes.push(await alpha.cast(`player ${n}`));
+  await nudgeUntil(platform, alpha, async () => (await alpha.count('delivered')) === votes.length);
+
+  const attempts = await attemptsOf(platform, alpha);
+  expect(attempts).toHaveLength(votes.length);
+  expect(mostAtOnce(attempts)).toBe(4);
+  const started = await platform.votes.find({ serverId: alpha.serverId }).sort({ 'delivery.attempts.id': 1 }).toArray();
+  expect(started.map(({ username }) => username)).toEqual(votes.map(({ username }) => username));
+});
+
+it('tests an unreachable listener with a single vote at a time over all workers', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  alpha.listener.behaviour = { onConnect: 'silence' };
+  for (let n = 0; n < 8; n += 1) await alpha.cast(`player ${n}`);
+  await twoWorkers(platform);
+  const tests = async () => (await attemptsOf(platform, alpha)).filter(({ test, code }) => test && code);
+  await nudgeUntil(platform, alpha, async () => (await tests()).length >= 4);
+  expect(mostAtOnce(await tests())).toBe(1);
+
+  alpha.listener.behaviour = {};
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 8, PATIENT);
+  expect(alpha.listener.votes).toHaveLength(8);
+});
+
+it('finds the due votes of hundreds of servers in one round of two relays, each once', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const vote = await alpha.cast('Steve');
+  await platform.producer.settle();
+  await platform.queues['forward-votes'].obliterate({ force: true });
+  expect(vote).toBeDefined();
+  expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+});
