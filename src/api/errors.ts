@@ -64,8 +64,16 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   ECONNRESET: { status: 400, sentence: 'The body ended early.' },
 };
 
-function isDatabaseAway(error: Error): boolean {
-  return error instanceof DeadlineError || isUnknownEnd(error) || error.name === 'MongoWaitQueueTimeoutError';
+/** What the driver throws, bare, when a connection ends while it writes. */
+const WRITE_FAULTS = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+
+function isDatabaseAway(error: FastifyError): boolean {
+  return (
+    error instanceof DeadlineError ||
+    isUnknownEnd(error) ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
+    WRITE_FAULTS.has(error.code)
+  );
 }
 
 /** The one place where an error becomes an answer. */

@@ -1,5 +1,4 @@
 import { CommanderError } from 'commander';
-import { MongoError } from 'mongodb';
 import { ZodError } from 'zod';
 import { ConfigError } from '../config.ts';
 import { CredentialError } from '../delivery/credentials.ts';
@@ -49,7 +48,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
   if (error instanceof InvalidDocumentError) return invalid(Object.values(error.faults));
   if (error instanceof ZodError) return invalid(error.issues.map((issue) => issue.message));
-  if (error instanceof MongoError) return databaseFailure(error);
+  if (error instanceof Error && error.name.startsWith('Mongo')) return databaseFailure(error);
   const reason = error instanceof Error ? error.message : String(error);
   return { code: 'fault', message: `Tallyport failed: ${reason}` };
 }
@@ -61,8 +60,8 @@ function invalid(faults: string[]): Omit<Failure, 'exitCode'> {
 /** Server codes of a refused sign-in: unauthorized and authentication failed. */
 const REFUSED = new Set<unknown>([13, 18]);
 
-function databaseFailure(error: MongoError): Omit<Failure, 'exitCode'> {
-  if (REFUSED.has(error.code)) {
+function databaseFailure(error: Error): Omit<Failure, 'exitCode'> {
+  if ('code' in error && REFUSED.has(error.code)) {
     return {
       code: 'database-refused',
       message: 'MongoDB refuses the user name or the password of MONGODB_URI.',

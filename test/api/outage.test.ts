@@ -15,7 +15,7 @@ const MAY_HAVE_BEEN_COUNTED =
 async function behindProxy(): Promise<TestPlatform & { proxy: FaultProxy }> {
   const { mongodbUri } = freshNames();
   const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
-  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri), LOG_LEVEL: 'error' });
+  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri)});
   onTestFinished(async () => {
     await proxy.restore();
     await tallyport.close();

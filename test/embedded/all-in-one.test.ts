@@ -1,17 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Environment } from '../../src/embedded/binary.ts';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
-import { isAlive, type ProcessIdentity } from '../../src/embedded/process-identity.ts';
+import { isAlive } from '../../src/embedded/process-identity.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
+import { type DataFolder, freshDataFolder } from './data-folder.ts';
 import { bareMachine } from './machine.ts';
 
 const run = promisify(execFile);

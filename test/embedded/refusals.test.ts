@@ -26,7 +26,10 @@ describe('data of another version', () => {
     const machine = await bareMachine();
     await machine.addPython();
     await expect(
-      openServices(data.config(), quiet, { ...machine.env, MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path }),
+      openServices(data.config(), quiet, {
+        ...machine.env,
+        MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path,
+      }),
     ).rejects.toThrow(
       /redis was written by redis \d\.\d and opens with no other, but there is no redis-server on PATH/,
     );
@@ -52,7 +55,9 @@ test('when Redis does not start, mongod is ended again', async () => {
 test('a data folder that cannot be made is one sentence', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'file'), '');
-  await expect(openServices(data.config({ DATA_DIR: join(data.dir, 'file', 'x') }), quiet, data.env)).rejects.toThrow(
+  await expect(
+    openServices(data.config({ DATA_DIR: join(data.dir, 'file', 'x') }), quiet, data.env),
+  ).rejects.toThrow(
     /^The data folder cannot be made \(ENOTDIR: .+\): set DATA_DIR to one that you may write\.$/,
   );
 });
@@ -60,5 +65,7 @@ test('a data folder that cannot be made is one sentence', async () => {
 test('a damaged key is not replaced by a new one', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'secret-key'), '');
-  await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(/secret-key holds no key: put back/);
+  await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
+    /secret-key holds no key: put back/,
+  );
 });

@@ -1,17 +1,14 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { type Config, loadConfig } from '../../src/config.ts';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { identityOf, isAlive } from '../../src/embedded/process-identity.ts';
 import { findServices, openServices } from '../../src/embedded/services.ts';
-import { bareMachine } from './machine.ts';
+import { type DataFolder, freshDataFolder } from './data-folder.ts';
 
 const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
 const quiet = () => undefined;

@@ -103,10 +103,13 @@ function watch(child: ChildProcess): WorkerProcess {
     else errors.push(text);
     tell();
   };
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface({ input: stream }).on('line', hear);
-  }
-  const end = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  const outputs = [child.stdout, child.stderr].flatMap((stream) => {
+    return stream ? [createInterface({ input: stream }).on('line', hear)] : [];
+  });
+  // Not the event `close`: it does not come when the channel was cut from here.
+  const end = Promise.all([once(child, 'exit'), ...outputs.map((output) => once(output, 'close'))]).then(
+    ([[code, signal]]) => ({ code, signal }),
+  );
   void end.then(tell);
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const story = () => [...lines.map((line) => JSON.stringify(line)), ...errors].slice(-40).join('\n');
