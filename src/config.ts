@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
@@ -214,12 +216,29 @@ function crossFaults(env: Environment): string[] {
   return faults;
 }
 
+/** Variables of a process, to read a configuration from and to hand to child processes. */
+export type Variables = Record<string, string | undefined>;
+
+/**
+ * A copy of this process's environment, with what `.env` in the working directory adds to it; tests leave that
+ * file alone.
+ */
+export function ownEnvironment(): Variables {
+  if (process.env.NODE_ENV === 'test') return { ...process.env };
+  try {
+    return { ...parseEnv(readFileSync('.env', 'utf8')), ...process.env };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { ...process.env };
+    throw new ConfigError([`.env cannot be read: ${error instanceof Error ? error.message : error}`]);
+  }
+}
+
 /**
  * Reads the configuration. An empty value counts as absent.
  *
  * @throws {ConfigError} with one readable line for each wrong value.
  */
-export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );

@@ -9,8 +9,7 @@ import { ObjectId } from 'mongodb';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { SECOND } from './clock.ts';
-import { ConfigError, loadConfig } from './config.ts';
-import { ownEnvironment } from './embedded/environment.ts';
+import { ConfigError, loadConfig, ownEnvironment } from './config.ts';
 import { ServiceError } from './embedded/service-error.ts';
 import { openPlatform, type Platform } from './platform.ts';
 import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
@@ -123,7 +122,7 @@ try {
     OPERATOR_PASSWORD_HASH: await hashPassword(password),
   };
   const config = loadConfig(env);
-  running = await startAllInOne(config, { log: say, output: say, env });
+  running = await startAllInOne(config, { log: say, env });
   opened = await openPlatform(running.config, 'demo');
   const listener = openListener();
   await listener.start();

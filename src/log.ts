@@ -13,6 +13,9 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'set-cookie', 'token', 'public
  * @param to - 1 for standard output; 2 for standard error, where a command's output is something else
  */
 export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string, to: 1 | 2 = 1): Logger {
+  // Written at once: an asynchronous destination whose reader is gone would keep the process from ending.
+  const destination = pino.destination({ dest: to, sync: true });
+  destination.on('error', () => undefined);
   return pino(
     {
       level: config.LOG_LEVEL,
@@ -24,6 +27,6 @@ export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string,
         censor: '[redacted]',
       },
     },
-    pino.destination(to),
+    destination,
   );
 }

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Processor, Worker } from 'bullmq';
 import { SECOND } from '../src/clock.ts';
 import { ConfigError } from '../src/config.ts';
+import { within } from '../src/deadline.ts';
 import type { Metrics } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess, type Work } from '../src/process.ts';
@@ -15,8 +15,10 @@ import { runRelay } from './relay.ts';
 const LAST_ANSWERS_MS = 10 * SECOND;
 /** Nobody waits for a worker's operation on many votes, but it must end. */
 const LONGEST_OPERATION_MS = 30 * SECOND;
-/** A worker whose Redis is away never closes by itself. */
+/** A worker whose Redis is away never closes by itself: it is left so long after its last job has ended. */
 const CLOSE_PATIENCE_MS = 3 * SECOND;
+/** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
+const RETRY_MS = SECOND;
 
 /** Every queue's worker, thin. */
 function processors(
@@ -44,15 +46,24 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
   const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
+  const underWay = new Set<Promise<unknown>>();
+  const noted = (processor: Processor): Processor => {
+    return (...job) => {
+      const run = processor(...job).finally(() => underWay.delete(run));
+      underWay.add(run);
+      return run;
+    };
+  };
   const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
-    const worker = new Worker(name, process[name], {
+    const worker = new Worker(name, noted(process[name]), {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: name === 'forward-votes' ? config.WORKER_CONCURRENCY : 1,
       // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
       lockDuration: config.LEASE_MS / 2,
       stalledInterval: config.LEASE_MS / 4,
+      runRetryDelay: RETRY_MS,
       // A job that was found stalled is never given up: it is only a wake-up call.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
@@ -73,13 +84,9 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
   return {
     async close() {
       stop.abort();
-      const tooLong = setTimeout(() => waitNoLonger.abort(), LAST_ANSWERS_MS);
-      await Promise.race([
-        Promise.all(workers.map((worker) => worker.close())),
-        pause(LAST_ANSWERS_MS + CLOSE_PATIENCE_MS, undefined, { ref: false }),
-      ]);
-      clearTimeout(tooLong);
-      await relay;
+      const closed = Promise.all([...workers.map((worker) => worker.close()), relay]);
+      await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
+      await within(CLOSE_PATIENCE_MS, closed).catch(() => undefined);
       connection.disconnect();
     },
   };

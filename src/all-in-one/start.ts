@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MINUTE, SECOND } from '../clock.ts';
 import type { Config, ConnectedConfig } from '../config.ts';
+import { ownEnvironment } from '../config.ts';
 import type { Environment } from '../embedded/binary.ts';
-import { ownEnvironment } from '../embedded/environment.ts';
 import { keepRunning, type Running } from '../embedded/keep-running.ts';
 import { type Say, ServiceError } from '../embedded/service-error.ts';
 import { freePort } from '../embedded/service-process.ts';
@@ -108,6 +108,8 @@ function settledVariables(config: ConnectedConfig, metricsPort: number): Environ
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
+    // Names are resolved on this pool: with Node's four threads a few dead name servers hold up every listener.
+    UV_THREADPOOL_SIZE: '64',
   };
 }
 

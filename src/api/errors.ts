@@ -61,18 +61,17 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
     status: 400,
     sentence: 'The body is not as long as Content-Length says.',
   },
-  ECONNRESET: { status: 400, sentence: 'The body ended early.' },
 };
 
 /** What the driver throws, bare, when a connection ends while it writes. */
-const WRITE_FAULTS = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
 function isDatabaseAway(error: FastifyError): boolean {
   return (
     error instanceof DeadlineError ||
     isUnknownEnd(error) ||
     error.name === 'MongoWaitQueueTimeoutError' ||
-    WRITE_FAULTS.has(error.code)
+    SOCKET_FAULTS.has(error.code)
   );
 }
 
@@ -82,6 +81,7 @@ function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (hasZodFastifySchemaValidationErrors(error)) {
     return { status: 400, sentence: describeFaults(error, request) };
   }
+  if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
   if (isDatabaseAway(error)) return unavailable(SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
@@ -104,7 +104,10 @@ function describeFaults({ validation, validationContext }: Validation, request: 
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
     // A rule shared with other doors may name its field itself.
-    faults.set(field, rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`);
+    faults.set(
+      field,
+      rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
+    );
   }
   return [...faults.values()].map((fault) => fault.replace(/\.?$/, '.')).join(' ');
 }

@@ -15,7 +15,7 @@ const MAY_HAVE_BEEN_COUNTED =
 async function behindProxy(): Promise<TestPlatform & { proxy: FaultProxy }> {
   const { mongodbUri } = freshNames();
   const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
-  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri)});
+  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri) });
   onTestFinished(async () => {
     await proxy.restore();
     await tallyport.close();
@@ -111,10 +111,7 @@ describe('a report whose update loses its connection', () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
     const update = mongoCommand('update', 'servers');
-    for (const cut of [
-      tallyport.proxy.cutAfterNext(update),
-      tallyport.proxy.cutBeforeNext(update),
-    ]) {
+    for (const cut of [tallyport.proxy.cutAfterNext(update), tallyport.proxy.cutBeforeNext(update)]) {
       expect((await tallyport.report(server, REPORT)).status).toBe(200);
       await cut;
       expect((await tallyport.report(server, REPORT)).status).toBe(429);
@@ -166,14 +163,18 @@ describe('overload', () => {
       if (working) setTimeout(work);
     };
     work();
-    await expect.poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 }).toBe(503);
+    await expect
+      .poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 })
+      .toBe(503);
     const refused = await tallyport.call(server, 'info');
     expect([refused.headers.get('retry-after'), refused.body]).toEqual([
       '5',
       { error: 'There is too much to do at this moment: try again in a few seconds.' },
     ]);
     working = false;
-    await expect.poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 }).toBe(200);
+    await expect
+      .poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 })
+      .toBe(200);
   }, 60_000);
 });
 

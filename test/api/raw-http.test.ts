@@ -65,7 +65,12 @@ describe('what is no HTTP request is answered in the shape of all errors', () =>
     ['a length and chunks', 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '{}', 400],
     ['a chunk that is none', 'Transfer-Encoding: chunked\r\n', 'zz\r\n{}', 400],
     ['endless chunk extensions', 'Transfer-Encoding: chunked\r\n', `2;${'x'.repeat(20_000)}\r\n{}`, 413],
-    ['a key given twice', 'Idempotency-Key: a\r\nIdempotency-Key: b\r\nContent-Length: 2\r\nConnection: close\r\n', '{}', 400],
+    [
+      'a key given twice',
+      'Idempotency-Key: a\r\nIdempotency-Key: b\r\nContent-Length: 2\r\nConnection: close\r\n',
+      '{}',
+      400,
+    ],
   ])('%s', async (_, headers, body, status) => {
     expect(refusal(await exchange(vote(headers, body)))).toBe(status);
   });

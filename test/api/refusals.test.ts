@@ -12,8 +12,11 @@ beforeAll(async () => {
 afterAll(() => tallyport.close());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = JSON_TYPE, to = server) =>
-  tallyport.call(to, 'vote', { method: 'POST', body, headers });
+const post = (
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = JSON_TYPE,
+  to = server,
+) => tallyport.call(to, 'vote', { method: 'POST', body, headers });
 let players = 0;
 const nextPlayer = () => `player ${++players}`;
 

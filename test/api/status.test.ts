@@ -119,8 +119,7 @@ test('of reports that race exactly one is taken', async () => {
 });
 
 describe('a report is refused', () => {
-  const players = (minimum: number) =>
-    `is required and must be a whole number, ${minimum} to 2147483647.`;
+  const players = (minimum: number) => `is required and must be a whole number, ${minimum} to 2147483647.`;
   test.each([
     ['without players', { max_players: 1 }, `online_players ${players(0)}`],
     ['without a maximum', { online_players: 1 }, `max_players ${players(-1)}`],

@@ -83,7 +83,10 @@ describe('stopping', () => {
   const vote = (server: TestServer, length: number) =>
     `POST /api/v1/servers/${server.serverId}/vote HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-  async function open({ url }: WebProcess, bytes: string): Promise<{ socket: Socket; rest: Promise<string> }> {
+  async function open(
+    { url }: WebProcess,
+    bytes: string,
+  ): Promise<{ socket: Socket; rest: Promise<string> }> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -99,7 +102,14 @@ describe('stopping', () => {
 
   /** Until the process has refused a new connection: it is stopping. */
   async function untilPortClosed({ url }: WebProcess): Promise<void> {
-    await expect.poll(() => ask(`${url}/healthz`).then(() => 'open', () => 'closed')).toBe('closed');
+    await expect
+      .poll(() =>
+        ask(`${url}/healthz`).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed');
   }
 
   test('what is under way is answered, what comes later is refused with 503, and the exit code is 0', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { ownEnvironment } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { QUICK } from '../support/delivering.ts';

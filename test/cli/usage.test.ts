@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { ownEnvironment } from '../../src/config.ts';
 import { verifyPassword } from '../../src/site/operator/password.ts';
 import { tallyport } from './tallyport.ts';
 

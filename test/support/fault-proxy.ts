@@ -133,7 +133,11 @@ export async function startFaultProxy(
     }
   }
 
-  function expect(kind: Fault['kind'], matches: Matcher, meanwhile: Meanwhile = async () => undefined): Promise<void> {
+  function expect(
+    kind: Fault['kind'],
+    matches: Matcher,
+    meanwhile: Meanwhile = async () => undefined,
+  ): Promise<void> {
     const done = Promise.withResolvers<void>();
     // A test that fails before it awaits the fault must not fail twice.
     done.promise.catch(() => undefined);

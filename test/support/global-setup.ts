@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
+import { ownEnvironment } from '../../src/config.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { sweepFolders } from './service-folders.ts';

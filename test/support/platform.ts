@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { buildApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ConnectedConfig } from '../../src/config.ts';
-import { ownEnvironment } from '../../src/embedded/environment.ts';
+import { ownEnvironment } from '../../src/config.ts';
 import { readiness } from '../../src/health.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
@@ -55,7 +55,12 @@ export type TestPlatform = {
    */
   call(server: TestServer, endpoint: string, init?: RequestInit, url?: string): Promise<Answer>;
   /** Casts a vote. */
-  vote(server: TestServer, username: unknown, headers?: Record<string, string>, url?: string): Promise<Answer>;
+  vote(
+    server: TestServer,
+    username: unknown,
+    headers?: Record<string, string>,
+    url?: string,
+  ): Promise<Answer>;
   /** Reports a status. */
   report(server: TestServer, body: unknown): Promise<Answer>;
   close(): Promise<void>;

@@ -62,7 +62,11 @@ export async function startScheduler(config: ConnectedConfig, options: Options =
   return scheduler;
 }
 
-function spawnProcess(entry: string, config: ConnectedConfig, { env = {}, args = [] }: Options): WorkerProcess {
+function spawnProcess(
+  entry: string,
+  config: ConnectedConfig,
+  { env = {}, args = [] }: Options,
+): WorkerProcess {
   const path = fileURLToPath(new URL(`../../workers/${entry}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
     env: { ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env },

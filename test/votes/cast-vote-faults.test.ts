@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
@@ -63,6 +64,30 @@ describe('an insert whose end is lost', () => {
     await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
     await Promise.all(faults);
     expect(await checkVote(voting.one, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
+  });
+});
+
+describe('an insert that the database refuses', () => {
+  async function refuseVotesOf({ serverId }: { serverId: ObjectId }): Promise<void> {
+    const { db } = voting.one.mongo;
+    await db.command({ collMod: 'votes', validator: { serverId: { $ne: serverId } } });
+    onTestFinished(async () => {
+      await db.command({ collMod: 'votes', validator: {} });
+    });
+  }
+
+  test('has failed, and is known to', async () => {
+    const request = ballot('Steve');
+    await refuseVotesOf(request);
+    const end = await castVote(voting.one, request).catch((error: unknown) => error);
+    expect(end).toMatchObject({ name: 'MongoServerError', code: 121 });
+  });
+
+  test('has an unknown end all the same after a try whose end was lost', async () => {
+    const request = ballot('Steve');
+    const cut = voting.proxy.cutBeforeNext(inserting, () => refuseVotesOf(request));
+    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
+    await cut;
   });
 });
 

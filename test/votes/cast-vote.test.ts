@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';

@@ -184,7 +184,9 @@ describe('forgetting a vote', () => {
     await accept(voting.one, ballot('Steve', serverId));
     await forgetVote(voting.one, serverId, 'Steve', 'test');
     const ends = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => castVote(i % 2 ? voting.one : voting.other, ballot('Steve', serverId))),
+      Array.from({ length: 20 }, (_, i) =>
+        castVote(i % 2 ? voting.one : voting.other, ballot('Steve', serverId)),
+      ),
     );
     expect(ends.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
     expect(await votesOf(voting.one, serverId)).toHaveLength(2);

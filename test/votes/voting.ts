@@ -56,6 +56,11 @@ export async function refuse(deps: Platform, request: CastRequest): Promise<Refu
   return end;
 }
 
+/** An answer's body, in which all that the vote decides stands. */
+export function bodyOf({ vote, monthlyVotes }: Pick<Accepted, 'vote'> & { monthlyVotes?: number }): string {
+  return JSON.stringify({ monthlyVotes, votedAt: vote.votedAt, username: vote.username });
+}
+
 /** All votes of a server as they are stored, in the order of their insertion numbers. */
 export function votesOf({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<Vote[]> {
   return votes.find({ serverId }).sort({ usernameKey: 1, seq: 1 }).toArray();

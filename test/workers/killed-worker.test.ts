@@ -11,7 +11,8 @@ async function workersOf(platform: Platform) {
     async senderOf(server: GameServer, vote: Parameters<GameServer['delivery']>[0]) {
       const { attempts } = await server.delivery(vote);
       const [sender, other] = madeBy(attempts[0], workers[0]) ? workers : workers.toReversed();
-      if (!sender || !other || !madeBy(attempts[0], sender)) throw new Error('neither worker made the attempt');
+      if (!sender || !other || !madeBy(attempts[0], sender))
+        throw new Error('neither worker made the attempt');
       return { sender, other };
     },
   };
@@ -89,9 +90,11 @@ async function greeterOnCommand() {
   const heard = { bytes: 0 };
   const server = net.createServer((socket) => {
     sockets.push(socket);
-    socket.on('error', () => undefined).on('data', (bytes) => {
-      heard.bytes += bytes.length;
-    });
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        heard.bytes += bytes.length;
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

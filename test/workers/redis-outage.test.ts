@@ -52,7 +52,14 @@ it('accepts votes quickly while Redis is stopped', async () => {
     times.push(performance.now() - t);
   }
   times.sort((a, b) => a - b);
-  console.log('2000 casts', times.reduce((a, b) => a + b), 'median', times[1000], 'max', times.at(-1));
+  console.log(
+    '2000 casts',
+    times.reduce((a, b) => a + b),
+    'median',
+    times[1000],
+    'max',
+    times.at(-1),
+  );
   redis.resume();
   const t0 = performance.now();
   await allArrive(alpha, 2001);

@@ -2,7 +2,14 @@ import { expect, it, vi } from 'vitest';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import type { Platform } from '../../src/platform.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, madeBy, mostAtOnce, PATIENT } from './game-server.ts';
+import {
+  addGameServer,
+  castingPlatform,
+  type GameServer,
+  madeBy,
+  mostAtOnce,
+  PATIENT,
+} from './game-server.ts';
 
 /** Two workers on one platform, started at the same time. */
 async function twoWorkers(platform: Platform, env: Record<string, string> = {}) {
@@ -57,8 +64,12 @@ it('lets two workers share the listeners', async () => {
   });
   for (const { listener } of servers) listener.release();
   const attempts = await vi.waitUntil(async () => {
-    const deliveries = await Promise.all(servers.map((server, index) => server.delivery(votes[index] as never)));
-    return deliveries.every(({ state }) => state === 'delivered') && deliveries.map(({ attempts }) => attempts[0]);
+    const deliveries = await Promise.all(
+      servers.map((server, index) => server.delivery(votes[index] as never)),
+    );
+    return (
+      deliveries.every(({ state }) => state === 'delivered') && deliveries.map(({ attempts }) => attempts[0])
+    );
   }, PATIENT);
   for (const worker of workers) expect(attempts.some((attempt) => madeBy(attempt, worker))).toBe(true);
 });
@@ -75,7 +86,10 @@ it('keeps the order of voting and four votes at once for a listener, whichever w
   const attempts = await attemptsOf(platform, alpha);
   expect(attempts).toHaveLength(votes.length);
   expect(mostAtOnce(attempts)).toBe(4);
-  const started = await platform.votes.find({ serverId: alpha.serverId }).sort({ 'delivery.attempts.id': 1 }).toArray();
+  const started = await platform.votes
+    .find({ serverId: alpha.serverId })
+    .sort({ 'delivery.attempts.id': 1 })
+    .toArray();
   expect(started.map(({ username }) => username)).toEqual(votes.map(({ username }) => username));
 });
 

@@ -85,7 +85,9 @@ it('ends when its parent is gone', async () => {
   const platform = await castingPlatform();
   const worker = await startWorker(platform.config);
   worker.leave();
-  await vi.waitFor(() => expect(worker.hasEnded()).toBe(true), {timeout: 5000}).catch(() => console.log('not ended'));
+  await vi
+    .waitFor(() => expect(worker.hasEnded()).toBe(true), { timeout: 5000 })
+    .catch(() => console.log('not ended'));
   console.log(worker.lines, worker.errors);
   expect(await worker.ended()).toMatchObject({ code: 0 });
 });

@@ -12,7 +12,11 @@ const info = z.object({
   name: z.string(),
   slug: z.string().meta({ description: "The server's part of its page's address; it never changes." }),
   address: z.string().meta({ examples: ['play.example.org'] }),
-  connection_port: z.int().min(1).max(65_535).meta({ examples: [25_565] }),
+  connection_port: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .meta({ examples: [25_565] }),
   country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
   status: z.enum(['online', 'offline', 'unknown']).meta({
     description: '`unknown` until the first answer, and 15 minutes after the last report.',

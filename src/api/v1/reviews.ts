@@ -37,7 +37,11 @@ const querystring = z.object({
 
 const page = z.object({
   review_count: count,
-  average_rating: z.number().min(0).max(5).meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
+  average_rating: z
+    .number()
+    .min(0)
+    .max(5)
+    .meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
   reviews: z.array(
     z.object({
       username: z.string(),

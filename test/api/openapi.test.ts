@@ -1,0 +1,66 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ask, type OpenApi } from '../support/api-description.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+let tallyport: TestPlatform;
+let document: OpenApi;
+beforeAll(async () => {
+  tallyport = await startPlatform();
+  document = JSON.parse((await ask(`${tallyport.url}/openapi.json`)).text);
+});
+afterAll(() => tallyport.close());
+
+test('it is a valid OpenAPI 3.1 document, which nobody needs a token to read', async () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+});
+
+test('it has every endpoint with every answer, and nothing else', () => {
+  const answers = Object.fromEntries(
+    Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { responses }]) => [
+        `${method} ${path.replace('/api/v1/servers/{server_id}', '…')}`,
+        Object.keys(responses).join(' '),
+      ]),
+    ),
+  );
+  expect(answers).toEqual({
+    'post …/vote': '200 400 401 413 415 422 429 500 503',
+    'get …/check-vote': '200 400 401 500 503',
+    'post …/status': '200 400 401 413 415 429 500 503',
+    'get …/info': '200 400 401 500 503',
+    'get …/reviews': '200 400 401 500 503',
+  });
+});
+
+test('it names the headers of requests and answers', () => {
+  const vote = document.paths['/api/v1/servers/{server_id}/vote']?.post;
+  const headersOf = (status: number) => Object.keys(vote?.responses[status]?.headers ?? {}).sort();
+  expect(headersOf(200)).toEqual(['RateLimit', 'RateLimit-Policy', 'Vote-Id']);
+  expect(headersOf(429)).toEqual(['RateLimit', 'RateLimit-Policy', 'Retry-After']);
+  expect(headersOf(503)).toEqual(['Retry-After']);
+  expect(headersOf(401)).toEqual(['WWW-Authenticate']);
+  expect(vote).toMatchObject({
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ in: 'header', name: 'Idempotency-Key', required: false }),
+    ]),
+  });
+});
+
+test('where PUBLIC_URL has a path everything stands under it; health stands at the root too', async () => {
+  const listing = await startPlatform({ PUBLIC_URL: 'https://example.org/games/listing/' });
+  onTestFinished(() => listing.close());
+  const base = `${listing.url}/games/listing`;
+  const server = await listing.addServer();
+  expect((await listing.vote(server, 'Steve')).status).toBe(200);
+  const described = JSON.parse((await ask(`${base}/openapi.json`)).text);
+  expect(described).toMatchObject({ servers: [{ url: 'https://example.org/games/listing' }] });
+  expect(Object.keys(described.paths)).toEqual(Object.keys(document.paths));
+  for (const path of ['/healthz', '/games/listing/healthz', '/games/listing/docs/']) {
+    expect((await ask(`${listing.url}${path}`)).status, path).toBe(200);
+  }
+  for (const path of ['/openapi.json', '/docs/', `/api/v1/servers/${server.serverId}/info`, '/games']) {
+    expect((await ask(`${listing.url}${path}`)).status, path).toBe(404);
+  }
+});
