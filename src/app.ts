@@ -8,7 +8,7 @@ import { answerClientError, answerExpectations } from './api/connection-errors.t
 import { answerError, BODY_LIMIT, exitForErrors } from './api/errors.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
-import { refuseWhileStopping, watchRequests } from './api/requests.ts';
+import { refuseOverload, refuseWhileStopping, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
@@ -47,6 +47,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   await app.register(underPressure, {
     maxEventLoopDelay: SECOND,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+    pressureHandler: refuseOverload,
   });
   await describeApi(app, { publicUrl: config.PUBLIC_URL });
 

@@ -8,7 +8,12 @@ export type RedisConnection = Redis | Cluster;
  * Commands wait for Redis for ever, as BullMQ demands: a queue whose first command fails never works again. So
  * whoever must not wait looks at `connection.status` first and bounds the wait (`createProducer`).
  */
-const OPTIONS = { maxRetriesPerRequest: null, connectTimeout: 5 * SECOND } satisfies RedisOptions;
+const OPTIONS = {
+  maxRetriesPerRequest: null,
+  connectTimeout: 5 * SECOND,
+  // A command that ends while Redis is away would wait for it otherwise.
+  disconnectTimeout: 200,
+} satisfies RedisOptions;
 
 function retryDelay(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2 * SECOND);

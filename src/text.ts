@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The length of `value` in Unicode code points, as the contract counts characters. */
-export function codePoints(value: string): number {
+function codePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
   return count;

@@ -36,7 +36,9 @@ export function forwardVotes(
   return async (job, token) => {
     const { serverId, listenerId } = QUEUES['forward-votes'].payload.parse(job.data);
     const end = await drainListener(deps, new ObjectId(serverId), { ...signals, budgetMs: BUDGET_MS });
-    if (end.kind === 'more') await platform.producer.add('forward-votes', { serverId, listenerId });
+    // After a stop of ours another worker goes on at once.
+    if (end.kind === 'more' || end.kind === 'stopped')
+      await platform.producer.add('forward-votes', { serverId, listenerId });
     if (end.kind === 'unreachable') await delay(job, token, end);
     return end.kind;
   };

@@ -36,7 +36,6 @@ export const SENTENCES = {
   405: 'This address does not take that method: see the Allow header.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than 16 KiB.',
-  414: 'The address is too long.',
   415: 'The body must be JSON, sent with Content-Type: application/json and without Content-Encoding.',
   417: 'The only expectation that is met is 100-continue.',
   431: 'The headers are larger than 16 KiB.',
@@ -52,9 +51,7 @@ export function unavailable(sentence: string): Refusal {
 }
 
 const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
-  FST_UNDER_PRESSURE: unavailable(SENTENCES.overload),
   FST_ERR_BAD_URL: { status: 400, sentence: 'The address has malformed percent-encoding.' },
-  FST_ERR_MAX_PARAM_LENGTH: { status: 414, sentence: SENTENCES[414] },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, sentence: SENTENCES[415] },
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, sentence: SENTENCES[413] },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './errors.ts';
 
 /** Gives every answer its request's id, refuses a request without a Host, and logs how each one ended. */
@@ -10,13 +10,14 @@ export function watchRequests(app: FastifyInstance): void {
     }
   });
   app.addHook('onResponse', async (request, reply) => {
-    const { server_id: serverId } = (request.params ?? {}) as { server_id?: string };
+    const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
     const end = {
       event: 'request.ended',
       method: request.method,
       // The pattern: an address may hold what is nobody's business, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      ...(serverId ? { serverId } : {}),
+      // Whatever a stranger may have typed there instead of an id stays out.
+      ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
     };
@@ -33,4 +34,10 @@ export function refuseWhileStopping(app: FastifyInstance, stopping: AbortSignal)
   app.addHook('onSend', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');
   });
+}
+
+/** Refuses a request while there is too much to do. The process lives all the same: `/healthz` says so. */
+export async function refuseOverload(request: FastifyRequest): Promise<void> {
+  if (request.routeOptions.url?.endsWith('/healthz')) return;
+  throw new RefusedError(unavailable(SENTENCES.overload));
 }

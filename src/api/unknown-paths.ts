@@ -39,7 +39,7 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
     if (!request.is404) return;
     const path = decoded(request.url.split('?')[0] ?? '');
     const fitting = [...methods.values()].filter(({ expression }) => expression.test(path));
-    const allow = [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].sort();
+    const allow = [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
     if (allow.length === 0) throw new RefusedError({ status: 404, sentence: SENTENCES[404] });
     throw new RefusedError({ status: 405, sentence: SENTENCES[405], headers: { allow: allow.join(', ') } });
   });

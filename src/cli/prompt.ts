@@ -10,15 +10,13 @@ export function canAsk(): boolean {
 
 /** Asks the person at the terminal; the answer is what was typed. Questions never go to standard output. */
 async function ask(question: string, { echo }: { echo: boolean }): Promise<string> {
-  process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({
-    input: process.stdin,
-    output: echo ? process.stderr : silent,
-    terminal: true,
-  });
+  const output = echo ? process.stderr : silent;
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
   const left = new AbortController();
   terminal.on('close', () => left.abort()).on('SIGINT', () => terminal.close());
+  // Only now does the terminal itself echo no more.
+  if (!echo) process.stderr.write(question);
   try {
     return await terminal.question(echo ? question : '', { signal: left.signal });
   } catch (error) {

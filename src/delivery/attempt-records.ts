@@ -1,6 +1,6 @@
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, type Clock, SECOND } from '../clock.ts';
+import { after, type Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
 import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
@@ -18,9 +18,6 @@ export type Recording = {
 
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };
-
-/** A fault of ours is tried again after this long. */
-const OUR_FAULT_PAUSE_MS = 5 * SECOND;
 
 /**
  * Takes the next vote in a listener's line and records the attempt, in one durable operation, before anything
@@ -87,7 +84,7 @@ function challengeRefusedBefore(vote: Vote): boolean {
  * test's; a vote that failed a test goes behind the others.
  */
 function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule: readonly number[]) {
-  const { step, ambiguousEnds } = vote.delivery;
+  const { step, ambiguousEnds, ends } = vote.delivery;
   switch (end.class) {
     case 'delivered':
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
@@ -109,7 +106,8 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
       return waitAgain(now);
     case 'none':
       return {
-        ...waitAgain(end.code === 'our-fault' ? after(now, OUR_FAULT_PAUSE_MS) : now),
+        // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
+        ...waitAgain(end.code === 'our-fault' ? after(now, delayAt(schedule, 1 + (ends.none ?? 0))) : now),
         inc: { 'delivery.attemptCount': -1 },
       };
   }
@@ -123,7 +121,7 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
       set: {
         'delivery.state': 'waiting',
         'delivery.nextAt': nextAt,
-        ...(attempt.test && end.class !== 'none' ? { 'delivery.queuedAt': now } : {}),
+        ...(attempt.test && end.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
       },
       unset: { 'delivery.leaseUntil': '' },
     } as const;
@@ -180,7 +178,7 @@ export async function recordEnd(
     {
       serverId,
       _id,
-      'delivery.state': { $in: ['waiting', 'unconfirmed', 'failed'] },
+      'delivery.state': { $in: ['none', 'waiting', 'unconfirmed', 'failed'] },
       'delivery.attempts': { $elemMatch: { id, class: 'ambiguous' } },
     },
     {
@@ -252,15 +250,18 @@ export async function expireVotes(
  * Takes every waiting vote of a server out of the line: to `none` when its listener is gone (to be sent later by
  * hand), to `failed` when the server itself is. Votes being sent end by themselves. Safe to run again.
  *
+ * @param asOf - when it was seen that the listener or the server is gone: a vote that entered the line after
+ *   that may wait for a listener that was set since
  * @returns how many were taken out
  */
 export async function releaseWaitingVotes(
   { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
   serverId: ObjectId,
   kind: 'listener-removed' | 'server-removed',
+  asOf = clock.now(),
 ): Promise<number> {
   const released = await votes.updateMany(
-    { serverId, 'delivery.state': 'waiting' },
+    { serverId, 'delivery.state': 'waiting', 'delivery.queuedAt': { $lte: asOf } },
     {
       $set: { 'delivery.state': kind === 'listener-removed' ? 'none' : 'failed' },
       $unset: ENDED,
@@ -268,4 +269,20 @@ export async function releaseWaitingVotes(
     },
   );
   return released.modifiedCount;
+}
+
+/**
+ * Takes the votes of a server without a listener out of the line, those too that a dead worker was sending: no
+ * drain will end these. Safe to run again.
+ *
+ * @param asOf - when it was seen that there is no listener
+ * @returns how many were taken out
+ */
+export async function releaseLeftVotes(
+  recording: Recording,
+  serverId: ObjectId,
+  asOf: Date,
+): Promise<number> {
+  await endLostAttempts(recording, serverId);
+  return releaseWaitingVotes(recording, serverId, 'listener-removed', asOf);
 }

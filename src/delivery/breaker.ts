@@ -40,8 +40,12 @@ export function standingAfter(
         pause: { at: now, by: 'tallyport', code: 'repeated-vote-faults', ...said },
       };
     }
-    case 'none':
-      return before;
+    case 'none': {
+      // It says nothing about the listener, but the next test must not follow without a pause.
+      if (!end.test || end.code !== 'our-fault') return before;
+      const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
+      return { ...before, breaker: { ...before.breaker, nextTestAt } };
+    }
   }
 }
 

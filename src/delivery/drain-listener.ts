@@ -7,12 +7,14 @@ import {
   claimNextVote,
   endLostAttempts,
   type Recording,
-  recordEnd,
+  releaseLeftVotes,
   releaseWaitingVotes,
 } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import { type Listener, listenerState } from './listener.ts';
+import { giveLeaseBack, takeLease } from './listener-lease.ts';
 import { type Outcome, outcome } from './outcomes.ts';
+import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
 
@@ -71,39 +73,20 @@ export async function drainListener(
   limits: DrainLimits,
 ): Promise<DrainEnd> {
   const owner = `${deps.processId}:${new ObjectId().toHexString()}`;
+  const asOf = deps.clock.now();
   const listener = await takeLease(deps, serverId, owner);
   if (listener === 'busy') return { kind: 'busy' };
   if (!listener) {
-    await releaseWaitingVotes(deps, serverId, 'listener-removed');
+    await releaseLeftVotes(deps, serverId, asOf);
     return { kind: 'gone' };
   }
+  // When its secret cannot be read, the lease is kept on purpose: nobody tries again before it has run out.
   const drain = new Drain(deps, owner, listener, limits);
   try {
     return await drain.run();
   } finally {
     await drain.close();
   }
-}
-
-/** Takes or renews the lease by mongod's clock; `'busy'` when another holds it, null when there is no listener. */
-async function takeLease(
-  { listeners, config }: Draining,
-  serverId: ObjectId,
-  owner: string,
-): Promise<Listener | 'busy' | null> {
-  const taken = await listeners.findOneAndUpdate(
-    {
-      serverId,
-      $or: [
-        { 'lease.owner': owner },
-        { $expr: { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] } },
-      ],
-    },
-    [{ $set: { lease: { owner, until: { $add: ['$$NOW', config.LEASE_MS] } } } }],
-    { returnDocument: 'after' },
-  );
-  if (taken) return taken;
-  return (await listeners.countDocuments({ serverId }, { limit: 1 })) > 0 ? 'busy' : null;
 }
 
 /** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
@@ -115,6 +98,7 @@ class Drain {
   #listener: Listener;
   #opened: OpenedListener;
   #renewedAt = performance.now();
+  #lastDeliveredAt: Date | undefined;
   /** Changes of the listener's standing are written one after the other. */
   #written: Promise<unknown> = Promise.resolve();
   /** The first fault of ours in an attempt; it ends the drain. */
@@ -153,10 +137,7 @@ class Drain {
   /** Gives the lease back once nothing is under way. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
-    await this.#deps.listeners.updateOne(
-      { serverId: this.#listener.serverId, 'lease.owner': this.#owner },
-      { $set: { lease: null } },
-    );
+    await giveLeaseBack(this.#deps, this.#listener.serverId, this.#owner, this.#lastDeliveredAt);
   }
 
   /** Why it stopped; null when the listener is unreachable and its next test lies ahead. */
@@ -190,10 +171,11 @@ class Drain {
 
   /** Renews the lease and reads the settings again, now and then; false when the lease is lost. */
   async #renew(): Promise<boolean> {
-    if (performance.now() - this.#renewedAt < RENEW_MS) return true;
+    const now = performance.now();
+    if (now - this.#renewedAt < RENEW_MS) return true;
     const renewed = await takeLease(this.#deps, this.#listener.serverId, this.#owner);
     if (!renewed || renewed === 'busy' || !renewed._id.equals(this.#listener._id)) return false;
-    this.#renewedAt = performance.now();
+    this.#renewedAt = now;
     this.#follow(renewed);
     return true;
   }
@@ -217,7 +199,8 @@ class Drain {
   async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
     const end = await this.#send(claimed, claimedAt);
     const durationMs = performance.now() - claimedAt;
-    const stands = await recordEnd(this.#deps, claimed, end, durationMs);
+    const hurry = this.#limits.waitNoLonger;
+    const stands = await recordPatiently(this.#deps, claimed, end, durationMs, hurry);
     if (stands) await this.#noteEnd(claimed, end, durationMs);
   }
 
@@ -241,6 +224,7 @@ class Drain {
     const { listeners, log, clock, config, onEnd } = this.#deps;
     const { vote, attempt } = claimed;
     onEnd?.(claimed, end, durationMs);
+    if (end.class === 'delivered') this.#lastDeliveredAt = clock.now();
     log.info({
       event: 'delivery.attempt',
       serverId: vote.serverId.toHexString(),
@@ -273,8 +257,10 @@ class Drain {
         code: standing.pause.code,
       });
     }
+    // Not a listener that was removed and set again, and not one that another worker has taken over.
+    const ours = { _id: this.#listener._id, serverId: vote.serverId, 'lease.owner': this.#owner };
     this.#written = this.#written.then(() =>
-      listeners.updateOne({ serverId: vote.serverId, revision: attempt.revision }, { $set: standing }),
+      listeners.updateOne({ ...ours, revision: attempt.revision }, { $set: standing }),
     );
     await this.#written;
   }

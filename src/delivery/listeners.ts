@@ -1,10 +1,9 @@
 import { type Collection, type Document, ObjectId, type UpdateFilter } from 'mongodb';
 import { z } from 'zod';
-import { HostError, parseHost } from '../address-guard.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
-import { parseInput } from '../input.ts';
+import { hostSchema, parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import type { SecretBox } from '../secrets.ts';
@@ -38,15 +37,7 @@ const REFUSED_PORTS = new Set([22, 25, 465, 587]);
 /** Where votes go, as an owner enters it. `secret`: the public key (v1) or the token (v2). */
 export const listenerSettingsSchema = z.object({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
-  host: z.string().transform((text, context) => {
-    try {
-      return parseHost(text);
-    } catch (error) {
-      if (!(error instanceof HostError)) throw error;
-      context.addIssue({ code: 'custom', message: error.message });
-      return z.NEVER;
-    }
-  }),
+  host: hostSchema,
   port: z
     .int('port must be a whole number')
     .min(1, 'port must be 1 to 65535')
@@ -223,9 +214,17 @@ async function change(
   return listener;
 }
 
-/** Starts a drain at once, also where one is delayed because the listener was unreachable. */
-function wake({ producer }: ListenerSetup, listener: Listener): Promise<boolean> {
+/**
+ * Starts a drain at once, also where one is delayed because the listener was unreachable; votes that wait for
+ * their own next time go too.
+ */
+async function wake({ votes, producer, clock }: ListenerSetup, listener: Listener): Promise<boolean> {
   const { serverId, _id } = listener;
+  const now = clock.now();
+  await votes.updateMany(
+    { serverId, 'delivery.state': 'waiting', 'delivery.nextAt': { $gt: now } },
+    { $set: { 'delivery.nextAt': now } },
+  );
   const payload = { serverId: serverId.toHexString(), listenerId: _id.toHexString() };
   return producer.add('forward-votes', payload, { hasten: true });
 }

@@ -1,17 +1,11 @@
 import { type Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
 import type { Producer } from '../queues.ts';
 import type { Vote } from '../votes/vote.ts';
-import { expireVotes, releaseWaitingVotes } from './attempt-records.ts';
+import { expireVotes, type Recording, releaseLeftVotes } from './attempt-records.ts';
 import type { Listener } from './listener.ts';
 
 /** What the relay works on. */
-export type Relaying = {
-  votes: Collection<Vote>;
-  listeners: Collection<Listener>;
-  producer: Producer;
-  clock: Clock;
-};
+export type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer };
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
 export type RelayRound = { woken: number; expired: number; released: number };
@@ -30,12 +24,13 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
+    const asOf = deps.clock.now();
     const listeners = await listenersOf(deps.listeners, step);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
     for (const serverId of step) {
       round.expired += await expireVotes(deps, serverId);
       const listener = byServer.get(serverId.toHexString());
-      if (!listener) round.released += await releaseWaitingVotes(deps, serverId, 'listener-removed');
+      if (!listener) round.released += await releaseLeftVotes(deps, serverId, asOf);
       else if (await isDue(deps, listener)) {
         const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
         if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;

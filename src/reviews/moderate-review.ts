@@ -25,7 +25,7 @@ export async function moderateReview(
   deps: Moderation,
   reviewId: ObjectId,
   state: 'approved' | 'rejected',
-  by = 'cli',
+  by: string,
 ): Promise<WithId<Review> | null> {
   const { reviews, clock } = deps;
   let review = await reviews.findOneAndUpdate(

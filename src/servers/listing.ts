@@ -20,7 +20,7 @@ type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; 
 export async function addServer(
   { servers, auditLog, clock }: Listing,
   input: NewServer,
-  by = 'cli',
+  by: string,
 ): Promise<{ serverId: string; slug: string }> {
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
@@ -84,7 +84,7 @@ export async function editServer(
   { servers, auditLog, clock }: Listing,
   serverId: ObjectId,
   changes: ServerChanges,
-  by = 'cli',
+  by: string,
 ): Promise<WithId<Server> | null> {
   const settings = parseInput(serverChanges, changes);
   const edited =
@@ -109,7 +109,7 @@ export async function editServer(
 export async function removeServer(
   deps: Listing & { votes: Collection<Vote> },
   serverId: ObjectId,
-  by = 'cli',
+  by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId },

@@ -105,13 +105,13 @@ describe('one and the same 401', () => {
           'content-type': 'application/json; charset=utf-8',
         }),
       });
-      expect(Object.keys(headers).sort()).toEqual(await headersOfNoToken());
+      expect(Object.keys(headers).toSorted()).toEqual(await headersOfNoToken());
     }
   });
 
   async function headersOfNoToken(): Promise<string[]> {
     const { headers } = await ask(`${tallyport.url}${path(id())}`);
-    return [...headers.keys()].filter((name) => !['date', 'x-request-id'].includes(name)).sort();
+    return [...headers.keys()].filter((name) => !['date', 'x-request-id'].includes(name)).toSorted();
   }
 });
 

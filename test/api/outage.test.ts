@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { ask } from '../support/api-description.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 import { freshNames } from '../support/fresh.ts';
@@ -171,6 +173,7 @@ describe('overload', () => {
       '5',
       { error: 'There is too much to do at this moment: try again in a few seconds.' },
     ]);
+    expect((await ask(`${tallyport.url}/healthz`)).status).toBe(200);
     working = false;
     await expect
       .poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 25_000 })
@@ -186,6 +189,15 @@ test('a Redis that is stopped or killed neither fails nor delays a vote', async 
     await tallyport.close();
   });
   const server = await tallyport.addServer();
+  // Without a listener there would be nothing to enqueue.
+  const settings = {
+    protocol: 'votifier-v2' as const,
+    host: 'play.example.org',
+    port: 8_192,
+    secret: new VotifierListener().token,
+    serviceName: 'Tallyport',
+  };
+  await setListener(tallyport.platform, server.serverId, settings, 'test');
   await tallyport.vote(server, 'warm-up');
   const timed = async (name: string) => {
     const started = performance.now();

@@ -44,7 +44,7 @@ test('a report becomes the current figures and a sample of the history', async (
       serverId: server.serverId,
       source: 'report',
       seconds: 0,
-      online: true,
+      status: 'online',
       onlinePlayers: 42,
       maxPlayers: 100,
       latencyMs: 23.456,

@@ -67,10 +67,9 @@ describe('listener set and show', () => {
     const file = join(folder, 'public.key');
     const { publicKeyLine } = new VotifierListener();
     await writeFile(file, `${publicKeyLine}\n`);
-    const ended = await terminal.run([
-      ...['listener', 'set', slug, '--protocol', 'votifier-v1', '--host', 'Mc.example.org', '--port', '8192'],
-      ...['--public-key-file', file],
-    ]);
+    const ended = await terminal.run(
+      `listener set ${slug} --protocol votifier-v1 --host Mc.example.org --port 8192 --public-key-file ${file}`,
+    );
     const listener = await terminal.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });

@@ -15,10 +15,12 @@ const publicReviews = (serverId: string) =>
 
 it('a review is public from its approval to its rejection', async () => {
   const { slug, server_id } = await terminal.addServer('Reviewed');
-  const added = await terminal.run([
-    ...['review', 'add', slug, '--username', ' Steve ', '--rating', '4'],
-    ...['--content', 'Good\npeople', '--json'],
-  ]);
+  const added = await terminal.run(
+    `review add ${slug} --rating 4 --json --username`,
+    ' Steve ',
+    '--content',
+    'Good\npeople',
+  );
   const id = String(added.json.review_id);
   expect(added).toMatchObject({ code: 0, json: { review_id: expect.stringMatching(/^[0-9a-f]{24}$/) } });
   expect((await publicReviews(server_id)).reviewCount).toBe(0);
@@ -39,9 +41,10 @@ it('reviews are listed newest first, one a line, in one state or all', async () 
   const { slug } = await terminal.addServer('Listed reviews');
   const ids: string[] = [];
   for (const content of ['first', `second\n${'x'.repeat(100)}`]) {
-    const added = await terminal.run([
-      ...['review', 'add', slug, '--username', 'Steve', '--rating', '5', '--content', content, '--json'],
-    ]);
+    const added = await terminal.run(
+      `review add ${slug} --username Steve --rating 5 --json --content`,
+      content,
+    );
     ids.push(String(added.json.review_id));
   }
   await terminal.run(`review approve ${ids[0]}`);
@@ -61,9 +64,9 @@ it('reviews are listed newest first, one a line, in one state or all', async () 
 it('what is wrong ends with 1', async () => {
   const { slug } = await terminal.addServer('Strict');
 
-  expect(
-    (await terminal.run(['review', 'add', slug, '--username', ' ', '--rating', '5', '--json'])).json.code,
-  ).toBe('invalid-input');
+  expect((await terminal.run(`review add ${slug} --rating 5 --json --username`, ' ')).json.code).toBe(
+    'invalid-input',
+  );
   expect((await terminal.run(`review add nobody --username x --rating 5 --json`)).json.code).toBe(
     'server-not-found',
   );

@@ -39,16 +39,7 @@ describe('server add', () => {
   });
 
   it('ends with 1 and one sentence for each fault', async () => {
-    const plain = await terminal.run([
-      'server',
-      'add',
-      '--name',
-      'a\nb',
-      '--address',
-      '1.2.3',
-      '--port',
-      '1',
-    ]);
+    const plain = await terminal.run('server add --address 1.2.3 --port 1 --name', 'a\nb');
     const json = await terminal.run('server add --name x --address http://x --port 1 --country XXX --json');
 
     expect(plain).toMatchObject({ code: 1, stdout: '' });
@@ -87,7 +78,7 @@ describe('server list and show', () => {
   });
 
   it('line up their columns, wide letters too', async () => {
-    await terminal.run(['server', 'add', '--name', '我的世界 🎮', '--address', 'w.example', '--port', '1']);
+    await terminal.run('server add --address w.example --port 1 --name', '我的世界 🎮');
     const lines = (await terminal.run('server list')).stdout.split('\n');
     const column = lines[0]?.indexOf('ADDRESS') ?? -1;
     const wide = lines.find((line) => line.includes('我的世界')) ?? '';

@@ -12,7 +12,6 @@ import { startMongod, startRedis } from '../support/services.ts';
 import { openTerminal, tallyport } from './tallyport.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const SECRET_KEY = 'k3y-for-tests-0123456789-abcdefghij';
 
 /** The environment of a command on services that may be away. */
 function environment(changes: Record<string, string | undefined>): Record<string, string | undefined> {
@@ -20,7 +19,7 @@ function environment(changes: Record<string, string | undefined>): Record<string
   return {
     ...ownEnvironment(),
     NODE_ENV: 'test',
-    SECRET_KEY,
+    SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
     MONGODB_URI: mongodbUri,
     REDIS_URL: redisUrl,
     QUEUE_PREFIX: queuePrefix,
@@ -148,13 +147,12 @@ describe('embedded services', () => {
     );
     onTestFinished(() => services.close());
     const added = await tallyport([...ADD, '--json'], { env });
-    const viaAddress = { ...env, ...services.config, DATA_DIR: dataDir };
+    const { MONGODB_URI, REDIS_URL, SECRET_KEY } = services.config;
+    const listed = await tallyport(['server', 'list'], {
+      env: { ...env, MONGODB_URI, REDIS_URL, SECRET_KEY },
+    });
 
     expect(added).toMatchObject({ code: 0, json: { slug: 'alpha' } });
-    const { MONGODB_URI, REDIS_URL } = services.config;
-    const listed = await tallyport(['server', 'list'], {
-      env: { ...env, MONGODB_URI, REDIS_URL, SECRET_KEY: viaAddress.SECRET_KEY },
-    });
     expect(listed.stdout).toContain(String(added.json.server_id));
   });
 
@@ -171,7 +169,6 @@ describe('embedded services', () => {
   it('are ended when the command is interrupted', async () => {
     const { env, dataDir } = await embedded();
     await tallyport(['migrate'], { env });
-    // It waits for its input when it is interrupted: nothing else holds it.
     const child = spawn(process.execPath, [CLI, ...ADD], { env, stdio: 'ignore' });
     const exited = once(child, 'exit');
     const record = join(dataDir, 'services.json');

@@ -9,6 +9,11 @@ import { testConfig } from '../support/test-platform.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
+/** Compiled code is kept between the many short processes of these tests. */
+const NODE_COMPILE_CACHE = fileURLToPath(
+  new URL('../../node_modules/.cache/tallyport-test', import.meta.url),
+);
+
 /** How a command ended. */
 export type Ended = {
   code: number | null;
@@ -21,9 +26,12 @@ export type Ended = {
 /** Runs `tallyport` with `args` as a process of its own. */
 export async function tallyport(
   args: string[],
-  { env, input = '', cwd }: { env: Record<string, string | undefined>; input?: string; cwd?: string },
+  { env, input = '' }: { env: Record<string, string | undefined>; input?: string },
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { NODE_COMPILE_CACHE, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   child.stdin.on('error', () => undefined).end(input);
   const { promise: exited, resolve } = Promise.withResolvers<number | null>();
   child.on('exit', resolve);
@@ -42,8 +50,8 @@ export async function tallyport(
 export type Terminal = {
   platform: Platform;
   env: Record<string, string | undefined>;
-  /** Runs a command; `args` are split at spaces unless they come as a list. */
-  run(args: string | string[], input?: string): Promise<Ended>;
+  /** Runs a command: the words of `line`, then `more` as they stand. */
+  run(line: string, ...more: string[]): Promise<Ended>;
   /** Lists a server with `server add` and gives its slug and id. */
   addServer(name: string): Promise<{ server_id: string; slug: string }>;
   close(): Promise<void>;
@@ -64,17 +72,13 @@ export async function openTerminal(): Promise<Terminal> {
     QUEUE_PREFIX,
     SECRET_KEY,
   };
-  const run: Terminal['run'] = (args, input = '') =>
-    tallyport(typeof args === 'string' ? args.split(' ') : args, { env, input });
+  const run: Terminal['run'] = (line, ...more) => tallyport([...line.split(' '), ...more], { env });
   return {
     platform,
     env,
     run,
     async addServer(name) {
-      const added = await run([
-        ...['server', 'add', '--name', name, '--json'],
-        ...['--address', 'play.example.org', '--port', '25565'],
-      ]);
+      const added = await run('server add --address play.example.org --port 25565 --json --name', name);
       return added.json as { server_id: string; slug: string };
     },
     close: () => platform.close(),

@@ -230,6 +230,6 @@ describe('vote forget', () => {
   it('refuses what is no name', async () => {
     const { slug } = await terminal.addServer('Forgetting nobody');
 
-    expect((await terminal.run(['vote', 'forget', slug, ' ', '--json'])).json.code).toBe('invalid-input');
+    expect((await terminal.run(`vote forget ${slug} --json`, ' ')).json.code).toBe('invalid-input');
   });
 });

@@ -90,7 +90,7 @@ describe('moderating reviews', () => {
   it('shows approved ones newest first, whatever the order of approval', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 1), await write(serverId, 2, 'two'), await write(serverId, 5)];
-    for (const index of [1, 2, 0]) await moderateReview(platform, ids[index] as ObjectId, 'approved');
+    for (const index of [1, 2, 0]) await moderateReview(platform, ids[index] as ObjectId, 'approved', 'test');
 
     const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
     expect(page.reviews.map(({ rating }) => rating)).toEqual([5, 2, 1]);
@@ -108,9 +108,9 @@ describe('moderating reviews', () => {
   it('changes nothing the second time', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 3);
-    const first = await moderateReview(platform, id, 'approved');
+    const first = await moderateReview(platform, id, 'approved', 'test');
     now = later(now, 1_000);
-    const second = await moderateReview(platform, id, 'approved');
+    const second = await moderateReview(platform, id, 'approved', 'test');
 
     expect(second).toEqual(first);
     expect(first).toMatchObject({ state: 'approved' });
@@ -120,8 +120,8 @@ describe('moderating reviews', () => {
   it('takes a rejected review away again', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 2), await write(serverId, 4)];
-    for (const id of ids) await moderateReview(platform, id, 'approved');
-    expect(await moderateReview(platform, ids[1] as ObjectId, 'rejected')).toMatchObject({
+    for (const id of ids) await moderateReview(platform, id, 'approved', 'test');
+    expect(await moderateReview(platform, ids[1] as ObjectId, 'rejected', 'test')).toMatchObject({
       state: 'rejected',
     });
 
@@ -134,13 +134,13 @@ describe('moderating reviews', () => {
 
   it('rejects a review of a server without a list', async () => {
     const serverId = new ObjectId();
-    await moderateReview(platform, await write(serverId, 2), 'rejected');
+    await moderateReview(platform, await write(serverId, 2), 'rejected', 'test');
 
     expect(await platform.reviewLists.findOne({ _id: serverId })).toBeNull();
   });
 
   it('knows no review that is not there', async () => {
-    expect(await moderateReview(platform, new ObjectId(), 'approved')).toBeNull();
+    expect(await moderateReview(platform, new ObjectId(), 'approved', 'test')).toBeNull();
   });
 
   it('is written to the audit log', async () => {
@@ -158,7 +158,7 @@ describe('moderating reviews', () => {
   it('completes what a crash between the two writes cut short', async () => {
     const serverId = new ObjectId();
     const [approved, rejected] = [await write(serverId, 5), await write(serverId, 1)];
-    await moderateReview(platform, rejected, 'approved');
+    await moderateReview(platform, rejected, 'approved', 'test');
     // As a process leaves it that dies after the first write.
     await platform.reviews.updateOne({ _id: approved }, { $set: { state: 'approved' } });
     await platform.reviews.updateOne({ _id: rejected }, { $set: { state: 'rejected' } });
@@ -166,8 +166,8 @@ describe('moderating reviews', () => {
     const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
     expect(page.reviews).toEqual([]);
 
-    await moderateReview(platform, approved, 'approved');
-    await moderateReview(platform, rejected, 'rejected');
+    await moderateReview(platform, approved, 'approved', 'test');
+    await moderateReview(platform, rejected, 'rejected', 'test');
     await expectListToFollowStates(serverId);
     expect((await platform.reviewLists.findOne({ _id: serverId }))?.count).toBe(1);
   });
@@ -179,7 +179,9 @@ describe('moderating reviews', () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all(
         ids.flatMap((id) =>
-          (['approved', 'rejected', 'approved'] as const).map((state) => moderateReview(platform, id, state)),
+          (['approved', 'rejected', 'approved'] as const).map((state) =>
+            moderateReview(platform, id, state, 'test'),
+          ),
         ),
       );
       await expectListToFollowStates(serverId);
@@ -191,7 +193,12 @@ describe('reading reviews', () => {
   it('pages through them, and is empty past the end', async () => {
     const serverId = new ObjectId();
     for (let index = 0; index < 7; index++) {
-      await moderateReview(platform, await write(serverId, 1 + (index % 5), `review ${index}`), 'approved');
+      await moderateReview(
+        platform,
+        await write(serverId, 1 + (index % 5), `review ${index}`),
+        'approved',
+        'test',
+      );
     }
     const contents = async (page: number, limit: number) =>
       (await readReviews(platform, serverId, { page, limit })).reviews.map(({ content }) => content);
@@ -209,7 +216,7 @@ describe('reading reviews', () => {
   it('shows moderators every state, or one', async () => {
     const serverId = new ObjectId();
     const [first, second] = [await write(serverId, 1), await write(serverId, 2)];
-    await moderateReview(platform, first, 'approved');
+    await moderateReview(platform, first, 'approved', 'test');
 
     expect((await listReviews(platform, serverId, { limit: 10 })).map(({ _id }) => _id)).toEqual([
       second,

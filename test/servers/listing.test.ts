@@ -19,9 +19,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 async function faultsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
-  const error = await addServer(platform, { name: 'Faulty', ...PLACE, ...input } as NewServer).catch(
-    (cause: unknown) => cause,
-  );
+  const faulty = { name: 'Faulty', ...PLACE, ...input } as NewServer;
+  const error = await addServer(platform, faulty, 'test').catch((cause: unknown) => cause);
   if (!(error instanceof InvalidDocumentError)) throw error;
   return error.faults;
 }
@@ -29,14 +28,18 @@ async function faultsOf(input: Record<string, unknown>): Promise<Record<string, 
 describe('listing a server', () => {
   it('stores what was said, with every figure unknown', async () => {
     const before = await platform.servers.countDocuments({ removedAt: null });
-    const { serverId, slug } = await addServer(platform, {
-      name: '  Alpha Craft ',
-      ...PLACE,
-      queryPort: 25_566,
-      game: 'minecraft',
-      countryCode: 'de',
-      isPremium: true,
-    });
+    const { serverId, slug } = await addServer(
+      platform,
+      {
+        name: '  Alpha Craft ',
+        ...PLACE,
+        queryPort: 25_566,
+        game: 'minecraft',
+        countryCode: 'de',
+        isPremium: true,
+      },
+      'test',
+    );
 
     expect(slug).toBe('alpha-craft');
     expect(await findServer(platform, serverId)).toMatchObject({
@@ -55,7 +58,7 @@ describe('listing a server', () => {
   });
 
   it('leaves open what was not said', async () => {
-    const { serverId } = await addServer(platform, { name: 'Bare', ...PLACE });
+    const { serverId } = await addServer(platform, { name: 'Bare', ...PLACE }, 'test');
 
     expect(await findServer(platform, serverId)).toMatchObject({
       queryPort: null,
@@ -82,11 +85,11 @@ describe('listing a server', () => {
     ['Ⅷ Legion', 'viii-legion'],
     ['---a---', 'a'],
   ])('makes the slug of %j', async (name, slug) => {
-    expect((await addServer(platform, { name, ...PLACE })).slug).toBe(slug);
+    expect((await addServer(platform, { name, ...PLACE }, 'test')).slug).toBe(slug);
   });
 
   it.each(['我的世界', 'Сервер', '!!!', '🎮'])('names %j after its id', async (name) => {
-    const { serverId, slug } = await addServer(platform, { name, ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name, ...PLACE }, 'test');
 
     expect(slug).toBe(`server-${serverId.slice(-8)}`);
     expect((await findServer(platform, slug))?.name).toBe(name);
@@ -94,7 +97,7 @@ describe('listing a server', () => {
 
   it('never makes a slug that could be taken for an id', async () => {
     const name = 'abcdefabcdefabcdefabcdef';
-    const { serverId, slug } = await addServer(platform, { name, ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name, ...PLACE }, 'test');
 
     expect(slug).toBe(`server-${name}`);
     expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
@@ -102,7 +105,7 @@ describe('listing a server', () => {
 
   it('gives twenty servers of one name, listed at once, twenty slugs', async () => {
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...PLACE })),
+      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...PLACE }, 'test')),
     );
 
     expect(added.map(({ slug }) => slug).toSorted()).toEqual(
@@ -152,7 +155,7 @@ describe('listing a server', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['[2001:DB8::1]', '2001:db8::1'],
   ])('takes the address %j', async (address, stored) => {
-    const { serverId } = await addServer(platform, { name: 'Addressed', ...PLACE, address });
+    const { serverId } = await addServer(platform, { name: 'Addressed', ...PLACE, address }, 'test');
 
     expect((await findServer(platform, serverId))?.address).toBe(stored);
   });
@@ -166,7 +169,7 @@ describe('listing a server', () => {
   });
 
   it('takes a name of 100 characters outside the basic plane', async () => {
-    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...PLACE });
+    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...PLACE }, 'test');
 
     expect((await findServer(platform, serverId))?.name).toHaveLength(200);
   });
@@ -174,17 +177,26 @@ describe('listing a server', () => {
 
 describe('editing a server', () => {
   it('changes what is given and keeps the rest, the slug too', async () => {
-    const { serverId, slug } = await addServer(platform, {
-      name: 'Old',
-      ...PLACE,
-      game: 'minecraft',
-      queryPort: 1,
-    });
-    const edited = await editServer(platform, new ObjectId(serverId), {
-      name: 'New',
-      queryPort: null,
-      port: undefined,
-    });
+    const { serverId, slug } = await addServer(
+      platform,
+      {
+        name: 'Old',
+        ...PLACE,
+        game: 'minecraft',
+        queryPort: 1,
+      },
+      'test',
+    );
+    const edited = await editServer(
+      platform,
+      new ObjectId(serverId),
+      {
+        name: 'New',
+        queryPort: null,
+        port: undefined,
+      },
+      'test',
+    );
 
     expect(edited).toMatchObject({ name: 'New', slug, ...PLACE, game: 'minecraft', queryPort: null });
     expect(
@@ -193,23 +205,23 @@ describe('editing a server', () => {
   });
 
   it('refuses a wrong value and changes nothing', async () => {
-    const { serverId } = await addServer(platform, { name: 'Steady', ...PLACE });
+    const { serverId } = await addServer(platform, { name: 'Steady', ...PLACE }, 'test');
 
-    await expect(editServer(platform, new ObjectId(serverId), { name: 'Shaken', port: 0 })).rejects.toThrow(
-      InvalidDocumentError,
-    );
+    await expect(
+      editServer(platform, new ObjectId(serverId), { name: 'Shaken', port: 0 }, 'test'),
+    ).rejects.toThrow(InvalidDocumentError);
     expect((await findServer(platform, serverId))?.name).toBe('Steady');
   });
 
   it('knows no server that is not there', async () => {
-    expect(await editServer(platform, new ObjectId(), { name: 'Nobody' })).toBeNull();
-    expect(await editServer(platform, new ObjectId(), {})).toBeNull();
+    expect(await editServer(platform, new ObjectId(), { name: 'Nobody' }, 'test')).toBeNull();
+    expect(await editServer(platform, new ObjectId(), {}, 'test')).toBeNull();
   });
 });
 
 describe('removing a server', () => {
   async function serverWithVotes(name: string): Promise<ObjectId> {
-    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE })).serverId);
+    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE }, 'test')).serverId);
     await platform.votes.insertMany(
       (['waiting', 'waiting', 'delivered'] as const).map((state, index) => voteOf(serverId, state, index)),
     );
@@ -262,7 +274,7 @@ describe('removing a server', () => {
     expect((await listServers(platform, { removed: true })).some(({ _id }) => _id.equals(serverId))).toBe(
       true,
     );
-    expect(await editServer(platform, serverId, { name: 'Back' })).toBeNull();
+    expect(await editServer(platform, serverId, { name: 'Back' }, 'test')).toBeNull();
     expect(await platform.auditLog.findOne({ serverId, action: 'server.remove' })).toMatchObject({
       by: 'someone',
       details: { slug: 'leaving', failedVotes: 2 },
@@ -271,8 +283,8 @@ describe('removing a server', () => {
 
   it('does no more the second time', async () => {
     const serverId = await serverWithVotes('Leaving twice');
-    const first = await removeServer(platform, serverId);
-    const second = await removeServer(platform, serverId);
+    const first = await removeServer(platform, serverId, 'test');
+    const second = await removeServer(platform, serverId, 'test');
 
     expect(second).toEqual({ server: first?.server, failedVotes: 0 });
   });
@@ -281,25 +293,25 @@ describe('removing a server', () => {
     const serverId = await serverWithVotes('Leaving half');
     await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
 
-    expect(await removeServer(platform, serverId)).toMatchObject({ failedVotes: 2 });
+    expect(await removeServer(platform, serverId, 'test')).toMatchObject({ failedVotes: 2 });
     expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
   });
 
   it('never gives its slug to another server', async () => {
     const serverId = await serverWithVotes('Only once');
-    await removeServer(platform, serverId);
+    await removeServer(platform, serverId, 'test');
 
-    expect((await addServer(platform, { name: 'Only once', ...PLACE })).slug).toBe('only-once-2');
+    expect((await addServer(platform, { name: 'Only once', ...PLACE }, 'test')).slug).toBe('only-once-2');
   });
 
   it('knows no server that never was', async () => {
-    expect(await removeServer(platform, new ObjectId())).toBeNull();
+    expect(await removeServer(platform, new ObjectId(), 'test')).toBeNull();
   });
 });
 
 describe('finding servers', () => {
   it('finds one by its id and by its slug, and nothing by anything else', async () => {
-    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...PLACE });
+    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...PLACE }, 'test');
 
     expect((await findServer(platform, serverId))?.slug).toBe(slug);
     expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);

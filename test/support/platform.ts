@@ -129,12 +129,8 @@ export async function startPlatform(changes: Record<string, string> = {}): Promi
     env: { ...processEnvironment(config), ...changes },
     url,
     async addServer(settings = {}) {
-      const { serverId, slug } = await addServer(platform, {
-        name: 'Test server',
-        address: 'play.example.org',
-        port: 25_565,
-        ...settings,
-      });
+      const added = { name: 'Test server', address: 'play.example.org', port: 25_565, ...settings };
+      const { serverId, slug } = await addServer(platform, added, 'test');
       const id = new ObjectId(serverId);
       const { tokenId, token } = await issueToken(platform, { serverId: id, name: 'test' });
       return { serverId: id, slug, tokenId: new ObjectId(tokenId), token };

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usernameKey, usernameSchema } from '../../src/votes/username.ts';
 
@@ -127,7 +127,7 @@ function keyStepByStep(name: string): string {
     [...letter.replace('ẞ', 'ß').toUpperCase()].map((upper) => upper.toLowerCase()),
   );
   const words: string[] = [''];
-  for (const letter of [...folded.join('')]) {
+  for (const letter of folded.join('')) {
     if (/^\p{Default_Ignorable_Code_Point}$/u.test(letter)) continue;
     if (/^[\p{White_Space}]$/u.test(letter)) words.push('');
     else words.push(`${words.pop() ?? ''}${letter}`);
@@ -145,25 +145,26 @@ describe('of any names', () => {
     );
   });
 
-  test('every single character has the key of the contract’s steps', () => {
+  test('the key of every single character is what the contract’s steps make of it', () => {
     const different: string[] = [];
+    // The unassigned, most of them the same, are left to chance.
+    const telling = /^[\P{Cn}\p{Default_Ignorable_Code_Point}]$/u;
     for (let code = 0; code <= 0x10ffff; code += 1) {
-      if (code >= 0xd800 && code <= 0xdfff) continue;
       const letter = String.fromCodePoint(code);
-      const key = usernameKey(letter);
-      if (key !== keyStepByStep(letter) || key !== usernameKey(letter.toUpperCase()))
-        different.push(code.toString(16));
+      if (!letter.isWellFormed() || !telling.test(letter)) continue;
+      if (usernameKey(letter) !== keyStepByStep(letter)) different.push(code.toString(16));
     }
     expect(different).toEqual([]);
   });
 
   test('case and surrounding space never make another player', () => {
+    const cased = fc.constantFrom(...'aAıİiIßẞsSſςσΣﬁＡéÉяЯΩαǅᎠ \u200b\u3164');
     fc.assert(
-      fc.property(names, (name) => {
+      fc.property(fc.string({ unit: cased, maxLength: 12 }), (name) => {
         const key = usernameKey(name);
         expect(usernameKey(` ${name}\u3000`)).toBe(key);
-        expect(usernameKey(name.normalize('NFKC').toLowerCase())).toBe(key);
-        expect(usernameKey(name.normalize('NFKC').toUpperCase())).toBe(key);
+        expect(usernameKey(name.toLowerCase())).toBe(key);
+        expect(usernameKey(name.toUpperCase())).toBe(key);
       }),
       { numRuns: 2_000 },
     );
@@ -186,7 +187,9 @@ describe('of any names', () => {
         expect(taken(name)).toBe(name);
         expect(name).toBe(typed.trim());
         expect([...name].length).toBeLessThanOrEqual(50);
-        expect(name).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
+        expect([...name].filter((letter) => letter < ' ' || (letter >= '\x7f' && letter <= '\x9f'))).toEqual(
+          [],
+        );
         expect(usernameKey(name)).not.toBe('');
       }),
       { numRuns: 2_000 },

@@ -27,7 +27,7 @@ describe('the number of the month', () => {
     const ends = await Promise.all(
       Array.from({ length: 50 }, (_, i) => accept(i % 2 ? platform : other, ballot(`Player${i}`, serverId))),
     );
-    const numbers = ends.map(({ monthlyVotes }) => monthlyVotes).sort((a, b) => a - b);
+    const numbers = ends.map(({ monthlyVotes }) => monthlyVotes).toSorted((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
     expect(await counted(platform, serverId)).toBe(50);
   });

@@ -61,7 +61,7 @@ function bodyOf({ vote, monthlyVotes }: Accepted): z.infer<typeof accepted> {
   return { success: true, monthly_votes: monthlyVotes, next_vote_at: nextVoteAt(vote).toISOString() };
 }
 
-/** What the owner sees of a vote stays as typed; here only quotation marks are put around it. */
+/** Names the spelling that voted: it may differ from the one that asks. */
 function refusalOf({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();
   return {

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { EXPLANATIONS, listenerReason } from '../../src/delivery/explanations.ts';
+import { REACHABLE } from '../../src/delivery/listener.ts';
+import { OUTCOMES } from '../../src/delivery/outcomes.ts';
+import { waitingFor } from '../../src/delivery/waiting-for.ts';
+import type { Delivery } from '../../src/votes/vote.ts';
+
+const now = new Date('2026-11-21T14:00:00.000Z');
+const later = new Date('2026-11-21T14:10:00.000Z');
+
+describe('explanations', () => {
+  it.each(
+    Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[],
+  )('say in one sentence each what %s is', (code) => {
+    for (const sentence of Object.values(EXPLANATIONS[code])) {
+      expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
+      expect(sentence).not.toMatch(/\. [A-Z]/);
+    }
+  });
+
+  it('tell nothing of a listener that is active, whatever failed before', () => {
+    expect(listenerReason({ pause: null, breaker: REACHABLE })).toBeNull();
+    expect(listenerReason({ breaker: { failures: 2, tests: 0, code: 'silent' } })).toBeNull();
+  });
+
+  it('tell of a pause before they tell of a breaker', () => {
+    const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: later, code: 'silent' } as const;
+
+    expect(listenerReason({ breaker })).toEqual({ code: 'silent', ...EXPLANATIONS.silent, since: now });
+    expect(listenerReason({ breaker, pause: { at: later, by: 'owner' } })).toEqual({
+      cause: 'Its owner paused it.',
+      mend: expect.any(String),
+      since: later,
+    });
+    expect(
+      listenerReason({
+        breaker,
+        pause: { at: later, by: 'tallyport', code: 'v1-only', words: 'VOTIFIER 1.9' },
+      }),
+    ).toEqual({ code: 'v1-only', ...EXPLANATIONS['v1-only'], words: 'VOTIFIER 1.9', since: later });
+  });
+});
+
+describe('what a vote waits for', () => {
+  const delivery = (state: Delivery['state'], nextAt?: Date): { delivery: Delivery } => ({
+    delivery: {
+      state,
+      ...(nextAt ? { nextAt } : {}),
+      step: 0,
+      ambiguousEnds: 0,
+      attemptCount: 0,
+      attempts: [],
+      ends: {},
+      events: [],
+    },
+  });
+  const active = { pause: null, breaker: REACHABLE };
+  const unreachable = { breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: later } };
+
+  it('is nothing unless it waits', () => {
+    for (const state of ['none', 'sending', 'delivered', 'unconfirmed', 'failed'] as const) {
+      expect(waitingFor(delivery(state), active, now)).toBeNull();
+    }
+  });
+
+  it('is its turn, its own time, a test of the listener or a resume', () => {
+    expect(waitingFor(delivery('waiting', now), active, now)).toEqual({ kind: 'turn' });
+    expect(waitingFor(delivery('waiting', later), active, now)).toEqual({ kind: 'own-retry', at: later });
+    expect(waitingFor(delivery('waiting', now), unreachable, now)).toEqual({
+      kind: 'listener-test',
+      at: later,
+    });
+    expect(
+      waitingFor(delivery('waiting', now), { ...unreachable, pause: { at: now, by: 'owner' } }, now),
+    ).toEqual({
+      kind: 'resume',
+    });
+    expect(waitingFor(delivery('waiting'), null, now)).toEqual({ kind: 'turn' });
+  });
+});

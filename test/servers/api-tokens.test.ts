@@ -1,0 +1,240 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { InvalidDocumentError } from '../../src/document.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import {
+  authenticate,
+  issueToken,
+  listTokens,
+  noteTokenUse,
+  revokeToken,
+  rotateToken,
+} from '../../src/servers/api-tokens.ts';
+import { addServer, removeServer } from '../../src/servers/listing.ts';
+import { makeToken } from '../../src/servers/token-text.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+/** Two processes on one database; their clocks are moved together. */
+let one: Platform & { clock: StoppedClock };
+let other: Platform & { clock: StoppedClock };
+beforeAll(async () => {
+  const config = testConfig();
+  const clock = stoppedClock();
+  one = { ...(await openPlatform(config, 'one')), clock };
+  await migrateDatabase(one.mongo.db);
+  other = { ...(await openPlatform(config, 'other')), clock };
+});
+afterAll(async () => {
+  await one.close();
+  await other.close();
+});
+
+/** A listed server with a token. */
+async function server(request: { name?: string; expiresInMs?: number } = {}) {
+  const added = await addServer(one, { name: 'Alpha', address: 'alpha.example.org', port: 25_565 }, 'test');
+  const serverId = new ObjectId(added.serverId);
+  const { tokenId, token } = await issueToken(one, { serverId, name: 'plugin', ...request });
+  return { serverId, id: added.serverId, tokenId: new ObjectId(tokenId), token };
+}
+
+/** A moment `ms` milliseconds after another. */
+function later(than: Date, ms: number): Date {
+  return new Date(than.getTime() + ms);
+}
+
+/** Whether both processes let `token` speak for the server `id`. */
+async function valid(id: string, token: string): Promise<boolean> {
+  const callers = await Promise.all([one, other].map((process) => authenticate(process, id, token)));
+  expect(new Set(callers.map((caller) => caller !== null)).size).toBe(1);
+  return callers[0] !== null;
+}
+
+describe('a token', () => {
+  test('lets its bearer speak for its server', async () => {
+    const { id, serverId, tokenId, token } = await server({ name: '  My plugin ' });
+    const caller = await authenticate(other, id, token);
+    expect(caller?.server._id).toEqual(serverId);
+    expect(caller?.token).toMatchObject({ _id: tokenId, serverId, name: 'My plugin', expiresAt: null });
+  });
+
+  test('is nowhere in the database, only its hash and its beginning', async () => {
+    const { token } = await server();
+    const rotatable = await server();
+    const rotated = await rotateToken(one, rotatable.serverId, rotatable.tokenId, { overlapMs: HOUR });
+    const everything: string[] = [];
+    for (const { name } of await one.mongo.db.listCollections().toArray()) {
+      const found = one.mongo.db.collection(name).find({}, { raw: true });
+      for await (const document of found) everything.push(Buffer.from(document as never).toString('latin1'));
+    }
+    const text = everything.join('\n');
+    for (const secret of [token, rotatable.token, rotated?.token ?? '']) {
+      expect(text).toContain(secret.slice(0, 9));
+      for (let at = 3; at + 12 <= secret.length; at += 1) {
+        expect(text).not.toContain(secret.slice(at, at + 12));
+      }
+    }
+  });
+
+  test.for([
+    ['empty', ''],
+    ['of spaces', '   '],
+    ['of 61 characters', 'x'.repeat(61)],
+  ] as const)('is not issued under a name that is %s', async ([, name]) => {
+    const { serverId } = await server();
+    await expect(issueToken(one, { serverId, name })).rejects.toThrow(InvalidDocumentError);
+    expect(await listTokens(one, serverId)).toHaveLength(1);
+  });
+
+  test('stands beside others of its server, oldest first', async () => {
+    const { serverId, id, token } = await server({ name: 'first' });
+    one.clock.move(1);
+    const second = await issueToken(one, { serverId, name: 'second' });
+    expect((await listTokens(other, serverId)).map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(await valid(id, token)).toBe(true);
+    expect(await valid(id, second.token)).toBe(true);
+  });
+});
+
+describe('nobody speaks for a server', () => {
+  test('with a token of another server', async () => {
+    const [alpha, beta] = [await server(), await server()];
+    expect(await valid(alpha.id, beta.token)).toBe(false);
+    expect(await valid(beta.id, beta.token)).toBe(true);
+  });
+
+  test('with a token that was never issued, or that has a typing error', async () => {
+    const { id, token } = await server();
+    expect(await valid(id, makeToken())).toBe(false);
+    expect(await valid(id, token.toLowerCase())).toBe(false);
+    expect(await valid(id, ` ${token}`)).toBe(false);
+    expect(await valid(id, '')).toBe(false);
+  });
+
+  test('that is removed, unknown or not written as it must be', async () => {
+    const { id, serverId, token } = await server();
+    const wrong = [id.toUpperCase(), ` ${id}`, id.slice(1), `${id}0`, '', new ObjectId().toHexString()];
+    for (const text of wrong.filter((text) => text !== id))
+      expect(await valid(text, token), text).toBe(false);
+    expect(await valid(id, token)).toBe(true);
+    await removeServer(other, serverId, 'test');
+    expect(await valid(id, token)).toBe(false);
+  });
+});
+
+describe('an expiry', () => {
+  test('lets a token live until one millisecond before', async () => {
+    const { id, token } = await server({ expiresInMs: DAY });
+    one.clock.move(DAY - 1);
+    expect(await valid(id, token)).toBe(true);
+    one.clock.move(1);
+    expect(await valid(id, token)).toBe(false);
+  });
+});
+
+describe('revoking', () => {
+  test('ends a token at once on every process, for ever', async () => {
+    const { id, serverId, tokenId, token } = await server();
+    const { token: second } = await issueToken(one, { serverId, name: 'second' });
+    expect(await valid(id, token)).toBe(true);
+    expect(await revokeToken(one, serverId, tokenId)).toBe(true);
+    expect(await valid(id, token)).toBe(false);
+    expect(await valid(id, second)).toBe(true);
+    const revokedAt = one.clock.now();
+    one.clock.move(HOUR);
+    expect(await revokeToken(one, serverId, tokenId)).toBe(true);
+    expect((await listTokens(one, serverId))[0]?.revokedAt).toEqual(revokedAt);
+  });
+
+  test('does not reach a token of another server', async () => {
+    const [alpha, beta] = [await server(), await server()];
+    expect(await revokeToken(one, alpha.serverId, beta.tokenId)).toBe(false);
+    expect(await revokeToken(one, alpha.serverId, new ObjectId())).toBe(false);
+    expect(await valid(beta.id, beta.token)).toBe(true);
+  });
+});
+
+describe('rotating', () => {
+  test('gives a new token of the same name while the old one goes on for the overlap', async () => {
+    const { id, serverId, tokenId, token } = await server({ name: 'plugin' });
+    const issued = await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
+    const fresh = issued?.token ?? '';
+    expect((await listTokens(one, serverId)).map(({ name }) => name)).toEqual(['plugin', 'plugin']);
+    one.clock.move(HOUR - 1);
+    expect([await valid(id, token), await valid(id, fresh)]).toEqual([true, true]);
+    one.clock.move(1);
+    expect([await valid(id, token), await valid(id, fresh)]).toEqual([false, true]);
+  });
+
+  test('without overlap ends the old token at once', async () => {
+    const { id, serverId, tokenId, token } = await server();
+    const issued = await rotateToken(one, serverId, tokenId, { overlapMs: 0 });
+    expect([await valid(id, token), await valid(id, issued?.token ?? '')]).toEqual([false, true]);
+  });
+
+  test('lets an earlier expiry of the old token stand, and the new one live as long as the old one', async () => {
+    const { id, serverId, tokenId, token } = await server({ expiresInMs: DAY });
+    one.clock.move(DAY - MINUTE);
+    const issued = await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
+    const rotatedAt = one.clock.now();
+    one.clock.move(MINUTE);
+    expect(await valid(id, token)).toBe(false);
+    expect((await listTokens(one, serverId))[1]?.expiresAt).toEqual(later(rotatedAt, DAY));
+    expect(await valid(id, issued?.token ?? '')).toBe(true);
+  });
+
+  test('twice, the second successor lives as long as the first', async () => {
+    const { serverId, tokenId } = await server();
+    await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
+    one.clock.move(MINUTE);
+    await rotateToken(one, serverId, tokenId, { overlapMs: DAY });
+    const [old, first, second] = await listTokens(one, serverId);
+    expect(old?.expiresAt).toEqual(later(one.clock.now(), HOUR - MINUTE));
+    expect([first?.expiresAt, second?.expiresAt]).toEqual([null, null]);
+  });
+
+  test('is refused for a token that is revoked, expired, unknown or of another server', async () => {
+    const revoked = await server();
+    await revokeToken(one, revoked.serverId, revoked.tokenId);
+    const expired = await server({ expiresInMs: SECOND });
+    one.clock.move(SECOND);
+    const beta = await server();
+    for (const [serverId, tokenId] of [
+      [revoked.serverId, revoked.tokenId],
+      [expired.serverId, expired.tokenId],
+      [beta.serverId, new ObjectId()],
+      [revoked.serverId, beta.tokenId],
+    ] as const) {
+      expect(await rotateToken(one, serverId, tokenId, { overlapMs: HOUR })).toBeNull();
+      expect(await listTokens(one, serverId)).toHaveLength(1);
+    }
+  });
+});
+
+describe('the last use', () => {
+  test('is kept to the minute: one write a minute at most, and never an earlier time', async () => {
+    const { id, serverId, token } = await server();
+    const lastUse = async () => (await listTokens(one, serverId))[0]?.lastUsedAt;
+    const use = async () => {
+      const caller = await authenticate(one, id, token);
+      if (caller) await noteTokenUse(one, caller.token);
+    };
+    expect(await lastUse()).toBeNull();
+    const stale = await authenticate(other, id, token);
+    await use();
+    const first = one.clock.now();
+    expect(await lastUse()).toEqual(first);
+    one.clock.move(MINUTE - 1);
+    await use();
+    expect(await lastUse()).toEqual(first);
+    one.clock.move(1);
+    await use();
+    expect(await lastUse()).toEqual(later(first, MINUTE));
+
+    one.clock.move(-30 * SECOND);
+    if (stale) await noteTokenUse(other, stale.token);
+    expect(await lastUse()).toEqual(later(first, MINUTE));
+  });
+});

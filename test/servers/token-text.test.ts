@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { hashToken, isTokenShaped, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+
+const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
+
+function replaced(token: string, at: number, letter: string): string {
+  return token.slice(0, at) + letter + token.slice(at + 1);
+}
+
+describe('a new token', () => {
+  test('is tp_, 30 random base62 characters and a checksum of six', () => {
+    expect(makeToken()).toMatch(/^tp_[0-9A-Za-z]{36}$/);
+  });
+
+  test('10,000 times is 10,000 tokens, each of the right shape, in all characters alike', () => {
+    const tokens = new Set(Array.from({ length: 10_000 }, () => makeToken()));
+    expect(tokens.size).toBe(10_000);
+    const counts = new Map<string, number>();
+    for (const token of tokens) {
+      if (!isTokenShaped(token)) expect.fail(`not of the right shape: ${token}`);
+      for (const letter of token.slice(3, 33)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    }
+    // 300,000 characters: 4,839 of each, give or take; 6 standard deviations are 414.
+    expect([...counts.keys()].toSorted()).toEqual(BASE62);
+    for (const count of counts.values()) expect(Math.abs(count - 300_000 / 62)).toBeLessThan(414);
+  });
+
+  test('has the CRC-32 of its random part as its checksum, in base62 with the high digit first', () => {
+    const token = makeToken();
+    let value = 0;
+    for (const digit of token.slice(33)) value = value * 62 + BASE62.indexOf(digit);
+    expect(value).toBe(crc32(token.slice(3, 33)));
+  });
+});
+
+describe('a typing error is seen without asking anybody', () => {
+  test('any one character that is another', () => {
+    const token = makeToken();
+    for (let at = 0; at < token.length; at += 1) {
+      for (const letter of [...BASE62, '_', '-', ' ', 'é']) {
+        if (token[at] === letter) continue;
+        if (isTokenShaped(replaced(token, at, letter))) expect.fail(`${at}: ${letter}`);
+      }
+    }
+  });
+
+  test('any one character that is missing, doubled or added', () => {
+    const token = makeToken();
+    for (let at = 0; at <= token.length; at += 1) {
+      expect(isTokenShaped(token.slice(0, at) + token.slice(at + 1)) && at < token.length).toBe(false);
+      expect(isTokenShaped(`${token.slice(0, at)}x${token.slice(at)}`)).toBe(false);
+    }
+  });
+
+  test('two neighbours that changed places', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 37 }), (at) => {
+        const token = makeToken();
+        const swapped = replaced(replaced(token, at, token[at + 1] ?? ''), at + 1, token[at] ?? '');
+        fc.pre(swapped !== token);
+        expect(isTokenShaped(swapped)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('space, a line feed or quotation marks around it, another case, nothing at all', () => {
+    const token = makeToken();
+    for (const text of [
+      ` ${token}`,
+      `${token}\n`,
+      `"${token}"`,
+      `Bearer ${token}`,
+      token.toUpperCase(),
+      token.slice(3),
+      '',
+      'tp_',
+    ]) {
+      expect(isTokenShaped(text), JSON.stringify(text)).toBe(false);
+    }
+  });
+});
+
+test('what is stored of a token is its SHA-256; its owner sees nine characters', () => {
+  const token = makeToken();
+  expect(hashToken(token)).toBe(createHash('sha256').update(token, 'utf8').digest('hex'));
+  expect(tokenPrefix(token)).toBe(token.slice(0, 9));
+});

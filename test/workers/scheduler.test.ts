@@ -1,0 +1,133 @@
+import { ObjectId, UUID } from 'mongodb';
+import { expect, it, vi } from 'vitest';
+import { after, DAY, HOUR } from '../../src/clock.ts';
+import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
+import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
+import type { Platform } from '../../src/platform.ts';
+import { startScheduler, startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+
+function daysAgo(platform: Platform, days: number): string {
+  return dayOf(after(platform.clock.now(), -days * DAY));
+}
+
+/** A delivered vote of the middle of a day, with one attempt in its timeline. */
+async function addOldVote(platform: Platform, { serverId }: GameServer, day: string): Promise<UUID> {
+  const votedAt = after(startOf(day), 12 * HOUR);
+  const _id = new UUID();
+  await platform.votes.insertOne({
+    _id,
+    serverId,
+    username: day,
+    usernameKey: day,
+    seq: 1,
+    votedAt,
+    tokenId: new ObjectId(),
+    delivery: {
+      state: 'delivered',
+      step: 0,
+      ambiguousEnds: 0,
+      attemptCount: 1,
+      attempts: [
+        {
+          id: new UUID(),
+          at: votedAt,
+          worker: 'a worker',
+          protocol: 'votifier-v2',
+          revision: 1,
+          test: false,
+          code: 'acknowledged',
+          class: 'delivered',
+          reached: 'acknowledged',
+          durationMs: 12,
+        },
+      ],
+      ends: { delivered: 1 },
+      events: [],
+      deliveredAt: votedAt,
+    },
+  });
+  return _id;
+}
+
+function marks({ periodMarks }: Platform): Promise<string[]> {
+  return periodMarks
+    .find({ work: 'clean-up' })
+    .sort({ period: 1 })
+    .map((mark) => mark.period)
+    .toArray();
+}
+
+it('enqueues the day’s clean-up once, however many schedulers run', async () => {
+  const platform = await castingPlatform();
+  const schedulers = await Promise.all([startScheduler(platform.config), startScheduler(platform.config)]);
+  for (const scheduler of schedulers) {
+    const enqueued = await scheduler.waitForEvent('schedule.enqueued');
+    expect(enqueued).toMatchObject({ work: 'clean-up', days: [daysAgo(platform, 0)] });
+  }
+  const jobs = await platform.queues['clean-up'].getJobs(['waiting', 'delayed', 'active']);
+  expect(jobs.map(({ data }) => data)).toEqual([{ day: daysAgo(platform, 0) }]);
+});
+
+it('catches up by the marks after three days without a scheduler', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await markDone(platform, 'clean-up', daysAgo(platform, 3));
+  const votes = new Map<number, UUID>();
+  for (const age of [89, 90, 91, 92, 93]) {
+    votes.set(age, await addOldVote(platform, alpha, daysAgo(platform, age)));
+  }
+  await Promise.all([
+    startWorker(platform.config, { args: ['clean-up'] }),
+    startScheduler(platform.config),
+    startScheduler(platform.config),
+  ]);
+  await vi.waitFor(
+    async () => expect(await marks(platform)).toEqual([3, 2, 1, 0].map((days) => daysAgo(platform, days))),
+    PATIENT,
+  );
+  const forgotten = [];
+  for (const [age, _id] of votes) {
+    const { attempts, attemptCount, ends } = await alpha.delivery({ _id });
+    if (attempts.length === 0) forgotten.push(age);
+    expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });
+  }
+  expect(forgotten).toEqual([90, 91, 92]);
+  await vi.waitFor(async () => expect(await platform.queues['clean-up'].getFailedCount()).toBe(0), PATIENT);
+});
+
+it('never marks a day before those that came earlier are done', async () => {
+  const platform = await castingPlatform();
+  await markDone(platform, 'clean-up', daysAgo(platform, 3));
+  // The jobs of the two days between failed, or an operator removed them.
+  await platform.queues['clean-up'].add('Clean up', { day: daysAgo(platform, 0) });
+  await startWorker(platform.config, { args: ['clean-up'] });
+  await vi.waitFor(
+    async () => expect(await marks(platform)).toEqual([3, 2, 1, 0].map((days) => daysAgo(platform, days))),
+    PATIENT,
+  );
+});
+
+it('forgets the attempts of one day, and no more the second time', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  for (const age of [89, 90, 90, 91]) {
+    await addOldVote(platform, alpha, daysAgo(platform, age)).catch(() => undefined);
+  }
+  const today = daysAgo(platform, 0);
+  expect(await forgetAttempts(platform, today)).toBe(1);
+  expect(await forgetAttempts(platform, today)).toBe(0);
+});
+
+it('works on only those queues that its command line names, and refuses one that is none', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config, { args: ['clean-up'] });
+  await alpha.cast('Steve');
+  await platform.queues['clean-up'].add('Clean up', { day: daysAgo(platform, 0) });
+  await worker.waitForEvent('clean_up.done');
+  expect(await alpha.count('waiting')).toBe(1);
+  await expect(startWorker(platform.config, { args: ['forward-vote'] })).rejects.toThrow(
+    /«forward-vote» is no queue: there are forward-votes, clean-up/,
+  );
+});
