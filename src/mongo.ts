@@ -94,12 +94,16 @@ export function isUnknownEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // Not by name: a write that the monitor's timeout interrupts is a `PoolClearedOnNetworkError`.
   if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;
+  if ('code' in error && SOCKET_FAULTS.has(String(error.code))) return true;
   const labels = 'errorLabels' in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
   return labels.includes('RetryableWriteError') || ('code' in error && PASSING_CODES.has(Number(error.code)));
 }
 
 const LOST =
   /^Mongo(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
+
+/** What the driver throws, bare, when a connection ends while it writes. */
+const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
 /** Server codes of a node that steps down, stops or is cut off (the driver specification's retryable list). */
 const PASSING_CODES = new Set([

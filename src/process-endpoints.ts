@@ -1,4 +1,6 @@
 import Fastify from 'fastify';
+import { answerClientError } from './api/connection-errors.ts';
+import { answerError } from './api/errors.ts';
 import { type Config, ConfigError } from './config.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import type { Logger } from './log.ts';
@@ -24,7 +26,12 @@ export async function serveProcessEndpoints(
     readiness,
   }: { metrics: Pick<Metrics, 'text' | 'contentType'>; readiness: () => Promise<Readiness> },
 ): Promise<ProcessEndpoints> {
-  const app = Fastify({ logger: false, forceCloseConnections: true });
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+  });
   await app.register(healthRoutes, { readiness });
   app.get('/metrics', async (_request, reply) => {
     const text = await metrics.text();

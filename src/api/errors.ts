@@ -60,18 +60,6 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   },
 };
 
-/** What the driver throws, bare, when a connection ends while it writes. */
-const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
-
-function isDatabaseAway(error: FastifyError): boolean {
-  return (
-    error instanceof DeadlineError ||
-    isUnknownEnd(error) ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
-    SOCKET_FAULTS.has(error.code)
-  );
-}
-
 /** The one place where an error becomes an answer. */
 function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
@@ -79,7 +67,7 @@ function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
     return { status: 400, sentence: describeFaults(error, request) };
   }
   if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
-  if (isDatabaseAway(error)) return unavailable(SENTENCES.database);
+  if (error instanceof DeadlineError || isUnknownEnd(error)) return unavailable(SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
   const status = error.statusCode ?? 500;

@@ -6,7 +6,7 @@ import type { Outcome } from './outcomes.ts';
 
 /** How often it is tried again while MongoDB is away, and no longer than so. */
 const AGAIN_MS = SECOND / 2;
-const LONGEST_MS = 5 * MINUTE;
+const LONGEST_MS = MINUTE;
 
 /**
  * Records how an attempt ended, as `recordEnd` does, and does not give up while MongoDB is away for a while: an
