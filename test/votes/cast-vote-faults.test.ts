@@ -107,8 +107,10 @@ describe('a race that one process loses', () => {
     const request = ballot('Steve');
     const id = newVoteId(new Date());
     let first: Accepted | undefined;
+    const readById = voting.proxy.holdNext(readingById, async () => undefined);
     const held = voting.proxy.holdNext(readingNewest, async () => {
-      // The reading by id is over by now, and found nothing.
+      // The reading by id comes before that vote, the reading of the newest vote after it.
+      await readById;
       const end = await castVote(voting.one, request, id);
       if (end.kind === 'accepted') first = end;
     });

@@ -19,13 +19,13 @@ it('half-open', async () => {
   const port = (proxy.address() as net.AddressInfo).port;
   const platform = await castingPlatform({ REDIS_URL: `redis://127.0.0.1:${port}` });
   const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config, {env: {LOG_LEVEL: 'debug'}});
+  const worker = await startWorker(platform.config, {env: {LOG_LEVEL: 'debug', DEBUG: 'ioredis:connection,ioredis:redis'}});
   await alpha.cast('first');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, PATIENT);
   for (const [a, b] of pairs) { a.unpipe(b); b.unpipe(a); a.pause(); b.destroy(); }
   const t = performance.now();
   for (let n = 0; n < 5; n += 1) await alpha.cast(`p${n}`);
-  const ok = await vi.waitUntil(async () => (await alpha.count('delivered')) === 6, { timeout: 100_000, interval: 100 }).catch(() => false);
+  const ok = await vi.waitUntil(async () => (await alpha.count('delivered')) === 6, { timeout: 30_000, interval: 100 }).catch(() => false);
   console.log('delivered', ok, performance.now() - t);
-  console.log(worker.lines.map((l) => `${l.time} ${l.event} ${l.reason ?? ''}`).slice(-30));
+  console.log(worker.lines.map((l) => `${l.time} ${l.event} ${l.reason ?? ''}`).slice(-30)); console.log(worker.errors.slice(-60).join('\n'));
 }, 150_000);
