@@ -50,17 +50,19 @@ export async function runProcess(
   options: OpenOptions = {},
 ): Promise<void> {
   const stopping = new AbortController();
+  const opened: { close(): Promise<unknown> }[] = [];
   let closing: (() => Promise<void>) | undefined;
   const stop = () => {
     if (stopping.signal.aborted) return;
     stopping.abort();
     setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
     if (closing) void closing();
+    // It waits for MongoDB, and holds nothing yet that must be closed in order.
+    else if (opened.length === 0) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });
   endWithParent(stop);
 
-  const opened: { close(): Promise<unknown> }[] = [];
   const closeAll = async () => {
     for (const one of opened.toReversed()) await one.close();
   };

@@ -7,10 +7,14 @@ export type RedisConnection = Redis | Cluster;
 /**
  * Commands wait for Redis for ever, as BullMQ demands: a queue whose first command fails never works again. So
  * whoever must not wait looks at `connection.status` first and bounds the wait (`createProducer`).
+ *
+ * A machine that vanishes closes no connection, and the system would wait for it for a quarter of an hour: a
+ * connection on which nothing is heard is made anew. BullMQ's own blocking commands last up to 10 s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 5 * SECOND,
+  socketTimeout: 20 * SECOND,
   // A command that ends while Redis is away would wait for it otherwise.
   disconnectTimeout: 200,
 } satisfies RedisOptions;

@@ -76,7 +76,8 @@ export async function openResources(
       const closing = Object.values(queues).map((queue) => queue.close());
       await within(SECOND, Promise.allSettled(closing)).catch(() => undefined);
       producerRedis.disconnect();
-      await mongo.close();
+      // A mongod that stands still answers no goodbye.
+      await within(2 * SECOND, mongo.close()).catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import cron from 'node-cron';
+import { schedule } from 'node-cron';
 import { SECOND } from '../src/clock.ts';
 import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
@@ -32,7 +32,7 @@ await runProcess('scheduler', async (platform, { stopping }) => {
       await pause(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
   };
-  const task = cron.schedule('*/10 * * * *', run, { timezone: 'UTC', noOverlap: true, name: 'clean-up' });
+  const task = schedule('*/10 * * * *', run, { timezone: 'UTC', noOverlap: true, name: 'clean-up' });
   const first = run();
   return {
     async close() {

@@ -1,6 +1,7 @@
 import type { Collection, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
+import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
@@ -57,6 +58,7 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
       $unset: { 'delivery.deliveredAt': '' },
       $push: { 'delivery.events': { at: now, kind: 'resent' } },
     },
+    { writeConcern: DURABLE },
   );
   if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
   await recordAudit(deps, {

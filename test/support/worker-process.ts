@@ -43,30 +43,28 @@ type Options = {
   env?: Record<string, string>;
   /** Its command line: the queues to work on. */
   args?: string[];
+  /** The event of its log that is waited for; `process.started` by default. */
+  until?: string;
 };
 
 /** Nothing that a test waits for takes longer on a busy machine. */
 const PATIENCE_MS = 20 * SECOND;
 
 /** Starts `workers/main.ts` and waits until it runs. */
-export async function startWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  const worker = spawnProcess('main.ts', config, options);
-  await worker.waitForEvent('process.started');
-  return worker;
+export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
+  return startProcess('main.ts', config, options);
 }
 
 /** Starts `workers/scheduler.ts` and waits until it runs. */
-export async function startScheduler(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  const scheduler = spawnProcess('scheduler.ts', config, options);
-  await scheduler.waitForEvent('process.started');
-  return scheduler;
+export function startScheduler(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
+  return startProcess('scheduler.ts', config, options);
 }
 
-function spawnProcess(
+async function startProcess(
   entry: string,
   config: ConnectedConfig,
-  { env = {}, args = [] }: Options,
-): WorkerProcess {
+  { env = {}, args = [], until = 'process.started' }: Options,
+): Promise<WorkerProcess> {
   const path = fileURLToPath(new URL(`../../workers/${entry}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
     env: { ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env },
@@ -76,6 +74,7 @@ function spawnProcess(
   onTestFinished(async () => {
     if (!worker.hasEnded()) await worker.kill();
   });
+  await worker.waitForEvent(until);
   return worker;
 }
 

@@ -1,148 +1,131 @@
+import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { drainListener } from '../../src/delivery/drain-listener.ts';
-import { removeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import { type DrainEnd, drainListener } from '../../src/delivery/drain-listener.ts';
+import { removeListener, showListener } from '../../src/delivery/listeners.ts';
+import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { openListener, type Send } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
 import { startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
 
-const never = new AbortController().signal;
-
-/** Drains in this process, with a way to send of our own. */
-function drainWith(platform: Platform, serverId: Parameters<typeof drainListener>[1], send: Send) {
-  const deps = {
-    ...platform,
-    send,
-    open: (listener: Parameters<typeof openListener>[1]) => openListener(platform.secrets, listener),
-  };
-  return drainListener(deps, serverId, { stop: never, waitNoLonger: never, budgetMs: 2_000 });
+/** Drains in this process, with a way to send of the test's own. */
+function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainEnd> {
+  const never = new AbortController().signal;
+  return drainListener(
+    { ...platform, send, open: (listener) => openListener(platform.secrets, listener) },
+    serverId,
+    { stop: never, waitNoLonger: never, budgetMs: 2_000 },
+  );
 }
 
-it('tries a vote again only after a pause when the fault is ours, and lets the other votes go', async () => {
-  const platform = await castingPlatform({ BREAKER_SCHEDULE: '0.2s' });
+/** An attempt that is under way until the test says how it ends. */
+function heldAttempt() {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<Outcome>();
+  const send: Send = () => {
+    begun.resolve();
+    return ended.promise;
+  };
+  return { send, begun: begun.promise, end: ended.resolve };
+}
+
+it('pauses before it tests again when the fault is ours, and lets the other votes go first', async () => {
+  const platform = await castingPlatform({ BREAKER_SCHEDULE: '0.5s' });
   const alpha = await addGameServer(platform);
   const poisoned = await alpha.cast('Poison');
   await alpha.cast('Steve');
-  await platform.listeners.updateOne(
-    { serverId: alpha.serverId },
-    { $set: { breaker: { failures: 3, tests: 0, openSince: new Date(), nextTestAt: new Date() } } },
-  );
+  const { serverId } = alpha;
+  const now = platform.clock.now();
+  const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: now };
+  await platform.listeners.updateOne({ serverId }, { $set: { breaker } });
   const sent: string[] = [];
-  const end = await drainWith(platform, alpha.serverId, async (_listener, { username }) => {
+  const send: Send = async (_listener, { username }) => {
     sent.push(username);
     if (username === 'Poison') throw new TypeError('cannot be sent');
-    return { code: 'acknowledged', class: 'delivered', reached: 'acknowledged' };
-  });
-  console.log(end, sent.length, sent.slice(0, 5));
-  expect(sent).toEqual(['Poison']);
-  expect(end).toMatchObject({ kind: 'unreachable' });
-  expect(await alpha.delivery(poisoned)).toMatchObject({ state: 'waiting', attemptCount: 0 });
-});
+    return outcome('acknowledged', 'acknowledged');
+  };
 
-it('finishes what a killed worker left when the listener was removed meanwhile', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const vote = await alpha.cast('Steve');
-  await platform.votes.updateOne({ serverId: alpha.serverId, _id: vote._id }, [
-    {
-      $set: {
-        'delivery.state': 'sending',
-        'delivery.leaseUntil': { $subtract: ['$$NOW', 1] },
-        'delivery.attemptCount': 1,
-        'delivery.attempts': [
-          {
-            id: vote._id,
-            at: '$votedAt',
-            worker: 'a dead one',
-            protocol: 'votifier-v2',
-            revision: 1,
-            test: false,
-          },
-        ],
-      },
-    },
-    { $unset: 'delivery.nextAt' },
-  ]);
-  await removeListener(platform, alpha.serverId, 'test');
-  await relayDueWork(platform);
-  expect(await alpha.delivery(vote)).toMatchObject({ state: 'none', attempts: [{ code: 'lease-ran-out' }] });
-  expect(await relayDueWork(platform)).toEqual({ woken: 0, expired: 0, released: 0 });
-  expect(await resendVote(platform, vote._id, 'test')).toEqual({ kind: 'no-listener' });
+  expect(await drainWith(platform, serverId, send)).toMatchObject({ kind: 'unreachable', waiting: 2 });
+  expect(sent).toEqual(['Poison']);
+  await vi.waitFor(async () => {
+    await drainWith(platform, serverId, send);
+    expect(sent).toContain('Steve');
+  }, PATIENT);
+  expect(sent.slice(0, 2)).toEqual(['Poison', 'Steve']);
+  expect(await alpha.delivery(poisoned)).toMatchObject({ state: 'waiting', attemptCount: 0, step: 0 });
 });
 
 it('keeps the votes of a listener whose secret cannot be read, and says so without a rush', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
-  const beta = await addGameServer(platform, { name: 'Beta' });
-  const worker = await startWorker(platform.config, {
-    env: { SECRET_KEY: 'another-key-9876543210-zyxwvutsrq' },
-  });
   const vote = await alpha.cast('Steve');
-  const failed = await worker.waitForEvent('job.failed');
-  console.log(failed);
-  await worker.waitForEvent('job.failed', (line) => line.jobId !== failed.jobId);
-  const t = worker.lines.filter((l) => l.event === 'job.failed').map((l) => l.time);
-  console.log(t);
+  const SECRET_KEY = 'another-key-9876543210-zyxwvutsrq';
+  const worker = await startWorker(platform.config, { env: { SECRET_KEY } });
+  const first = await worker.waitForEvent('job.failed');
+  expect(first.reason).toMatch(/was sealed under another SECRET_KEY; set that one as SECRET_KEY_PREVIOUS/);
+  const second = await worker.waitForEvent('job.failed', ({ jobId }) => jobId !== first.jobId);
+  const wait = Date.parse(String(second.time)) - Date.parse(String(first.time));
+  expect(wait).toBeGreaterThanOrEqual(platform.config.LEASE_MS - 200);
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', attemptCount: 0, attempts: [] });
   await worker.stop();
-  await startWorker(platform.config, {
-    env: { SECRET_KEY: 'another-key-9876543210-zyxwvutsrq', SECRET_KEY_PREVIOUS: platform.config.SECRET_KEY },
-  });
+
+  const SECRET_KEY_PREVIOUS = platform.config.SECRET_KEY;
+  await startWorker(platform.config, { env: { SECRET_KEY, SECRET_KEY_PREVIOUS } });
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
 });
 
-it('tries waiting votes at once when the owner mends the settings, whatever their own next time', async () => {
-  const platform = await castingPlatform({ DELIVERY_SCHEDULE: '0s,600s', BREAKER_SCHEDULE: '600s' });
+it('ends what a dead worker was sending when the listener was removed meanwhile', async () => {
+  const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
-  await alpha.listener.stop();
-  await startWorker(platform.config);
-  const votes = [await alpha.cast('Steve')];
-  await vi.waitFor(async () => expect((await alpha.delivery(votes[0] as never)).step).toBe(1), PATIENT);
-  await alpha.listener.start();
-  await alpha.set();
-  await vi.waitFor(async () => expect((await alpha.delivery(votes[0] as never)).state).toBe('delivered'), {
-    timeout: 5000,
+  alpha.listener.hold();
+  const worker = await startWorker(platform.config);
+  const vote = await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
+  await worker.kill();
+  await removeListener(platform, alpha.serverId, 'test');
+  await vi.waitFor(async () => {
+    await relayDueWork(platform);
+    expect((await alpha.delivery(vote)).state).toBe('none');
+  }, PATIENT);
+  expect(await alpha.delivery(vote)).toMatchObject({
+    attempts: [{ code: 'lease-ran-out' }],
+    events: [{ kind: 'listener-removed' }],
   });
+  expect(await relayDueWork(platform)).toEqual({ woken: 0, expired: 0, released: 0 });
 });
 
 it('judges a listener that was removed and set again by its own attempts alone', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await alpha.cast('Steve');
-  const { promise: answer, resolve } = Promise.withResolvers<Awaited<ReturnType<Send>>>();
-  const sent = Promise.withResolvers<void>();
-  const draining = drainWith(platform, alpha.serverId, async () => {
-    sent.resolve();
-    return answer;
-  });
-  await sent.promise;
+  const { send, begun, end } = heldAttempt();
+  const draining = drainWith(platform, alpha.serverId, send);
+  await begun;
   await removeListener(platform, alpha.serverId, 'test');
   await alpha.set();
-  resolve({ code: 'bad-signature', class: 'configuration', reached: 'written' });
+  end(outcome('bad-signature', 'written'));
   await draining;
-  expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active', pause: null });
+  expect(await showListener(platform, alpha.serverId)).toMatchObject({
+    state: 'active',
+    revision: 1,
+    pause: null,
+  });
 });
 
-it('a worker whose lease another has taken changes nothing', async () => {
+it('changes nothing on a listener that another worker has taken over', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await alpha.cast('Steve');
-  const { promise: answer, resolve } = Promise.withResolvers<Awaited<ReturnType<Send>>>();
-  const sent = Promise.withResolvers<void>();
-  const draining = drainWith(platform, alpha.serverId, async () => {
-    sent.resolve();
-    return answer;
-  });
-  await sent.promise;
-  await platform.listeners.updateOne(
-    { serverId: alpha.serverId },
-    { $set: { 'lease.owner': 'another', pause: { at: new Date(), by: 'tallyport', code: 'bad-signature' } } },
-  );
-  resolve({ code: 'no-answer', class: 'ambiguous', reached: 'written' });
+  const { send, begun, end } = heldAttempt();
+  const draining = drainWith(platform, alpha.serverId, send);
+  await begun;
+  const { serverId } = alpha;
+  const pause = { at: platform.clock.now(), by: 'tallyport', code: 'bad-signature' } as const;
+  await platform.listeners.updateOne({ serverId }, { $set: { 'lease.owner': 'another', pause } });
+  end(outcome('no-answer', 'written'));
   await draining;
-  expect(await showListener(platform, alpha.serverId)).toMatchObject({
+  expect(await showListener(platform, serverId)).toMatchObject({
     state: 'paused',
     breaker: { failures: 0 },
   });

@@ -83,9 +83,9 @@ export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, { pid }: Wo
 
 /** The most attempts that were under way at one moment. Ends are rounded to a millisecond. */
 export function mostAtOnce(attempts: Attempt[]): number {
-  const spans = attempts.map(({ at, durationMs = 0 }) => ({
+  const spans = attempts.map(({ at, durationMs }) => ({
     from: at.getTime(),
-    to: at.getTime() + durationMs - 1,
+    to: at.getTime() + (durationMs ?? 0) - 1,
   }));
   return Math.max(
     ...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length),

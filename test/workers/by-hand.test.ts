@@ -1,0 +1,106 @@
+import { UUID } from 'mongodb';
+import { expect, it, vi } from 'vitest';
+import { after, DAY } from '../../src/clock.ts';
+import { pauseListener, removeListener, showListener } from '../../src/delivery/listeners.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
+import { testListener } from '../../src/delivery/test-listener.ts';
+import type { Platform } from '../../src/platform.ts';
+import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
+import { startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+
+/** Puts a vote into a state as deliveries would have. */
+async function settle({ votes }: Platform, vote: Vote, state: DeliveryState, ends = {}): Promise<void> {
+  await votes.updateOne(
+    { serverId: vote.serverId, _id: vote._id },
+    {
+      $set: {
+        'delivery.state': state,
+        'delivery.ends': ends,
+        'delivery.step': 3,
+        'delivery.ambiguousEnds': 2,
+      },
+      ...(state === 'waiting' || state === 'sending'
+        ? {}
+        : { $unset: { 'delivery.nextAt': '', 'delivery.queuedAt': '', 'delivery.expiresAt': '' } }),
+    },
+  );
+}
+
+it('puts a vote that has ended into the line again, once, with a schedule of its own', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const cases = [
+    { state: 'none', ends: {}, mayArriveTwice: false },
+    { state: 'delivered', ends: { delivered: 1 }, mayArriveTwice: true },
+    { state: 'unconfirmed', ends: { ambiguous: 3 }, mayArriveTwice: true },
+    { state: 'failed', ends: { 'vote-only': 1 }, mayArriveTwice: false },
+    { state: 'failed', ends: { transient: 12, ambiguous: 1 }, mayArriveTwice: true },
+  ] as const;
+  for (const [n, { state, ends, mayArriveTwice }] of cases.entries()) {
+    const vote = await alpha.cast(`player ${n}`);
+    await settle(platform, vote, state, ends);
+    const answers = await Promise.all([1, 2, 3].map(() => resendVote(platform, vote._id, 'owner')));
+    const resent = answers.filter(({ kind }) => kind === 'resent');
+    expect(resent).toEqual([{ kind: 'resent', from: state, mayArriveTwice }]);
+    expect(answers.filter(({ kind }) => kind === 'under-way')).toHaveLength(2);
+    expect(await alpha.delivery(vote)).toMatchObject({
+      state: 'waiting',
+      step: 0,
+      ambiguousEnds: 0,
+      ends,
+      events: [{ kind: 'resent' }],
+    });
+  }
+  expect(await platform.auditLog.countDocuments({ action: 'vote.resend', by: 'owner' })).toBe(cases.length);
+
+  await startWorker(platform.config);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === cases.length, PATIENT);
+  expect(alpha.listener.votes).toHaveLength(cases.length);
+});
+
+it('resends nothing that is under way, too old, or has nowhere to go', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const vote = await alpha.cast('Steve');
+  for (const state of ['waiting', 'sending'] as const) {
+    await settle(platform, vote, state);
+    expect(await resendVote(platform, vote._id, 'owner')).toEqual({ kind: 'under-way', state });
+  }
+  await settle(platform, vote, 'failed');
+  const late = { now: () => after(vote.votedAt, 30 * DAY) };
+  expect(await resendVote({ ...platform, clock: late }, vote._id, 'owner')).toEqual({ kind: 'too-old' });
+  await removeListener(platform, alpha.serverId, 'owner');
+  expect(await resendVote(platform, vote._id, 'owner')).toEqual({ kind: 'no-listener' });
+  expect(await resendVote(platform, new UUID(), 'owner')).toEqual({ kind: 'not-found' });
+  expect(await alpha.delivery(vote)).toMatchObject({ state: 'failed', events: [] });
+});
+
+it('tells how a test vote ended, whatever the listener’s state, and changes nothing by it', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const deps = { ...platform, send: createSend(platform.config) };
+  const test = (server: GameServer) => testListener(deps, server.serverId);
+
+  expect(await test(alpha)).toMatchObject({ code: 'acknowledged', durationMs: expect.any(Number) });
+  expect(alpha.listener.votes).toMatchObject([{ username: 'TallyportTest' }]);
+
+  await pauseListener(platform, alpha.serverId, 'owner');
+  expect(await test(alpha)).toMatchObject({ code: 'acknowledged' });
+
+  alpha.listener.tokens = { default: 'changed-in-the-plugin' };
+  expect(await test(alpha)).toMatchObject({
+    code: 'bad-signature',
+    words: expect.stringContaining('Signature is not valid'),
+  });
+  const before = await showListener(platform, alpha.serverId);
+  await alpha.listener.stop();
+  for (let n = 0; n < 4; n += 1) expect(await test(alpha)).toMatchObject({ code: 'connection-refused' });
+  expect(await showListener(platform, alpha.serverId)).toEqual(before);
+  expect(before).toMatchObject({ state: 'paused', pause: { by: 'owner' }, breaker: { failures: 0 } });
+  expect(await platform.votes.countDocuments({})).toBe(0);
+
+  await removeListener(platform, alpha.serverId, 'owner');
+  expect(await test(alpha)).toBeNull();
+});

@@ -1,0 +1,232 @@
+import { expect, it, vi } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import type { Protocol } from '../../src/delivery/listener.ts';
+import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import type { Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
+import type { DeliveryState } from '../../src/votes/vote.ts';
+import { startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+
+const UNKNOWN_ERROR = '{"status":"error","cause":"java.lang.Exception","error":"disk full"}\n';
+
+type Case = {
+  name: string;
+  player?: string;
+  protocol?: Protocol;
+  behaviour?: Behaviour;
+  before?: (listener: VotifierListener) => unknown;
+  state: DeliveryState;
+  codes: string[];
+  ends: Record<string, number>;
+  receipts: number;
+  listener: object;
+};
+
+const CASES: Case[] = [
+  {
+    name: 'v2 that answers ok',
+    state: 'delivered',
+    codes: ['acknowledged'],
+    ends: { delivered: 1 },
+    receipts: 1,
+    listener: { state: 'active', breaker: { failures: 0 } },
+  },
+  {
+    name: 'v1 that closes in order',
+    protocol: 'votifier-v1',
+    state: 'delivered',
+    codes: ['sent-not-confirmed'],
+    ends: { delivered: 1 },
+    receipts: 1,
+    listener: { state: 'active', breaker: { failures: 0 } },
+  },
+  {
+    name: 'v2 that takes the vote and closes without a word, three times',
+    behaviour: { onFrame: 'close' },
+    state: 'unconfirmed',
+    codes: ['closed-without-answer', 'closed-without-answer', 'closed-without-answer'],
+    ends: { ambiguous: 3 },
+    receipts: 3,
+    listener: { state: 'unreachable', breaker: { code: 'closed-without-answer' } },
+  },
+  {
+    name: 'v2 with another token',
+    before: (listener) => {
+      listener.tokens = { default: 'changed-in-the-plugin' };
+    },
+    state: 'waiting',
+    codes: ['bad-signature'],
+    ends: { configuration: 1 },
+    receipts: 0,
+    listener: { state: 'paused', waiting: 1, pause: { by: 'tallyport', code: 'bad-signature' } },
+  },
+  {
+    name: 'v1-only with a v2 token',
+    behaviour: { v1Only: true },
+    state: 'waiting',
+    codes: ['v1-only'],
+    ends: { configuration: 1 },
+    receipts: 0,
+    listener: { state: 'paused', waiting: 1, pause: { by: 'tallyport', code: 'v1-only' } },
+  },
+  {
+    name: 'something else on the port',
+    behaviour: { greeting: 'HTTP/1.1 400 Bad Request\r\n\r\n' },
+    state: 'waiting',
+    codes: ['not-votifier'],
+    ends: { configuration: 1 },
+    receipts: 0,
+    listener: { state: 'paused', waiting: 1, pause: { code: 'not-votifier' } },
+  },
+  {
+    name: 'v2 that takes no name of this length',
+    player: 'Notch_the_first_of_his_name',
+    state: 'failed',
+    codes: ['name-too-long'],
+    ends: { 'vote-only': 1 },
+    receipts: 0,
+    listener: { state: 'active', voteFaults: 1 },
+  },
+];
+
+it('ends every vote as its listener’s answer demands', async () => {
+  const platform = await castingPlatform();
+  await startWorker(platform.config);
+  await Promise.all(
+    CASES.map(async ({ name, player = 'Steve', protocol, behaviour = {}, before, ...expected }) => {
+      const server = await addGameServer(platform, { name, ...(protocol ? { protocol } : {}) });
+      server.listener.behaviour = behaviour;
+      before?.(server.listener);
+      const vote = await server.cast(player);
+      await vi.waitFor(async () => {
+        const { state, attempts, ends } = await server.delivery(vote);
+        expect({ name, state, ends }).toEqual({ name, state: expected.state, ends: expected.ends });
+        expect(attempts.map(({ code }) => code)).toEqual(expected.codes);
+        expect(await showListener(platform, server.serverId)).toMatchObject(expected.listener);
+      }, PATIENT);
+      expect(server.listener.votes).toHaveLength(expected.receipts);
+    }),
+  );
+});
+
+it('tries again by the schedule what was not taken, and never earlier', async () => {
+  const platform = await castingPlatform({ DELIVERY_SCHEDULE: '0s,0.5s,1s', BREAKER_SCHEDULE: '0.5s' });
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  alpha.listener.behaviour = { answer: UNKNOWN_ERROR };
+  const vote = await alpha.cast('Steve');
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).step).toBe(2), PATIENT);
+  alpha.listener.behaviour = {};
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+
+  const { attempts, ends } = await alpha.delivery(vote);
+  expect(ends).toEqual({ transient: 2, delivered: 1 });
+  expect(attempts[0]).toMatchObject({
+    code: 'unknown-error',
+    reached: 'written',
+    words: expect.stringContaining('disk full'),
+  });
+  const waits = attempts.slice(1).map(({ at }, n) => {
+    const before = attempts[n];
+    return at.getTime() - (before?.at.getTime() ?? 0) - (before?.durationMs ?? 0);
+  });
+  // ± 20 %, and a millisecond of rounding.
+  expect(waits[0]).toBeGreaterThanOrEqual(399);
+  expect(waits[1]).toBeGreaterThanOrEqual(799);
+});
+
+it('gives a vote up after 72 hours', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await pauseListener(platform, alpha.serverId, 'test');
+  const vote = await alpha.cast('Steve');
+  await startWorker(platform.config, { env: { CLOCK_OFFSET_MS: String(73 * HOUR) } });
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('failed'), PATIENT);
+  expect(await alpha.delivery(vote)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
+});
+
+it('sends the waiting votes of a paused listener when its owner mends the settings', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  alpha.listener.tokens = { default: 'changed-in-the-plugin' };
+  const votes = [await alpha.cast('Steve'), await alpha.cast('Alex')];
+  await vi.waitFor(async () => {
+    const shown = await showListener(platform, alpha.serverId);
+    expect(shown).toMatchObject({ state: 'paused', waiting: 2 });
+    expect(shown?.pause?.words).toMatch(/Signature is not valid/);
+  }, PATIENT);
+  await alpha.set({ secret: 'changed-in-the-plugin' });
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, PATIENT);
+  expect(alpha.listener.votes).toHaveLength(2);
+  await vi.waitFor(async () => {
+    const shown = await showListener(platform, alpha.serverId);
+    expect(shown).toMatchObject({ state: 'active', pause: null, lastDeliveredAt: expect.any(Date) });
+  }, PATIENT);
+});
+
+it('wakes a listener whose job is delayed when its owner changes or resumes it', async () => {
+  // Neither the breaker nor a vote’s own schedule nor the relay would come soon enough.
+  const platform = await castingPlatform({
+    DELIVERY_SCHEDULE: '0s,600s',
+    BREAKER_SCHEDULE: '600s',
+    RELAY_INTERVAL_MS: '60000',
+  });
+  await startWorker(platform.config);
+  const alpha = await addGameServer(platform, { name: 'Alpha' });
+  const beta = await addGameServer(platform, { name: 'Beta' });
+  for (const server of [alpha, beta]) {
+    server.listener.behaviour = { onConnect: 'close' };
+    for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) await server.cast(name);
+  }
+  const queue = platform.queues['forward-votes'];
+  await vi.waitUntil(async () => (await queue.getDelayedCount()) === 2, PATIENT);
+  for (const server of [alpha, beta]) server.listener.behaviour = {};
+  await alpha.set();
+  await resumeListener(platform, beta.serverId, 'test');
+  for (const server of [alpha, beta]) {
+    await vi.waitUntil(async () => (await server.count('delivered')) === 4, PATIENT);
+    expect(server.listener.votes).toHaveLength(4);
+  }
+});
+
+it('does not judge new settings by an attempt that was made with the old ones', async () => {
+  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '3000', LEASE_MS: '14000' });
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  const { tokens, token } = alpha.listener;
+  alpha.listener.tokens = { default: 'another-token' };
+  alpha.listener.hold();
+  const vote = await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  await alpha.set({ secret: token });
+  alpha.listener.tokens = tokens;
+  alpha.listener.release();
+
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  const { attempts } = await alpha.delivery(vote);
+  expect(attempts).toMatchObject([
+    { code: 'bad-signature', revision: 1 },
+    { code: 'acknowledged', revision: 2 },
+  ]);
+  expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active', pause: null });
+});
+
+it('sends a vote again when its owner says so, and keeps what was', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  const vote = await alpha.cast('Steve');
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  const resent = await resendVote(platform, vote._id, 'test');
+  expect(resent).toEqual({ kind: 'resent', from: 'delivered', mayArriveTwice: true });
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).attempts).toHaveLength(2), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  expect(await alpha.delivery(vote)).toMatchObject({
+    attempts: [{ code: 'acknowledged' }, { code: 'acknowledged' }],
+    events: [{ kind: 'resent' }],
+    ends: { delivered: 2 },
+  });
+  expect(alpha.listener.votes).toHaveLength(2);
+});

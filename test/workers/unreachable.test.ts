@@ -1,0 +1,73 @@
+import { expect, it, vi } from 'vitest';
+import { showListener } from '../../src/delivery/listeners.ts';
+import type { Platform } from '../../src/platform.ts';
+import { startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+
+function openJobs({ queues }: Platform) {
+  return queues['forward-votes'].getJobs(['waiting', 'active', 'delayed', 'prioritized']);
+}
+
+async function countKeys({ producerRedis, config }: Platform): Promise<number> {
+  return (await producerRedis.keys(`{${config.QUEUE_PREFIX}:forward-votes}*`)).length;
+}
+
+it('keeps the votes of a listener that is down, says so in Bull Board, and delivers when it is up', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform, { name: 'Alpha' });
+  await startWorker(platform.config);
+  await alpha.listener.stop();
+  const votes = [];
+  for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) votes.push(await alpha.cast(name));
+
+  await vi.waitFor(async () => {
+    const [job, ...others] = await openJobs(platform);
+    expect(others).toEqual([]);
+    expect(await job?.getState()).toBe('delayed');
+    expect(job?.progress).toEqual({
+      server: 'Alpha',
+      waiting: 4,
+      reason: 'connection-refused',
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+  }, PATIENT);
+  expect(await showListener(platform, alpha.serverId)).toMatchObject({
+    state: 'unreachable',
+    waiting: 4,
+    breaker: { code: 'connection-refused' },
+  });
+
+  await alpha.listener.start();
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 4, PATIENT);
+  expect(alpha.listener.votes).toHaveLength(4);
+  for (const vote of votes) {
+    const { ends, attempts } = await alpha.delivery(vote);
+    expect(ends.ambiguous).toBeUndefined();
+    expect(attempts.at(-1)?.code).toBe('acknowledged');
+  }
+  await vi.waitFor(async () => {
+    expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active' });
+    expect(await openJobs(platform)).toEqual([]);
+  }, PATIENT);
+});
+
+it('costs Redis one job, however many votes wait', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  await alpha.listener.stop();
+  for (const name of ['Steve', 'Alex', 'Kai']) await alpha.cast(name);
+  await vi.waitUntil(async () => (await openJobs(platform))[0]?.progress !== 0, PATIENT);
+  const before = await countKeys(platform);
+
+  for (let n = 0; n < 100; n += 1) {
+    await Promise.all(Array.from({ length: 10 }, (_, i) => alpha.cast(`player ${n * 10 + i}`)));
+  }
+  // Each test counts anew.
+  await vi.waitFor(async () => {
+    expect((await openJobs(platform))[0]?.progress).toMatchObject({ waiting: 1_003 });
+  }, PATIENT);
+  await vi.waitFor(async () => expect(await openJobs(platform)).toHaveLength(1), PATIENT);
+  // At the most: the job's lock while it runs, and a note that it is to run once more.
+  expect(await countKeys(platform)).toBeLessThanOrEqual(before + 3);
+});
