@@ -80,7 +80,7 @@ it('keeps the order of voting and four votes at once for a listener, whichever w
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await twoWorkers(platform);
-  alpha.listener.behaviour = { answerDelayMs: 40 };
+  alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = [];
   for (let n = 0; n < 40; n += 1) votes.push(await alpha.cast(`player ${n}`));
   await nudgeUntil(platform, alpha, async () => (await alpha.count('delivered')) === votes.length);
