@@ -17,8 +17,6 @@ export type WorkerProcess = {
   pid: number;
   /** What it has logged so far. */
   lines: LogLine[];
-  /** What it wrote that was no line of its log. */
-  errors: string[];
   /** The first line of this event, past or to come, of which `matching` is true. */
   waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
   /** SIGTERM; waits for the end. */
@@ -126,7 +124,6 @@ function watch(child: ChildProcess): WorkerProcess {
   return {
     pid: child.pid ?? 0,
     lines,
-    errors,
     waitForEvent(event, matching = () => true) {
       const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
       const giveUp = (why: string) => reject(new Error(`${why} before ${event}:\n${story()}`));

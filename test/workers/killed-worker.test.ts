@@ -1,14 +1,15 @@
 import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Platform } from '../../src/platform.ts';
-import { startWorker, type WorkerProcess } from '../support/worker-process.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, type GameServer, madeBy, PATIENT } from './game-server.ts';
 
 /** Two workers, and which of them makes the first attempt. */
 async function workersOf(platform: Platform) {
   const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
   return {
-    async senderOf(server: GameServer, vote: Parameters<GameServer['delivery']>[0]) {
+    async senderOf(server: GameServer, vote: Vote) {
       const { attempts } = await server.delivery(vote);
       const [sender, other] = madeBy(attempts[0], workers[0]) ? workers : workers.toReversed();
       if (!sender || !other || !madeBy(attempts[0], sender))
@@ -69,9 +70,8 @@ it('sends the votes that a killed worker had not begun once only', async () => {
   const workers = await workersOf(platform);
   const votes = [];
   for (let n = 0; n < 12; n += 1) votes.push(await alpha.cast(`player ${n}`));
-  const [first] = votes;
   await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
-  const { sender } = await workers.senderOf(alpha, first as never);
+  const { sender } = await workers.senderOf(alpha, votes[0] as Vote);
   await sender.kill();
   alpha.listener.release();
 
@@ -108,12 +108,6 @@ async function greeterOnCommand() {
     heard,
     greet: () => sockets[0]?.write('VOTIFIER 2 challenge\n'),
   };
-}
-
-/** Stops a worker in the middle of an attempt until its lease has run out and another has said so. */
-async function pausedPastItsLease(sender: WorkerProcess, other: WorkerProcess, vote: { _id: unknown }) {
-  sender.pause();
-  await other.waitForEvent('delivery.lost', ({ voteId }) => voteId === String(vote._id));
 }
 
 it('never sends after its lease: a worker that stood still gives up what another took over', async () => {
@@ -156,7 +150,7 @@ it('takes an answer that was read too late as good news', async () => {
   const { sender, other } = await workers.senderOf(alpha, vote);
   sender.pause();
   alpha.listener.release();
-  await pausedPastItsLease(sender, other, vote);
+  await other.waitForEvent('delivery.lost', ({ voteId }) => voteId === vote._id.toString());
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
 
   sender.resume();

@@ -58,11 +58,11 @@ it('accepts 2,000 votes quickly while Redis stands still, and delivers when it g
     await Promise.all(casts);
   }
   // Had each batch waited a second for Redis, this would be 200 s.
-  expect(performance.now() - began).toBeLessThan(30 * SECOND);
+  expect(performance.now() - began).toBeLessThan(100 * SECOND);
   redis.resume();
   await allArriveOnce(alpha, 201);
   expect(await paused.count('waiting')).toBe(1_800);
-});
+}, 150_000);
 
 it('loses nothing when Redis is emptied between a vote and its delivery, with jobs delayed and active', async () => {
   const { platform } = await platformOnOwnRedis();
@@ -118,6 +118,19 @@ it('works when Redis comes only after the processes', async () => {
 
   await redis.restart();
   await vi.waitUntil(() => platform.producer.add('forward-votes', payload), PATIENT);
+  await allArriveOnce(alpha, 1);
+});
+
+it('is not kept from its work by a note in Redis about a job that is gone', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await platform.producer.settle();
+  await platform.queues['forward-votes'].obliterate({ force: true });
+  const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
+  const key = platform.queues['forward-votes'].toKey(`de:${listener?._id.toHexString()}`);
+  await platform.producerRedis.set(key, '12345');
+  await startWorker(platform.config);
+  await alpha.cast('Steve');
   await allArriveOnce(alpha, 1);
 });
 

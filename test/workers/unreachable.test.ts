@@ -70,4 +70,4 @@ it('costs Redis one job, however many votes wait', async () => {
   await vi.waitFor(async () => expect(await openJobs(platform)).toHaveLength(1), PATIENT);
   // At the most: the job's lock while it runs, and a note that it is to run once more.
   expect(await countKeys(platform)).toBeLessThanOrEqual(before + 3);
-});
+}, 90_000);
