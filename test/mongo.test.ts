@@ -15,7 +15,7 @@ afterAll(() => proxy.close());
 /** A connected client behind the proxy, and a collection. */
 async function connected(options: MongoClientOptions = {}) {
   const client = new MongoClient(proxy.through(freshNames().mongodbUri), {
-    serverSelectionTimeoutMS: 100,
+    serverSelectionTimeoutMS: 2_000,
     ...options,
   });
   onTestFinished(async () => {
@@ -45,7 +45,7 @@ test('an insert whose connection is cut has an unknown end', async () => {
 });
 
 test('an insert that is not answered in time has an unknown end', async () => {
-  const { things } = await connected({ socketTimeoutMS: 100 });
+  const { things } = await connected({ socketTimeoutMS: 1_000 });
   proxy.hang();
   expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
 });

@@ -208,7 +208,7 @@ describe('what stops a start', () => {
     await once(other, 'listening');
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
-    env.METRICS_PORT = String(port - 1);
+    env.METRICS_PORT = String(port);
     const started = start();
     expect(await exitCode(started)).toBe(1);
     expect(started.stderr()).toBe(
