@@ -8,8 +8,8 @@ import type { Vote } from '../votes/vote.ts';
 export const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
 
 /**
- * Forgets the details of attempts for the votes of the day that is 90 days before `day`. Running it again
- * finds nothing more.
+ * Forgets the details of attempts for the votes of the newest UTC day whose every vote is 90 days old when `day`
+ * begins. Running it again finds nothing more.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost details
@@ -18,8 +18,8 @@ export async function forgetAttempts(
   { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
   day: string,
 ): Promise<number> {
-  const from = after(startOf(day), -ATTEMPT_DETAILS_KEPT_MS);
-  const votedAt = { $gte: from, $lt: after(from, DAY) };
+  const until = after(startOf(day), -ATTEMPT_DETAILS_KEPT_MS);
+  const votedAt = { $gte: after(until, -DAY), $lt: until };
   let forgotten = 0;
   for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 } })) {
     const changed = await votes.updateMany(

@@ -74,7 +74,7 @@ it('catches up by the marks after three days without a scheduler', async () => {
   const alpha = await addGameServer(platform);
   await markDone(platform, 'clean-up', daysAgo(platform, 3));
   const votes = new Map<number, UUID>();
-  for (const age of [89, 90, 91, 92, 93]) {
+  for (const age of [90, 91, 92, 93, 94]) {
     votes.set(age, await addOldVote(platform, alpha, daysAgo(platform, age)));
   }
   await Promise.all([
@@ -92,7 +92,7 @@ it('catches up by the marks after three days without a scheduler', async () => {
     if (attempts.length === 0) forgotten.push(age);
     expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });
   }
-  expect(forgotten).toEqual([90, 91, 92]);
+  expect(forgotten).toEqual([91, 92, 93]);
   await vi.waitFor(async () => expect(await platform.queues['clean-up'].getFailedCount()).toBe(0), PATIENT);
 });
 
@@ -111,7 +111,7 @@ it('never marks a day before those that came earlier are done', async () => {
 it('forgets the attempts of one day, and no more the second time', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
-  for (const age of [89, 90, 90, 91]) {
+  for (const age of [90, 91, 91, 92]) {
     await addOldVote(platform, alpha, daysAgo(platform, age)).catch(() => undefined);
   }
   const today = daysAgo(platform, 0);
