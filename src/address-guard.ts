@@ -1,4 +1,4 @@
-import { lookup as lookUp } from 'node:dns/promises';
+import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
@@ -61,8 +61,9 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
 }
 
 async function resolveName(host: string, options: ResolveOptions): Promise<string[]> {
-  const { timeoutMs, signal, lookup = (name) => lookUp(name, { all: true }) } = options;
+  const { timeoutMs, signal, lookup = (name) => askNameServers(name, resolver) } = options;
   if (signal?.aborted) throw new AddressError('stopped', 'The look-up was stopped');
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
 
   const { promise: gaveUp, reject: giveUp } = Promise.withResolvers<never>();
   const stop = () => giveUp(new AddressError('stopped', 'The look-up was stopped'));
@@ -82,7 +83,23 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
+    resolver.cancel();
   }
+}
+
+/**
+ * All addresses of a name. Name servers are asked without a thread: a look-up that is given up is over, so dead
+ * name servers of some hosts cannot hold up the others. The system's resolver, which has few threads, is left
+ * with names of this machine's own network and with what no name server knows but `/etc/hosts` may.
+ */
+async function askNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
+  if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return found.map((address) => ({ address }));
+  const silent = answers.find((answer) => answer.status === 'rejected' && NO_ANSWER.has(answer.reason?.code));
+  if (silent?.status === 'rejected') throw silent.reason;
+  return lookUp(name, { all: true });
 }
 
 /** What the resolver says when the name servers, not the name, are at fault. */

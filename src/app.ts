@@ -7,6 +7,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { answerClientError, answerExpectations } from './api/connection-errors.ts';
 import { answerError, BODY_LIMIT, exitForErrors } from './api/errors.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
+import { boundConnections } from './api/pipelining.ts';
 import { parseQuery } from './api/query-string.ts';
 import { refuseOverload, refuseWhileStopping, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
@@ -37,6 +38,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
+  boundConnections(app.server);
 
   exitForErrors(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });

@@ -10,6 +10,7 @@ import { addReviewCommands } from './cli/review.ts';
 import { addServerCommands } from './cli/server.ts';
 import { addTokenCommands } from './cli/token.ts';
 import { addVoteCommands } from './cli/vote.ts';
+import { sentence, systemReason } from './cli/words.ts';
 
 function tallyport(): Command {
   const program = new Command('tallyport')
@@ -24,10 +25,13 @@ function tallyport(): Command {
     .configureOutput({ outputError: () => undefined })
     .addHelpText(
       'after',
-      `${examples('server add --name "Alpha Craft" --address play.example.org --port 25565', 'token issue alpha-craft', 'vote list alpha-craft --state waiting')}
-
-Exit codes: 0 done; 1 refused or failed; 2 wrong use.`,
-    );
+      examples(
+        'server add --name "Alpha Craft" --address play.example.org --port 25565',
+        'token issue alpha-craft',
+        'vote list alpha-craft --state waiting',
+      ),
+    )
+    .addHelpText('after', '\nExit codes: 0 done; 1 refused or failed; 2 wrong use.');
   addServerCommands(program);
   addTokenCommands(program);
   addListenerCommands(program);
@@ -56,8 +60,10 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-// A reader such as `head` may leave before all is written.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  // A reader such as `head` may leave before all is written.
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
+  process.exitCode = 1;
 });
 await main(process.argv.slice(2));

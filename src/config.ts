@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP, isIPv6 } from 'node:net';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -30,6 +31,17 @@ function wholeNumber(minimum: number, maximum: number) {
     .regex(/^-?\d{1,16}$/, rule)
     .transform(Number)
     .refine((value) => value >= minimum && value <= maximum, rule);
+}
+
+const listenHost = z
+  .string()
+  .refine(
+    (value) => isIP(value) !== 0 || (/^[\w-]+(\.[\w-]+)*\.?$/.test(value) && URL.canParse(`http://${value}`)),
+    'must be an IP address or a host name of this machine',
+  );
+
+function oneOf<const T extends string>(values: readonly T[]) {
+  return z.enum(values, `must be one of ${values.join(', ')}`);
 }
 
 const publicUrl = z
@@ -110,27 +122,30 @@ const durations = z.string().transform((value, context) =>
 
 const scryptHash = z
   .string()
-  .regex(/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+$/, 'must be made by `tallyport operator hash-password`');
+  .regex(/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+$/, 'must be made by the command `operator hash-password`');
 
 /**
  * The whole environment, as an operator writes it. Everything is text here; the transforms give what the
  * processes use. A default stands where most operators would leave it.
  */
 const environment = z.object({
-  NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
-  HOST: z.string().default('127.0.0.1'),
+  NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
+  HOST: listenHost.default('127.0.0.1'),
   PORT: port.default(3000),
   PUBLIC_URL: publicUrl.optional(),
-  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_HOST: listenHost.default('127.0.0.1'),
   METRICS_PORT: port.default(9464),
   MONGODB_URI: mongoUri.optional(),
   REDIS_URL: redisUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secretKey.optional(),
-  SECRET_KEY_PREVIOUS: z.string().optional(),
+  SECRET_KEY_PREVIOUS: z
+    .string()
+    .min(32, 'must be what SECRET_KEY was before, so at least 32 characters')
+    .optional(),
   ALLOWED_PRIVATE_RANGES: cidrList.default([]),
   TRUST_PROXY: trustProxy.default(false),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SERVICE_NAME: z
     .string()
     .trim()
@@ -143,7 +158,7 @@ const environment = z.object({
     .string()
     .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
     .default('tallyport'),
-  WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(64),
+  WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(256),
   RELAY_INTERVAL_MS: wholeNumber(100, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
@@ -208,9 +223,9 @@ function crossFaults(env: Environment): string[] {
   if (env.BREAKER_SCHEDULE.some((delay) => delay <= 0)) {
     faults.push('BREAKER_SCHEDULE must have no zero: a dead listener would be tried without a pause');
   }
-  if (env.DELIVERY_SCHEDULE.slice(1).some((delay) => delay <= 0)) {
+  if (env.DELIVERY_SCHEDULE.length < 2 || env.DELIVERY_SCHEDULE.slice(1).some((delay) => delay <= 0)) {
     faults.push(
-      'DELIVERY_SCHEDULE may be zero only at its beginning: a failing vote would be tried without a pause',
+      'DELIVERY_SCHEDULE needs two times or more, and may be zero only at its beginning: a failing vote would be tried without a pause',
     );
   }
   return faults;
@@ -233,10 +248,16 @@ export function ownEnvironment(): Variables {
   }
 }
 
+/** An address with a zone, such as `fe80::1%eth0`, stands in a URL without it. */
+function hostInUrl(host: string): string {
+  if (host === '127.0.0.1') return 'localhost';
+  return isIPv6(host) ? `[${host.replace(/%.*$/, '')}]` : host;
+}
+
 /**
  * Reads the configuration. An empty value counts as absent.
  *
- * @throws {ConfigError} with one readable line for each wrong value.
+ * @throws {ConfigError} with one readable line for each wrong variable.
  */
 export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = Object.fromEntries(
@@ -244,19 +265,21 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   );
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map((issue) => {
-        const name = String(issue.path[0]);
-        const shown = /SECRET|HASH|URI|REDIS_URL/.test(name) ? '' : ` («${given[name]}»)`;
-        return `${name}${shown} ${issue.message}`;
-      }),
-    );
+    const faults = new Map<string, string>();
+    for (const { path, message } of parsed.error.issues) {
+      const name = String(path[0]);
+      if (faults.has(name)) continue;
+      const shown = /SECRET|HASH|URI|REDIS_URL/.test(name) ? '' : ` («${given[name]}»)`;
+      // A message about one part of a list names that part itself.
+      faults.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
+    }
+    throw new ConfigError([...faults.values()]);
   }
   const faults = crossFaults(parsed.data);
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;
-  const address = PUBLIC_URL ?? `http://${rest.HOST === '127.0.0.1' ? 'localhost' : rest.HOST}:${rest.PORT}`;
+  const address = PUBLIC_URL ?? `http://${hostInUrl(rest.HOST)}:${rest.PORT}`;
   return {
     ...rest,
     PUBLIC_URL: address,

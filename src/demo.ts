@@ -49,9 +49,12 @@ function holidays(listener: VotifierListener): () => Promise<void> {
     await listener.stop();
     say(`${time()}  the listener is stopped for ${AWAY_MS / SECOND} s: cast a vote now and see it wait`);
     await pause(AWAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    if (!stopping.signal.aborted) await listener.start();
+    if (stopping.signal.aborted) return;
+    await listener.start();
     away = false;
-    say(`${time()}  the listener is back: waiting votes arrive with their next attempt, within seconds`);
+    say(
+      `${time()}  the listener is back: waiting votes arrive with their next attempt, within half a minute`,
+    );
   };
 }
 

@@ -25,6 +25,9 @@ function clientOptions(operationMs: number): MongoClientOptions {
     maxPoolSize: 100,
     ignoreUndefined: true,
     writeConcern: { w: 'majority' },
+    // Whatever the address says: a stale node would let a revoked token live on.
+    readPreference: 'primary',
+    readConcern: { level: 'local' },
   };
 }
 

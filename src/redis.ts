@@ -55,7 +55,10 @@ function connect(url: string): RedisConnection {
     return new Redis(url, { ...OPTIONS, retryStrategy: retryDelay });
 
   const at = rest.lastIndexOf('@');
-  const [username, password] = at < 0 ? [] : rest.slice(0, at).split(':').map(decodeURIComponent);
+  // A password may have colons of its own.
+  const [, username, password] = (/^([^:]*)(?::(.*))?$/s.exec(rest.slice(0, Math.max(at, 0))) ?? []).map(
+    (part) => part && decodeURIComponent(part),
+  );
   const credentials = { ...(username ? { username } : {}), ...(password ? { password } : {}) };
   const [nodes = '', name = '', database = '0'] = rest.slice(at + 1).split('/');
   if (scheme === 'redis+sentinel') {

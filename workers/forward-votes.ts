@@ -25,6 +25,8 @@ export function forwardVotes(
   const deps: Draining = {
     ...platform,
     send: createSend(platform.config),
+    // Half of the places stay for listeners that answer.
+    tests: { underWay: 0, most: Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2)) },
     open: (listener) => openListener(platform.secrets, listener),
     onEnd({ vote, attempt }, end) {
       const protocol = attempt.protocol;

@@ -11,7 +11,7 @@ const PATIENCE_MS = 2 * SECOND;
  * Sees that PORT and the ports of the metrics are free, and gives the latter for web, worker and scheduler:
  * METRICS_PORT and the two after it; 0 stays 0.
  *
- * @throws {ServiceError} when one is taken: one sentence with the variable to set.
+ * @throws {ServiceError} when one is taken or cannot be listened on: one sentence with the variable to set.
  */
 export async function seePortsFree(config: Config): Promise<number[]> {
   const { HOST, PORT, METRICS_HOST, METRICS_PORT } = config;
@@ -20,22 +20,31 @@ export async function seePortsFree(config: Config): Promise<number[]> {
       `METRICS_PORT is ${METRICS_PORT}, and the worker and the scheduler take the two ports after it: choose 65533 or less.`,
     );
   }
-  await seeFree(HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
+  await seeFree('HOST', HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
   if (METRICS_PORT === 0) return [0, 0, 0];
   const ports = [METRICS_PORT, METRICS_PORT + 1, METRICS_PORT + 2];
   for (const port of ports) {
-    await seeFree(METRICS_HOST, port, 'set METRICS_PORT to another number, or to 0 for any free ports');
+    await seeFree(
+      'METRICS_HOST',
+      METRICS_HOST,
+      port,
+      'set METRICS_PORT to another number, or to 0 for any free ports',
+    );
   }
   return ports;
 }
 
-async function seeFree(host: string, port: number, remedy: string): Promise<void> {
+async function seeFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const fault = await tryListen(host, port);
     if (!fault) return;
+    if (fault === 'EACCES')
+      throw new ServiceError(`Port ${port} on ${host} may not be listened on (${fault}): ${remedy}.`);
     if (fault !== 'EADDRINUSE')
-      throw new ServiceError(`${host}:${port} cannot be listened on (${fault}): ${remedy}.`);
+      throw new ServiceError(
+        `${host} is no address of this machine that can be listened on (${fault}): set ${variable} to one that is, such as 127.0.0.1.`,
+      );
     if (Date.now() > deadline)
       throw new ServiceError(`Port ${port} on ${host} is already in use: ${remedy}.`);
     await pause(100);

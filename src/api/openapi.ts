@@ -8,7 +8,7 @@ The API of a listed game server: plugins and websites cast votes, report the ser
 listing shows.
 
 **Tokens.** Every call carries \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes it
-in the server's dashboard, section "API Access". A revoked token is refused within 5 seconds everywhere. A
+with \`tallyport token issue\`. A revoked token is refused within 5 seconds everywhere. A
 missing, malformed, revoked or expired token, a token of another server, and an unknown or removed server all
 give the same 401: nothing tells an outsider which servers exist. A server's id never changes and is never used
 again.
@@ -17,7 +17,7 @@ again.
 request is accepted. They are looked for in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429;
 500 is a fault of ours; 503, with \`Retry-After\`, means overload, stopping, or a database that does not answer
 within 5 seconds. A client that treats every 5xx as "retry later" is right. Before a request is understood it
-may also be answered with 400, 408, 417 or 431, in the same shape. Every answer carries \`X-Request-Id\`: name it when
+may also be answered with 400, 408, 417 or 431, in the same shape. Every answer to a request that could be read carries \`X-Request-Id\`: name it when
 you report a fault.
 
 **Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Platform } from '../platform.ts';
+import { invocation } from './invocation.ts';
 import { redisAnswers, withPlatform } from './session.ts';
 
 /** What a command says in the end. */
@@ -55,7 +56,7 @@ export function onPlatform<A extends unknown[]>(
   };
 }
 
-/** The examples at the end of a help text. */
-export function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ tallyport ${line}`).join('\n')}`;
+/** Makes the examples at the end of a help text, when it is shown. */
+export function examples(...lines: string[]): () => string {
+  return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line)}`).join('\n')}`;
 }

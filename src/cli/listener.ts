@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
-import { type Listener, PROTOCOLS, type Protocol } from '../delivery/listener.ts';
+import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
 import {
   type ListenerView,
   pauseListener,
@@ -15,9 +14,12 @@ import { testListener } from '../delivery/test-listener.ts';
 import type { Platform } from '../platform.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
-import { CommandError, wrongUse } from './failure.ts';
+import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { invocation } from './invocation.ts';
+import { hostWarning, requireSecret, type SetOptions, secretOf } from './listener-options.ts';
 import { port } from './option-values.ts';
+import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import { pairs } from './table.ts';
 import { counted, iso, span, when } from './words.ts';
 
@@ -61,15 +63,6 @@ export function addListenerCommands(program: Command): void {
   plain('test', 'send a marked test vote and show how it ended').action(onPlatform(test));
 }
 
-type SetOptions = {
-  protocol: Protocol;
-  host: string;
-  port: number;
-  publicKeyFile?: string;
-  token?: string;
-  serviceName?: string;
-};
-
 async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
   const secret = await secretOf(options);
   const server = await serverOf(platform, text);
@@ -78,45 +71,31 @@ async function set(platform: Platform, text: string, options: SetOptions): Promi
   const serviceName = options.serviceName ?? before?.serviceName ?? platform.config.SERVICE_NAME;
   await setListener(platform, server._id, { protocol, host, port, secret, serviceName }, BY);
   const shown = await viewOf(platform, server);
+  const warning = await hostWarning(shown.host, platform.config);
+  if (warning) process.stderr.write(`Warning: ${warning}\n`);
   return {
-    json: listenerJson(shown),
+    json: { ...listenerJson(shown), ...(warning ? { warning } : {}) },
     text: [
       `Votes of ${server.slug} go to ${addressOf(shown)} (${protocol}), from the service name «${shown.serviceName}».`,
-      `See whether they arrive: tallyport listener test ${server.slug}`,
+      `See whether they arrive: ${invocation(`listener test ${server.slug}`)}`,
     ].join('\n'),
   };
-}
-
-function requireSecret(_server: string, { protocol, publicKeyFile, token }: SetOptions): void {
-  const [wanted, given, other] =
-    protocol === 'votifier-v1'
-      ? (['--public-key-file', publicKeyFile, token] as const)
-      : (['--token', token, publicKeyFile] as const);
-  if (given === undefined) throw wrongUse(`${protocol} needs ${wanted}.`);
-  if (other !== undefined) throw wrongUse(`${protocol} takes ${wanted} alone.`);
-}
-
-async function secretOf({ publicKeyFile, token = '' }: SetOptions): Promise<string> {
-  if (publicKeyFile === undefined) return token;
-  try {
-    return await readFile(publicKeyFile, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError('file-unreadable', `The public key cannot be read: ${reason}.`);
-  }
 }
 
 function noListener({ slug }: Server): CommandError {
   return new CommandError(
     'no-listener',
-    `${slug} has no vote listener. Set one: tallyport listener set --help`,
+    `${slug} has no vote listener. Set one: ${invocation('listener set --help')}`,
   );
 }
 
-async function viewOf(platform: Platform, server: Server): Promise<ListenerView> {
+/** A listener with whether the queue of all of them is paused; null: Redis does not say. */
+type Shown = ListenerView & { queuePaused: boolean | null };
+
+async function viewOf(platform: Platform, server: Server): Promise<Shown> {
   const shown = await showListener(platform, server._id);
   if (!shown) throw noListener(server);
-  return shown;
+  return { ...shown, queuePaused: await queuePaused(platform) };
 }
 
 async function show(platform: Platform, text: string): Promise<Answer> {
@@ -135,7 +114,10 @@ async function change(
   const shown = await viewOf(platform, server);
   return {
     json: listenerJson(shown),
-    text: `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
+    text: [
+      `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
+      ...(shown.queuePaused ? [`${QUEUE_PAUSED}.`] : []),
+    ].join('\n'),
   };
 }
 
@@ -182,13 +164,14 @@ function addressOf({ host, port }: Pick<Listener, 'host' | 'port'>): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function listenerText(shown: ListenerView, { slug }: Server, now: Date): string {
+function listenerText(shown: Shown, { slug }: Server, now: Date): string {
   const reason = listenerReason(shown);
   const { breaker } = shown;
   const failing = !reason && breaker.failures > 0 && breaker.code;
   return pairs([
     ['Server', slug],
     ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
+    ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
     ...(reason
       ? ([
           ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
@@ -217,7 +200,7 @@ function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }
 
-function listenerJson(shown: ListenerView): Record<string, unknown> {
+function listenerJson(shown: Shown): Record<string, unknown> {
   const reason = listenerReason(shown);
   return {
     server_id: shown.serverId.toHexString(),
@@ -234,6 +217,7 @@ function listenerJson(shown: ListenerView): Record<string, unknown> {
       words: reason.words ?? null,
       since: iso(reason.since),
     },
+    queue_paused: shown.queuePaused,
     waiting: shown.waiting,
     next_test_at: iso(nextTest(shown)),
     failures: shown.breaker.failures,

@@ -8,6 +8,7 @@ import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { invocation } from './invocation.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { pairs, table } from './table.ts';
@@ -64,7 +65,7 @@ export function addServerCommands(program: Command): void {
     .argument('<server>', 'id or slug')
     .option('--yes', 'do not ask')
     .addHelpText('after', examples('server remove alpha-craft', 'server remove alpha-craft --yes --json'))
-    .action(onPlatform(remove, { check: requireYes }));
+    .action(onPlatform(remove));
 }
 
 type AddOptions = {
@@ -84,7 +85,8 @@ async function add(platform: Platform, { country, premium, ...rest }: AddOptions
     json: { server_id: serverId, slug },
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
-      `Next: tallyport token issue ${slug}, then tallyport listener set ${slug} --help`,
+      `Next: ${invocation(`token issue ${slug}`)}`,
+      `Then: ${invocation(`listener set ${slug} --help`)}`,
     ].join('\n'),
   };
 }
@@ -193,17 +195,10 @@ async function edit(
   return { json: serverJson(edited), text: `Changed ${edited.slug}.` };
 }
 
-function requireYes(_server: string, options: { yes?: boolean }): void {
-  if (options.yes || canAsk()) return;
-  throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
-}
-
 async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {
   // A removal that was cut short is completed by doing it again.
   const server = await serverOf(platform, text, { removed: true });
-  if (!options.yes && !(await confirms(`Remove «${server.name}» (${server.slug}) for ever?`))) {
-    throw new CommandError('not-confirmed', 'Nothing was done.');
-  }
+  if (!server.removedAt && !options.yes) await requireYes(server);
   const removed = await removeServer(platform, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `There is no server «${text}» any more.`);
   return {
@@ -213,8 +208,25 @@ async function remove(platform: Platform, text: string, options: { yes?: boolean
       removed_at: iso(removed.server.removedAt),
       failed_votes: removed.failedVotes,
     },
-    text: `Removed ${server.slug}; ${counted(removed.failedVotes, 'waiting vote')} failed.`,
+    text: removedText(server, removed.failedVotes, platform.clock.now()),
   };
+}
+
+async function requireYes({ name, slug }: Server): Promise<void> {
+  if (!canAsk()) {
+    throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
+  }
+  if (!(await confirms(`Remove «${name}» (${slug}) for ever?`))) {
+    throw new CommandError('not-confirmed', 'Nothing was done.');
+  }
+}
+
+/** @param server - as it was before */
+function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
+  const failed = `${counted(failedVotes, 'waiting vote')} failed.`;
+  if (!removedAt) return `Removed ${slug}; ${failed}`;
+  const already = `${slug} was removed already: ${when(removedAt, now)}`;
+  return failedVotes === 0 ? `${already}.` : `${already}; ${failed}`;
 }
 
 function addressOf({ address, port }: Server): string {

@@ -34,6 +34,7 @@ export async function withPlatform<T>(
   const interrupted = endInOrder(opening);
   try {
     const services = await opening;
+    sayStarted(services, config.DATA_DIR);
     try {
       return await usePlatform(services.config, work, {
         migrates,
@@ -47,6 +48,14 @@ export async function withPlatform<T>(
     await interrupted();
     throw error;
   }
+}
+
+/** With `--json` it stays unsaid: a program reads the answer, and may read standard error as a failure. */
+function sayStarted({ started }: OpenServices, dataDir: string): void {
+  if (started.length === 0 || process.argv.includes('--json')) return;
+  say(
+    `Nothing runs on ${dataDir}: ${started.join(' and ')} ${started.length === 1 ? 'was' : 'were'} started for this command; set DATA_DIR if your platform keeps its data elsewhere.`,
+  );
 }
 
 /**

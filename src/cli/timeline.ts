@@ -1,17 +1,25 @@
 import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
 import type { Listener } from '../delivery/listener.ts';
-import { type WaitingFor, waitingFor } from '../delivery/waiting-for.ts';
+import { waitingFor } from '../delivery/waiting-for.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
 import type { Attempt, Delivery, Vote } from '../votes/vote.ts';
+import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
 import { counted, iso, span, utc, when } from './words.ts';
 
-/** A vote with what its timeline tells of: the server and the listener as they are now. */
-export type Shown = { vote: Vote; server: Server | null; listener: Listener | null; now: Date };
+/** A vote with what its timeline tells of: the server, the listener and the queue as they are now. */
+export type Shown = {
+  vote: Vote;
+  server: Server | null;
+  listener: Listener | null;
+  /** null: Redis does not say. */
+  queuePaused: boolean | null;
+  now: Date;
+};
 
 /** Everything that is known of a vote's way, as plain values. */
-export function timelineJson({ vote, server, listener, now }: Shown): Record<string, unknown> {
+export function timelineJson({ vote, server, listener, queuePaused, now }: Shown): Record<string, unknown> {
   const { delivery } = vote;
   const waiting = waitingFor(vote, listener, now);
   return {
@@ -25,6 +33,7 @@ export function timelineJson({ vote, server, listener, now }: Shown): Record<str
     token_id: vote.tokenId?.toHexString() ?? null,
     state: delivery.state,
     waiting_for: waiting && { kind: waiting.kind, at: 'at' in waiting ? iso(waiting.at) : null },
+    queue_paused: queuePaused,
     next_at: iso(delivery.nextAt),
     expires_at: iso(delivery.expiresAt),
     delivered_at: iso(delivery.deliveredAt),
@@ -55,25 +64,30 @@ function attemptJson(attempt: Attempt): Record<string, unknown> {
 
 /** The same for people. */
 export function timelineText(shown: Shown): string {
-  const { vote, server, now } = shown;
+  const { vote, server, queuePaused, now } = shown;
+  const held = queuePaused && vote.delivery.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
     ['Server', server ? `${server.name} (${server.slug})` : vote.serverId.toHexString()],
     ['Cast', when(vote.votedAt, now)],
     ['State', stateText(shown)],
+    ...(held ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   return [head, '', table(['TIME', 'WHAT', 'REACHED', 'TOOK', 'DETAILS'], entries(vote), '')].join('\n');
 }
 
-function stateText({ vote, listener, now }: Shown): string {
-  const { state, deliveredAt, expiresAt } = vote.delivery;
+function stateText(shown: Shown): string {
+  const { vote, now } = shown;
+  const { state, deliveredAt, expiresAt, events } = vote.delivery;
   const givenUp = expiresAt ? `; given up ${when(expiresAt, now)}` : '';
   switch (state) {
     case 'none':
-      return 'none: there was no vote listener; resend it when there is one';
+      return events.some(({ kind }) => kind === 'listener-removed')
+        ? 'none: the vote listener was removed; resend it when there is one again'
+        : 'none: there was no vote listener; resend it when there is one';
     case 'waiting':
-      return `waiting ${waitText(waitingFor(vote, listener, now), listener, now)}${givenUp}`;
+      return `waiting ${waitText(shown)}${givenUp}`;
     case 'sending':
       return 'sending: an attempt is under way';
     case 'delivered':
@@ -85,7 +99,8 @@ function stateText({ vote, listener, now }: Shown): string {
   }
 }
 
-function waitText(waiting: WaitingFor | null, listener: Listener | null, now: Date): string {
+function waitText({ vote, listener, queuePaused, now }: Shown): string {
+  const waiting = waitingFor(vote, listener, now);
   const reason = listener && listenerReason(listener);
   switch (waiting?.kind) {
     case 'resume':
@@ -95,7 +110,7 @@ function waitText(waiting: WaitingFor | null, listener: Listener | null, now: Da
     case 'own-retry':
       return `for its next attempt, ${when(waiting.at, now)}`;
     default:
-      return 'for its turn';
+      return queuePaused ? 'until the queue is resumed' : 'for its turn';
   }
 }
 
@@ -114,13 +129,15 @@ function entries(vote: Vote): Row[] {
     at,
     row: [utc(at), what, '', '', ''],
   });
-  const forgotten = delivery.attemptCount - delivery.attempts.length;
+  const forgotten = delivery.attemptCount - delivery.attempts.filter(counts).length;
+  let number = forgotten;
   const all = [
     plain(vote.votedAt, 'accepted'),
-    ...delivery.attempts.map((attempt, index) => ({
-      at: attempt.at,
-      row: attemptRow(attempt, forgotten + index + 1),
-    })),
+    ...delivery.attempts.map((attempt) => {
+      const counted = counts(attempt);
+      if (counted) number += 1;
+      return { at: attempt.at, row: attemptRow(attempt, counted ? ` ${number}` : ', not counted') };
+    }),
     ...delivery.events.map(({ at, kind }) => plain(at, EVENTS[kind])),
     ...(vote.cooldownEndedAt
       ? [plain(vote.cooldownEndedAt, 'the player may vote again, by an operator')]
@@ -132,9 +149,14 @@ function entries(vote: Vote): Row[] {
   return first ? [first, ...gap, ...rest] : gap;
 }
 
-function attemptRow(attempt: Attempt, number: number): Row {
+/** An attempt that was given back before anything was sent is none of those that are counted. */
+function counts(attempt: Attempt): boolean {
+  return attempt.class !== 'none';
+}
+
+function attemptRow(attempt: Attempt, number: string): Row {
   const { code } = attempt;
-  const name = `${attempt.test ? 'test' : 'attempt'} ${number}`;
+  const name = `${attempt.test ? 'test' : 'attempt'}${number}`;
   if (!code) return [utc(attempt.at), `${name}: no end yet`, '', '', `worker ${attempt.worker}`];
   return [
     utc(attempt.at),

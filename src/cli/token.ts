@@ -7,8 +7,9 @@ import { issueToken, listTokens, revokeToken, rotateToken } from '../servers/api
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { objectIdOf, serverOf } from './find.ts';
+import { invocation } from './invocation.ts';
 import { duration } from './option-values.ts';
-import { table } from './table.ts';
+import { oneLine, table } from './table.ts';
 import { iso, when } from './words.ts';
 
 export function addTokenCommands(program: Command): void {
@@ -103,7 +104,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     text: table(
       ['TOKEN ID', 'NAME', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
       rows,
-      `${server.slug} has no token yet: make one with tallyport token issue ${server.slug}`,
+      `${server.slug} has no token yet: make one with ${invocation(`token issue ${server.slug}`)}`,
     ),
   };
 }
@@ -142,7 +143,7 @@ async function onlyToken(platform: Platform, serverId: ObjectId): Promise<Object
   const now = platform.clock.now();
   const valid = (await listTokens(platform, serverId)).filter((token) => stateOf(token, now) === 'valid');
   if (valid.length > 1) {
-    const names = valid.map((token) => `  ${token._id.toHexString()}  ${token.name}`);
+    const names = valid.map((token) => `  ${token._id.toHexString()}  ${oneLine(token.name)}`);
     throw wrongUse(`Say which token is to be revoked:\n${names.join('\n')}`);
   }
   return valid[0]?._id ?? null;

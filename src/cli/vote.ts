@@ -8,6 +8,7 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { limit } from './option-values.ts';
+import { queuePaused } from './queue-pause.ts';
 import { table } from './table.ts';
 import { timelineJson, timelineText } from './timeline.ts';
 import { iso, when } from './words.ts';
@@ -105,11 +106,12 @@ function noSuchVote(text: string): CommandError {
 async function show(platform: Platform, text: string): Promise<Answer> {
   const vote = await voteOf(platform, text);
   const { serverId } = vote;
-  const [server, listener] = await Promise.all([
+  const [server, listener, paused] = await Promise.all([
     platform.servers.findOne({ _id: serverId }),
     platform.listeners.findOne({ serverId }),
+    queuePaused(platform),
   ]);
-  const shown = { vote, server, listener, now: platform.clock.now() };
+  const shown = { vote, server, listener, queuePaused: paused, now: platform.clock.now() };
   return { json: timelineJson(shown), text: timelineText(shown) };
 }
 

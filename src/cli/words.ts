@@ -1,9 +1,17 @@
+import { getSystemErrorMessage } from 'node:util';
 import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
 
 /** `text` with a capital letter at its beginning and a full stop at its end. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?»)]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** What the operating system said, without the names of its codes and calls: `no space left on device`. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return errno === undefined ? message : getSystemErrorMessage(errno);
 }
 
 /** `1 vote`, `2 votes`. */

@@ -1,6 +1,6 @@
-import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, type Clock } from '../clock.ts';
+import { after, type Clock, SECOND } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
 import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
@@ -67,6 +67,9 @@ export async function claimNextVote(
   return vote ? { vote, attempt } : null;
 }
 
+/** A vote that met a fault of configuration is not due again before the pause is written. */
+const PAUSE_IS_COMING_MS = 5 * SECOND;
+
 const ENDED = {
   'delivery.queuedAt': '',
   'delivery.expiresAt': '',
@@ -103,7 +106,8 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
       if (end.code === 'challenge-refused' && !challengeRefusedBefore(vote)) return waitAgain(now);
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
-      return waitAgain(now);
+      // Not at once: the pause that follows from it is written a moment later.
+      return waitAgain(after(now, PAUSE_IS_COMING_MS));
     case 'none':
       return {
         // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
@@ -130,7 +134,7 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
 
 /**
  * Records how an attempt ended. An end that comes after the lease ran out changes nothing, since that was
- * recorded as an ambiguous end; but an acknowledgement is good news at any time.
+ * recorded as an ambiguous end; but an acknowledgement is good news, unless the vote is being sent again by then.
  *
  * @returns whether this end stands
  */
@@ -172,6 +176,10 @@ export async function recordEnd(
     options,
   );
   if (recorded.matchedCount === 1) return true;
+  // An earlier try whose acknowledgement was lost may have recorded it.
+  const attempts = { $elemMatch: { id, code: end.code } };
+  if ((await votes.countDocuments({ serverId, _id, 'delivery.attempts': attempts }, { limit: 1 })) === 1)
+    return true;
   if (end.class !== 'delivered') return false;
 
   const late = await votes.updateOne(
@@ -230,19 +238,20 @@ export async function expireVotes(
   serverId: ObjectId,
 ): Promise<number> {
   const now = clock.now();
-  const expired = await votes.updateMany(
-    {
-      serverId,
-      'delivery.state': 'waiting',
-      votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-      'delivery.expiresAt': { $lte: now },
-    },
-    {
-      $set: { 'delivery.state': 'failed' },
-      $unset: ENDED,
-      $push: { 'delivery.events': { at: now, kind: 'expired' } },
-    },
-  );
+  const overdue: Filter<Vote> = {
+    serverId,
+    'delivery.state': 'waiting',
+    votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
+    // By mongod's clock: a worker whose own is ahead must not give up what is still in time.
+    $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
+  };
+  // Mostly there is none, and a read costs less than an update that waits for a majority.
+  if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
+  const expired = await votes.updateMany(overdue, {
+    $set: { 'delivery.state': 'failed' },
+    $unset: ENDED,
+    $push: { 'delivery.events': { at: now, kind: 'expired' } },
+  });
   return expired.modifiedCount;
 }
 

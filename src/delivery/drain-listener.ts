@@ -1,18 +1,20 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { UnsealError } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
 import {
   type Claimed,
   claimNextVote,
   endLostAttempts,
   type Recording,
+  recordEnd,
   releaseLeftVotes,
   releaseWaitingVotes,
 } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import { type Listener, listenerState } from './listener.ts';
-import { giveLeaseBack, takeLease } from './listener-lease.ts';
+import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
@@ -28,6 +30,8 @@ export type Draining = Recording & {
   send: Send;
   /** Reads a listener's settings and secret, ready to send with. */
   open: (listener: Listener) => OpenedListener;
+  /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
+  tests?: { underWay: number; readonly most: number };
   /** Told of every end, for metrics. */
   onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
 };
@@ -57,6 +61,9 @@ export type DrainLimits = {
   budgetMs: number;
 };
 
+/** When too many tests are under way, an unreachable listener asks again after this long. */
+const NEXT_TURN_MS = 2 * SECOND;
+
 /** How often the lease is renewed and the listener's settings are read again. */
 const RENEW_MS = SECOND;
 
@@ -80,13 +87,36 @@ export async function drainListener(
     await releaseLeftVotes(deps, serverId, asOf);
     return { kind: 'gone' };
   }
-  // When its secret cannot be read, the lease is kept on purpose: nobody tries again before it has run out.
-  const drain = new Drain(deps, owner, listener, limits);
+  const opened = await openOrExplain(deps, listener);
+  const drain = new Drain(deps, owner, { listener, opened }, limits);
   try {
     return await drain.run();
   } finally {
     await drain.close();
   }
+}
+
+/**
+ * Opens a listener's secret. When it cannot be read, the first vote in line says so in its timeline, and the
+ * lease is kept on purpose: nobody tries again before it has run out.
+ *
+ * @throws {UnsealError}
+ */
+async function openOrExplain(deps: Draining, listener: Listener): Promise<OpenedListener> {
+  try {
+    return deps.open(listener);
+  } catch (error) {
+    const claimed = listener.pause
+      ? null
+      : await claimNextVote(deps, listener, { test: listenerState(listener) === 'unreachable' });
+    if (claimed) await recordEnd(deps, claimed, ourFault(error), 0);
+    throw error;
+  }
+}
+
+/** A fault of ours as the end of an attempt. Only a text that is known to hold no secret goes into it. */
+function ourFault(error: unknown): Outcome {
+  return outcome('our-fault', 'none', error instanceof UnsealError ? error.message : undefined);
 }
 
 /** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
@@ -104,12 +134,17 @@ class Drain {
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
-  constructor(deps: Draining, owner: string, listener: Listener, limits: DrainLimits) {
+  constructor(
+    deps: Draining,
+    owner: string,
+    { listener, opened }: { listener: Listener; opened: OpenedListener },
+    limits: DrainLimits,
+  ) {
     this.#deps = deps;
     this.#owner = owner;
     this.#limits = limits;
     this.#listener = listener;
-    this.#opened = deps.open(listener);
+    this.#opened = opened;
   }
 
   async run(): Promise<DrainEnd> {
@@ -131,7 +166,7 @@ class Drain {
     const end = await this.#sendDueVotes();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;
-    return end ?? this.#unreachable(server.name);
+    return typeof end === 'object' ? end : this.#unreachable(server.name, end);
   }
 
   /** Gives the lease back once nothing is under way. */
@@ -140,8 +175,8 @@ class Drain {
     await giveLeaseBack(this.#deps, this.#listener.serverId, this.#owner, this.#lastDeliveredAt);
   }
 
-  /** Why it stopped; null when the listener is unreachable and its next test lies ahead. */
-  async #sendDueVotes(): Promise<DrainEnd | null> {
+  /** Why it stopped; for an unreachable listener, why it is not tested now. */
+  async #sendDueVotes(): Promise<DrainEnd | 'tested-later' | 'too-many-tests'> {
     const { clock } = this.#deps;
     const began = performance.now();
     for (;;) {
@@ -158,7 +193,9 @@ class Drain {
         await Promise.race(this.#underWay);
         continue;
       }
-      if (test && nextTestAt && clock.now() < nextTestAt) return null;
+      if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
+      const { tests } = this.#deps;
+      if (test && tests && tests.underWay >= tests.most) return 'too-many-tests';
 
       // Before the claim: the lease it takes begins no earlier than this.
       const claimedAt = performance.now();
@@ -173,8 +210,8 @@ class Drain {
   async #renew(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#renewedAt < RENEW_MS) return true;
-    const renewed = await takeLease(this.#deps, this.#listener.serverId, this.#owner);
-    if (!renewed || renewed === 'busy' || !renewed._id.equals(this.#listener._id)) return false;
+    const renewed = await renewLease(this.#deps, this.#listener.serverId, this.#owner);
+    if (!renewed?._id.equals(this.#listener._id)) return false;
     this.#renewedAt = now;
     this.#follow(renewed);
     return true;
@@ -188,11 +225,17 @@ class Drain {
   }
 
   #start(claimed: Claimed, claimedAt: number): void {
+    const { tests } = this.#deps;
+    const tested = claimed.attempt.test ? 1 : 0;
+    if (tests) tests.underWay += tested;
     const attempt = this.#attempt(claimed, claimedAt)
       .catch((error: unknown) => {
         this.#fault ??= error;
       })
-      .finally(() => this.#underWay.delete(attempt));
+      .finally(() => {
+        if (tests) tests.underWay -= tested;
+        this.#underWay.delete(attempt);
+      });
     this.#underWay.add(attempt);
   }
 
@@ -215,7 +258,7 @@ class Drain {
       });
     } catch (error) {
       log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
-      return outcome('our-fault', 'none');
+      return ourFault(error);
     }
   }
 
@@ -265,14 +308,15 @@ class Drain {
     await this.#written;
   }
 
-  async #unreachable(server: string): Promise<DrainEnd> {
+  async #unreachable(server: string, why: 'tested-later' | 'too-many-tests'): Promise<DrainEnd> {
     const { breaker, serverId } = this.#listener;
     const now = this.#deps.clock.now();
     return {
       kind: 'unreachable',
       server,
       waiting: await countWaiting(this.#deps.votes, serverId),
-      nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
+      nextTestAt:
+        why === 'too-many-tests' ? after(now, NEXT_TURN_MS) : (breaker.nextTestAt ?? after(now, SECOND)),
       since: breaker.openSince ?? now,
       code: breaker.code ?? 'unreachable',
     };

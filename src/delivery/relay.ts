@@ -1,23 +1,26 @@
 import { type Collection, ObjectId } from 'mongodb';
+import type { Logger } from '../log.ts';
 import type { Producer } from '../queues.ts';
 import type { Vote } from '../votes/vote.ts';
 import { expireVotes, type Recording, releaseLeftVotes } from './attempt-records.ts';
 import type { Listener } from './listener.ts';
 
 /** What the relay works on. */
-export type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer };
+export type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
 export type RelayRound = { woken: number; expired: number; released: number };
 
-const SERVERS_A_STEP = 500;
+const SERVERS_A_STEP = 512;
+/** Servers looked at side by side: most of a round is waiting for MongoDB. */
+const SERVERS_AT_ONCE = 32;
 
 /**
  * Looks for due work in MongoDB and wakes its listeners (design rule 2): after Redis was lost, or an add was
  * skipped, or a vote's own next time has come, nothing waits longer than a round. Runs in every worker; running
- * twice at once does no harm.
+ * twice at once does no harm. A server whose turn fails holds up no other.
  *
- * Costs one step of the index for each server with open work, however many votes wait there.
+ * Costs a few indexed reads for each server with open work, however many votes wait there.
  */
 export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const round: RelayRound = { woken: 0, expired: 0, released: 0 };
@@ -27,17 +30,36 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
     const asOf = deps.clock.now();
     const listeners = await listenersOf(deps.listeners, step);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
-    for (const serverId of step) {
-      round.expired += await expireVotes(deps, serverId);
-      const listener = byServer.get(serverId.toHexString());
-      if (!listener) round.released += await releaseLeftVotes(deps, serverId, asOf);
-      else if (await isDue(deps, listener)) {
-        const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
-        if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
+    for (let first = 0; first < step.length; first += SERVERS_AT_ONCE) {
+      const turns = step.slice(first, first + SERVERS_AT_ONCE).map(async (serverId) => {
+        const listener = byServer.get(serverId.toHexString());
+        await relayServer(deps, { serverId, listener, asOf }, round);
+      });
+      for (const turn of await Promise.allSettled(turns)) {
+        if (turn.status === 'rejected') {
+          deps.log.warn({ event: 'relay.server_failed', reason: String(turn.reason) });
+        }
       }
     }
   }
   return round;
+}
+
+/** One server's turn in a round. */
+async function relayServer(
+  deps: Relaying,
+  { serverId, listener, asOf }: { serverId: ObjectId; listener: Held | undefined; asOf: Date },
+  round: RelayRound,
+): Promise<void> {
+  const expired = await expireVotes(deps, serverId);
+  round.expired += expired;
+  if (!listener) {
+    const released = await releaseLeftVotes(deps, serverId, asOf);
+    round.released += released;
+  } else if (await isDue(deps, listener)) {
+    const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+    if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
+  }
 }
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));

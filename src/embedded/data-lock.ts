@@ -1,5 +1,6 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { lock } from 'proper-lockfile';
 import { MINUTE, SECOND } from '../clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
@@ -14,16 +15,20 @@ const WAIT_MS = 10 * MINUTE;
  * Runs `work` while no other process does so for the same `dataDir`; makes the folder. It is held while
  * services are found and started, never while they run.
  *
- * @throws {ServiceError} when the folder cannot be made or another process holds it for 10 minutes.
+ * @throws {ServiceError} when the folder cannot be made or written, or another process holds it for 10 minutes.
  */
 export async function withDataLock<T>(dataDir: string, say: Say, work: () => Promise<T>): Promise<T> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+  await makeFolder(dataDir).catch((error: Error) => {
     throw new ServiceError(
       `The data folder cannot be made (${error.message}): set DATA_DIR to one that you may write.`,
     );
   });
   const release = await take(dataDir, SECOND).catch((error) => {
-    if (!isHeld(error)) throw error;
+    if (!isHeld(error)) {
+      throw new ServiceError(
+        `The data folder cannot be written (${error.message}): set DATA_DIR to one that you may write.`,
+      );
+    }
     say('Another start of Tallyport with this data folder is under way: waiting for it …');
     return take(dataDir, WAIT_MS);
   });
@@ -32,6 +37,22 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
   } finally {
     await release().catch(() => undefined);
   }
+}
+
+/**
+ * Makes an absolute folder and those above it. Node's own `recursive` never ends where the system says ENOENT
+ * of a folder whose parent is there, as /proc does.
+ */
+async function makeFolder(path: string): Promise<void> {
+  const parent = dirname(path);
+  if (!(await find(parent))) await makeFolder(parent);
+  await mkdir(path, { mode: 0o700 }).catch(async (error) => {
+    if (!(await find(path))?.isDirectory()) throw error;
+  });
+}
+
+async function find(path: string): Promise<Stats | undefined> {
+  return await stat(path).catch(() => undefined);
 }
 
 async function take(dataDir: string, patienceMs: number): Promise<() => Promise<void>> {

@@ -11,6 +11,7 @@ import { REDIS } from './redis-server.ts';
 import type { Say } from './service-error.ts';
 import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
+import { settingsToShare } from './shared-settings.ts';
 
 /** Why a process starts services: for the platform, or for one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
@@ -20,6 +21,8 @@ export type OwnServices = {
   mongodbUri: string;
   redisUrl: string;
   description: string[];
+  /** Their titles. */
+  started: string[];
   close(): Promise<void>;
   kill(): void;
 };
@@ -39,6 +42,7 @@ export async function startOwnServices(
 ): Promise<OwnServices> {
   const record: ServicesRecord = {
     owner: { ...(await identityOf(process.pid)), kind, address: config.PUBLIC_URL },
+    settings: settingsToShare(config, env),
   };
   const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
   // Both are found before either is started: what is missing is said at once.
@@ -46,7 +50,8 @@ export async function startOwnServices(
   const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
 
   const description: string[] = [];
-  const started: Omit<Running, 'ended'>[] = [];
+  const started: string[] = [];
+  const running: Omit<Running, 'ended'>[] = [];
   const keep = async (name: 'mongod' | 'redis', service: ServiceKind, binary: Binary): Promise<number> => {
     const dir = folders[name];
     await noteWriter(dir, seriesOf(binary));
@@ -56,7 +61,8 @@ export async function startOwnServices(
     };
     const first = await startService(service, { binary, dir, onSpawn });
     const { port } = first;
-    started.push(
+    started.push(service.title);
+    running.push(
       keepRunning(service.title, first, () => startService(service, { binary, dir, port, onSpawn }), say),
     );
     description.push(
@@ -65,7 +71,7 @@ export async function startOwnServices(
     return port;
   };
   const close = async () => {
-    for (const service of started.toReversed()) await service.stop();
+    for (const service of running.toReversed()) await service.stop();
     await removeRecord(dataDir);
   };
 
@@ -74,9 +80,10 @@ export async function startOwnServices(
       mongodbUri: typeof mongod === 'string' ? mongod : databaseAddress(await keep('mongod', MONGOD, mongod)),
       redisUrl: typeof redis === 'string' ? redis : REDIS.address(await keep('redis', REDIS, redis)),
       description,
+      started,
       close,
       kill() {
-        for (const service of started) service.kill();
+        for (const service of running) service.kill();
       },
     };
   } catch (error) {

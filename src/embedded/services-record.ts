@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { SECOND } from '../clock.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { Say } from './service-error.ts';
+import { SHARED_SETTINGS } from './shared-settings.ts';
 
 /** How long a left-over service may take to write its data and end. */
 const END_TIMEOUT_MS = 20 * SECOND;
@@ -20,6 +21,8 @@ const servicesRecord = z.object({
     /** Where the platform is found: PUBLIC_URL. */
     address: z.string(),
   }),
+  /** The platform's settings that a command takes over, as the environment's text. */
+  settings: z.partialRecord(z.enum(SHARED_SETTINGS), z.string()).optional(),
   mongod: service.optional(),
   redis: service.optional(),
 });

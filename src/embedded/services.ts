@@ -12,6 +12,7 @@ import { REDIS } from './redis-server.ts';
 import { keptSecretKey } from './secret-key.ts';
 import { type Say, ServiceError } from './service-error.ts';
 import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
+import { withSharedSettings } from './shared-settings.ts';
 
 /** How long a start waits for a command that has the data open. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
@@ -21,6 +22,8 @@ export type OpenServices = {
   config: ConnectedConfig;
   /** One line each for people: what it is, where it was found, where its data is. */
   description: string[];
+  /** The titles of those that were started here, such as `MongoDB`. */
+  started: string[];
   /** Ends those that were started here, Redis first; data is written. Harmless when called twice. */
   close(): Promise<void>;
   /** Ends those that were started here at once, without waiting for them to write. */
@@ -45,9 +48,9 @@ export async function openServices(
 
 /**
  * The services for one command: as `openServices`, but those of a running platform are used where there is
- * one, and outlive the command.
+ * one, and outlive the command; the settings that both must share are then the platform's, where `env` has none.
  *
- * @throws {ServiceError} as `openServices`.
+ * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings do not go with `env`.
  */
 export async function findServices(
   config: Config,
@@ -100,7 +103,8 @@ async function look(
       MONGODB_URI: MONGODB_URI ?? databaseAddress(await portOf(record, 'mongod', 'MONGODB_URI')),
       REDIS_URL: REDIS_URL ?? REDIS.address(await portOf(record, 'redis', 'REDIS_URL')),
     };
-    return borrowed({ ...config, ...addresses, SECRET_KEY }, [
+    const shared = record.settings ? withSharedSettings(config, env, record.settings) : config;
+    return borrowed({ ...shared, ...addresses, SECRET_KEY }, [
       `MongoDB and Redis of the running platform (process ${record.owner.pid})`,
     ]);
   }
@@ -109,6 +113,7 @@ async function look(
   return {
     config: { ...config, MONGODB_URI: own.mongodbUri, REDIS_URL: own.redisUrl, SECRET_KEY },
     description: [...own.description, ...configuredLines(config)],
+    started: own.started,
     close: own.close,
     kill: own.kill,
   };
@@ -116,7 +121,7 @@ async function look(
 
 /** Services that somebody else started and will end. */
 function borrowed(config: ConnectedConfig, description: string[]): OpenServices {
-  return { config, description, close: async () => undefined, kill: () => undefined };
+  return { config, description, started: [], close: async () => undefined, kill: () => undefined };
 }
 
 /** The configured addresses stay unsaid: they may hold passwords. */

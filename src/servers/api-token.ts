@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const apiTokenDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  name: { type: String, required: true, trim: true, minlength: 1, maxlength: 60 },
+  name: { type: String, required: true, trim: true, minlength: 1, maxlength: 120 },
   /** SHA-256 of the whole token, in hex. The token itself is shown once and kept nowhere. */
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
   /** The token's first characters, by which its owner recognises it. */

@@ -1,6 +1,9 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
 import { after, type Clock, MINUTE } from '../clock.ts';
 import { checked } from '../document.ts';
+import { parseInput } from '../input.ts';
+import { text } from '../text.ts';
 import { type ApiToken, apiTokenSchema } from './api-token.ts';
 import type { Server } from './server.ts';
 import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.ts';
@@ -13,22 +16,36 @@ export type IssuedToken = { tokenId: string; token: string };
 /** `lastUsedAt` is kept to the minute: a busy token costs one write a minute, not one a request. */
 const LAST_USED_STEP_MS = MINUTE;
 
+const naming = z.object({
+  name: z
+    .string({ error: 'must be text' })
+    .transform((value) => value.trim())
+    .pipe(text({ min: 1, max: 60 }))
+    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
+      error: 'must have no line breaks and no other control characters',
+    }),
+});
+
+/** Whom a token is made for; without `expiresInMs` it never expires. */
+type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number };
+
 /**
  * Makes a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @throws {InvalidDocumentError} for a name that is empty or longer than 60 characters
+ * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line
  */
-export async function issueToken(
-  { apiTokens, clock }: Tokens,
-  request: { serverId: ObjectId; name: string; expiresInMs?: number },
-): Promise<IssuedToken> {
+export async function issueToken(tokens: Tokens, request: TokenRequest): Promise<IssuedToken> {
+  return await insertToken(tokens, { ...request, ...parseInput(naming, { name: request.name }) });
+}
+
+async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest): Promise<IssuedToken> {
   const token = makeToken();
   const now = clock.now();
   const document = await checked<ApiToken>(apiTokenSchema, {
     _id: new ObjectId(),
     serverId: request.serverId,
-    name: request.name.trim(),
+    name: request.name,
     hash: hashToken(token),
     prefix: tokenPrefix(token),
     createdAt: now,
@@ -80,7 +97,7 @@ export async function rotateToken(
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old || !isValid(old, clock.now())) return null;
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
-  const issued = await issueToken({ apiTokens, clock }, { serverId, name: old.name, ...lifetime });
+  const issued = await insertToken({ apiTokens, clock }, { serverId, name: old.name, ...lifetime });
   const ends = after(clock.now(), overlapMs);
   await apiTokens.updateOne({ _id: tokenId, serverId }, [
     { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', ends] }, ends] } } },

@@ -128,7 +128,7 @@ export async function removeServer(
 }
 
 /**
- * Finds a server by its id or its slug.
+ * Finds a server by its id or its slug, in upper or lower case.
  *
  * @param removed - `true` finds removed servers too
  */
@@ -137,7 +137,8 @@ export function findServer(
   text: string,
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
-  const named: Filter<Server> = isId(text) ? { _id: new ObjectId(text) } : { slug: text };
+  const name = text.toLowerCase();
+  const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : { slug: name };
   return servers.findOne(removed ? named : { ...named, removedAt: null });
 }
 

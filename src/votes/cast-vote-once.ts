@@ -49,21 +49,22 @@ export async function castVoteOnce(
     // The one who held the key was refused or failed, and freed it: it is ours to claim.
     if (!standing) continue;
     if (standing.answer) return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
-    return finish(deps, request, claim, bodyOf);
+    return finish(deps, request, { claim, ours }, bodyOf);
   }
 }
 
 async function finish(
   deps: OnceDeps,
   request: CastRequest,
-  claim: IdempotencyKey,
+  { claim, ours }: { claim: IdempotencyKey; ours: boolean },
   bodyOf: (accepted: Accepted) => string,
 ): Promise<Answer | Refused> {
   let cast: Accepted | Refused;
   try {
     cast = await castVote(deps, request, claim.voteId);
   } catch (error) {
-    if (!(error instanceof VoteEndUnknownError)) await freeKey(deps, claim);
+    // Another's claim may stand for a vote that was cast: only its own failure frees it.
+    if (ours && !(error instanceof VoteEndUnknownError)) await freeKey(deps, claim);
     throw error;
   }
   if (cast.kind === 'refused') {

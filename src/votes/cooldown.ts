@@ -15,11 +15,14 @@ export function blocks(vote: Pick<Vote, 'votedAt' | 'cooldownEndedAt'>, now: Dat
   return !vote.cooldownEndedAt && now < nextVoteAt(vote);
 }
 
-/** The newest vote of a player for a server: the one with the highest `seq`. */
+/**
+ * The newest vote of a player for a server: the one with the highest `seq`. Read at majority: what is told of a
+ * vote must not be taken back by a failover.
+ */
 export function newestVote(
   votes: Collection<Vote>,
   serverId: ObjectId,
   usernameKey: string,
 ): Promise<Vote | null> {
-  return votes.findOne({ serverId, usernameKey }, { sort: { seq: -1 } });
+  return votes.findOne({ serverId, usernameKey }, { sort: { seq: -1 }, readConcern: { level: 'majority' } });
 }

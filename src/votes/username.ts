@@ -30,7 +30,7 @@ export function usernameKey(name: string): string {
 export const usernameSchema = z
   .string({ error: 'username is required and must be a string' })
   .refine((name) => name.isWellFormed(), {
-    error: 'username has an unpaired surrogate: it is not valid Unicode',
+    error: 'username must be valid Unicode: it has an unpaired surrogate or malformed percent-encoding',
     abort: true,
   })
   .transform((name) => name.trim())

@@ -43,7 +43,7 @@ function send(method: string, path: string): Promise<{ status: number; allow?: s
 
 describe('404 comes first: there is no such path', () => {
   test.each([
-    ['GET', '/'],
+    ['GET', '/listing'],
     ['POST', '/api'],
     ['GET', '/api/v1/servers'],
     ['GET', '/api/v1/servers/0123456789abcdef01234567'],

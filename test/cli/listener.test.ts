@@ -5,6 +5,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { makeToken } from '../../src/servers/token-text.ts';
 import { openTerminal, type Terminal } from './tallyport.ts';
 
 let terminal: Terminal;
@@ -48,6 +49,7 @@ describe('listener set and show', () => {
       service_name: 'Tallyport',
       state: 'active',
       reason: null,
+      queue_paused: false,
       waiting: 0,
       next_test_at: null,
       failures: 0,
@@ -74,7 +76,7 @@ describe('listener set and show', () => {
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
-    expect(ended.stdout).toContain(`tallyport listener test ${slug}`);
+    expect(ended.stdout).toContain(`node src/cli.ts listener test ${slug}`);
     expect(listener && openListener(terminal.platform.secrets, listener).protocol).toBe('votifier-v1');
   });
 
@@ -106,6 +108,43 @@ describe('listener set and show', () => {
       json: { code: 'invalid-input' },
     });
     expect((await terminal.run(`listener show ${slug} --json`)).json.code).toBe('no-listener');
+  });
+
+  it('says in a sentence that the file of the key is none', async () => {
+    const set = (path: string) =>
+      terminal.run(
+        `listener set alpha --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`,
+      );
+
+    expect((await set('/nope')).json.error).toMatch(/^There is no file «\/nope»: /);
+    expect((await set(folder)).json.error).toContain(`«${folder}» is a folder`);
+  });
+
+  it('refuses an API token of ours', async () => {
+    const ended = await v2('alpha', { port: 8192, token: makeToken() });
+
+    expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
+    expect(ended.json.error).toMatch(/^This is an API token of Tallyport/);
+  });
+
+  it('warns of an address that no vote is sent to, and of no other', async () => {
+    const { slug } = await terminal.addServer('Private');
+    const set = (host: string) =>
+      terminal.run(
+        `listener set ${slug} --protocol votifier-v2 --host ${host} --port 1 --token abcdef0123456789 --json`,
+      );
+    const refused = await set('10.0.0.1');
+
+    expect(refused).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Warning: 10\.0\.0\.1 is not a public address \(private\): .*\.\n$/),
+      json: { host: '10.0.0.1', warning: expect.stringContaining('ALLOWED_PRIVATE_RANGES') },
+    });
+    for (const host of ['127.0.0.1', '2606:4700::1', 'localhost']) {
+      const accepted = await set(host);
+      expect(accepted).toMatchObject({ code: 0, stderr: '' });
+      expect(accepted.json).not.toHaveProperty('warning');
+    }
   });
 
   it('tells why a listener is unreachable and how that is mended', async () => {

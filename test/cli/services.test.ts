@@ -160,8 +160,12 @@ describe('embedded services', () => {
     const { env, dataDir } = await embedded();
     const added = await tallyport([...ADD, '--json'], { env });
     const listed = await tallyport(['server', 'list', '--json'], { env });
+    const plain = await tallyport(['server', 'list'], { env });
 
-    expect(added.code).toBe(0);
+    expect([added.code, added.stderr]).toEqual([0, '']);
+    expect(plain.stderr).toBe(
+      `Nothing runs on ${dataDir}: MongoDB and Redis were started for this command; set DATA_DIR if your platform keeps its data elsewhere.\n`,
+    );
     expect(listed.json.servers).toEqual([expect.objectContaining({ slug: 'alpha' })]);
     await expect(readFile(join(dataDir, 'services.json'))).rejects.toThrow('ENOENT');
   });

@@ -143,6 +143,51 @@ describe('vote show', () => {
     expect(stdout).toContain('The machine answers, but nothing listens on this port.');
   });
 
+  it('says that the queue is paused, as its listener does', async () => {
+    const { slug, server_id } = await listening('Held');
+    const id = await cast(server_id, 'Steve');
+    const queue = terminal.platform.queues['forward-votes'];
+    await queue.pause();
+    onTestFinished(() => queue.resume());
+
+    expect(await show(id)).toMatchObject({ state: 'waiting', queue_paused: true });
+    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
+      /State: +waiting until the queue is resumed; .*\nQueue: +«Forward votes» is paused/,
+    );
+    expect((await terminal.run(`listener show ${slug}`)).stdout).toMatch(
+      /State: +active\nQueue: +«Forward votes» is paused/,
+    );
+    await queue.resume();
+    expect((await show(id)).queue_paused).toBe(false);
+  });
+
+  it('tells of a listener that was removed', async () => {
+    const { slug, server_id } = await listening('Removed');
+    const id = await cast(server_id, 'Steve');
+    await terminal.run(`listener remove ${slug}`);
+
+    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
+      /State: +none: the vote listener was removed/,
+    );
+  });
+
+  it('counts no attempt that was given back', async () => {
+    const { server_id, listener } = await listening('Given back');
+    await listener.stop();
+    const id = await cast(server_id, 'Steve');
+    await drain(server_id);
+    const { votes } = terminal.platform;
+    const one = await votes.findOne({ _id: new UUID(id) });
+    const [attempt] = one?.delivery.attempts ?? [];
+    if (!attempt) throw new Error('nothing was tried');
+    const back = { ...attempt, id: new UUID(), class: 'none', code: 'stopped-before-written' } as const;
+    await votes.updateOne({ _id: new UUID(id) }, { $set: { 'delivery.attempts': [back, attempt] } });
+    const { stdout } = await terminal.run(`vote show ${id}`);
+
+    expect(stdout).toContain('attempt, not counted: none (stopped-before-written)');
+    expect(stdout).toContain('attempt 1: transient (connection-refused)');
+  });
+
   it('shows the words of a listener that refuses', async () => {
     const { slug, server_id, listener } = await listening('Refusing');
     listener.tokens = { default: 'changed' };

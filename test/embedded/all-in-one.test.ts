@@ -216,6 +216,15 @@ describe('what stops a start', () => {
     );
   });
 
+  test('a host that is not this machine', async () => {
+    env.HOST = '192.0.2.1';
+    const started = start();
+    expect(await exitCode(started)).toBe(1);
+    expect(started.stderr()).toBe(
+      '192.0.2.1 is no address of this machine that can be listened on (EADDRNOTAVAIL): set HOST to one that is, such as 127.0.0.1.\n',
+    );
+  });
+
   test('a wrong value in the environment', async () => {
     env.PORT = 'http';
     const started = start();

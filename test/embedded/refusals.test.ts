@@ -62,6 +62,16 @@ test('a data folder that cannot be made is one sentence', async () => {
   );
 });
 
+test.skipIf(process.platform !== 'linux').each(['/proc/nope', '/proc/nope/deeper', '/proc/1/x', '/proc'])(
+  'so is one in %s, where nothing can be made',
+  async (dir) => {
+    const data = await freshDataFolder();
+    await expect(openServices(data.config({ DATA_DIR: dir }), quiet, data.env)).rejects.toThrow(
+      /^The data folder cannot be (made|written) \(E.+\): set DATA_DIR to one that you may write\.$/,
+    );
+  },
+);
+
 test('a damaged key is not replaced by a new one', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'secret-key'), '');

@@ -203,6 +203,31 @@ describe('a command', () => {
     expect(await names(running.MONGODB_URI)).toEqual([]);
   });
 
+  test('has the running platform’s settings where its own environment has none', async () => {
+    const data = await freshDataFolder();
+    const settings = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', PORT: '4200', QUEUE_PREFIX: 'theirs' };
+    // What the shell of the tests has set is in neither.
+    const env = { ...data.env, PUBLIC_URL: '', SERVICE_NAME: '', LISTENER_TIMEOUT_MS: '', LEASE_MS: '' };
+    const slow = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' };
+    const running = await owner({ ...data, env: { ...env, ...settings, ...slow } }, 'platform');
+    expect(running.fault).toBeUndefined();
+    const found = await findServices(data.config({ QUEUE_PREFIX: 'mine' }), quiet, {
+      ...env,
+      ALLOWED_PRIVATE_RANGES: '',
+      QUEUE_PREFIX: 'mine',
+    });
+    expect(found.config).toMatchObject({
+      PUBLIC_URL: 'http://localhost:4200',
+      QUEUE_PREFIX: 'mine',
+      LISTENER_TIMEOUT_MS: 8_000,
+      DATA_DIR: data.dir,
+    });
+    expect(found.config.ALLOWED_PRIVATE_RANGES.map(([range, bits]) => `${range}/${bits}`)).toEqual([
+      '127.0.0.0/8',
+    ]);
+    expect(found.started).toEqual([]);
+  });
+
   test('starts them for itself where nothing runs, and a second command waits for its end', async () => {
     const data = await freshDataFolder();
     const first = await owner(data, 'command');
@@ -230,7 +255,7 @@ describe('what the environment gives', () => {
     const services = await openServices(data.config({ MONGODB_URI: inject('mongodbUri') }), quiet, data.env);
     onTestFinished(() => services.close());
     expect(services.config.MONGODB_URI).toBe(inject('mongodbUri'));
-    expect(Object.keys(await data.record())).toEqual(['owner', 'redis']);
+    expect(Object.keys(await data.record())).toEqual(['owner', 'settings', 'redis']);
     expect(services.description).toEqual([
       expect.stringMatching(/^Redis: .+ data in /),
       'MongoDB: the one of MONGODB_URI',

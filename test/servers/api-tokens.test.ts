@@ -82,9 +82,13 @@ describe('a token', () => {
     ['empty', ''],
     ['of spaces', '   '],
     ['of 61 characters', 'x'.repeat(61)],
+    ['of two lines', 'one\ntwo'],
+    ['with an escape', '\u001b[31mred'],
   ] as const)('is not issued under a name that is %s', async ([, name]) => {
     const { serverId } = await server();
-    await expect(issueToken(one, { serverId, name })).rejects.toThrow(InvalidDocumentError);
+    const refused = await issueToken(one, { serverId, name }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidDocumentError);
+    expect(String(refused)).toMatch(/The name must (not be empty|have [^«]+)\.$/);
     expect(await listTokens(one, serverId)).toHaveLength(1);
   });
 

@@ -8,7 +8,8 @@ import { accept, ballot, counted, openVoting, refuse, type Voting, votesOf } fro
 
 const inserting = mongoCommand('insert', 'votes');
 const readingNewest = mongoCommand('find', 'votes', 'sort');
-const readingById = mongoCommand('find', 'votes', 'readConcern');
+const readingAny = mongoCommand('find', 'votes', 'readConcern');
+const readingById: typeof readingAny = (request) => readingAny(request) && !readingNewest(request);
 const counting = mongoCommand('findAndModify', 'vote_counters');
 const countingFromVotes = mongoCommand('aggregate', 'votes');
 

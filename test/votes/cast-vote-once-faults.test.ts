@@ -12,7 +12,8 @@ const storingAnswer = mongoCommand('update', 'idempotency_keys');
 const freeing = mongoCommand('delete', 'idempotency_keys');
 const inserting = mongoCommand('insert', 'votes');
 const readingNewest = mongoCommand('find', 'votes', 'sort');
-const readingBySeq = mongoCommand('find', 'votes', 'usernameKey', 'readConcern');
+const readingPlayer = mongoCommand('find', 'votes', 'usernameKey', 'readConcern');
+const readingBySeq: typeof readingPlayer = (request) => readingPlayer(request) && !readingNewest(request);
 
 let voting: Voting;
 beforeAll(async () => {

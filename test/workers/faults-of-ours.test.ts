@@ -67,7 +67,13 @@ it('keeps the votes of a listener whose secret cannot be read, and says so witho
   const second = await worker.waitForEvent('job.failed', ({ jobId }) => jobId !== first.jobId);
   const wait = Date.parse(String(second.time)) - Date.parse(String(first.time));
   expect(wait).toBeGreaterThanOrEqual(platform.config.LEASE_MS - 200);
-  expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', attemptCount: 0, attempts: [] });
+  expect(await alpha.delivery(vote)).toMatchObject({
+    state: 'waiting',
+    attemptCount: 0,
+    attempts: expect.arrayContaining([
+      expect.objectContaining({ code: 'our-fault', words: expect.stringMatching(/another SECRET_KEY/) }),
+    ]),
+  });
   await worker.stop();
 
   const SECRET_KEY_PREVIOUS = platform.config.SECRET_KEY;

@@ -136,14 +136,19 @@ it('tries again by the schedule what was not taken, and never earlier', async ()
   expect(waits[1]).toBeGreaterThanOrEqual(799);
 });
 
-it('gives a vote up after 72 hours', async () => {
+it('gives a vote up after its time by mongod’s clock, and not because a worker’s own clock is ahead', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await pauseListener(platform, alpha.serverId, 'test');
-  const vote = await alpha.cast('Steve');
+  const early = await alpha.cast('Steve');
+  const late = await alpha.cast('Alex');
+  await platform.votes.updateOne({ serverId: alpha.serverId, _id: late._id }, [
+    { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
+  ]);
   await startWorker(platform.config, { env: { CLOCK_OFFSET_MS: String(73 * HOUR) } });
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('failed'), PATIENT);
-  expect(await alpha.delivery(vote)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
+  await vi.waitFor(async () => expect((await alpha.delivery(late)).state).toBe('failed'), PATIENT);
+  expect(await alpha.delivery(late)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
+  expect(await alpha.delivery(early)).toMatchObject({ state: 'waiting' });
 });
 
 it('sends the waiting votes of a paused listener when its owner mends the settings', async () => {

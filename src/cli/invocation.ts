@@ -1,0 +1,25 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ownEnvironment, type Variables } from '../config.ts';
+
+/** Where processes keep their data when nobody says otherwise (see config.ts). */
+const DEFAULT_DATA_DIR = '.data';
+
+/**
+ * A command as this person must type it: as they ran this one, under npm or by its file.
+ *
+ * @param line - what follows `tallyport`, such as `token issue alpha-craft`
+ */
+export function invocation(line: string, env: Variables = ownEnvironment()): string {
+  const { DATA_DIR = '' } = env;
+  const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
+  // npm runs its scripts under this name; `tallyport` alone is a command only where the package is installed.
+  if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
+  const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));
+  return `${elsewhere}node ${quoted(file)} ${line}`;
+}
+
+/** `text` as one word of a shell. */
+function quoted(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
