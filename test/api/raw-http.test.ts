@@ -112,13 +112,13 @@ describe('Requests sent ahead of their answers', () => {
   test('a few on one connection are all answered, in order', async () => {
     const last = 'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const seen = await exchange(request.repeat(8) + last);
-    expect(seen.match(/^HTTP\/1\.1 200/gm)).toHaveLength(8);
+    expect(seen.match(/HTTP\/1\.1 200/g)).toHaveLength(8);
     expect(seen).toMatch(/HTTP\/1\.1 404/);
   });
 
   test('more than a client would send end the connection, and nobody else’s', async () => {
     const seen = await exchange(request.repeat(200));
-    expect((seen.match(/^HTTP\/1\.1 200/gm) ?? []).length).toBeLessThan(200);
+    expect((seen.match(/HTTP\/1\.1 200/g) ?? []).length).toBeLessThan(200);
     expect((await fetch(`${tallyport.url}/healthz`)).status).toBe(200);
   });
 });

@@ -310,12 +310,13 @@ describe('removing a server', () => {
 });
 
 describe('finding servers', () => {
-  it('finds one by its id and by its slug, and nothing by anything else', async () => {
+  it('finds one by its id and by its slug, in any case, and nothing by anything else', async () => {
     const { serverId, slug } = await addServer(platform, { name: 'Findable', ...PLACE }, 'test');
 
     expect((await findServer(platform, serverId))?.slug).toBe(slug);
     expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
-    expect(await findServer(platform, serverId.toUpperCase())).toBeNull();
+    expect((await findServer(platform, serverId.toUpperCase()))?.slug).toBe(slug);
+    expect((await findServer(platform, slug.toUpperCase()))?.slug).toBe(slug);
     expect(await findServer(platform, '')).toBeNull();
     expect(await findServer(platform, new ObjectId().toHexString())).toBeNull();
   });
