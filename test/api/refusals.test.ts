@@ -174,7 +174,7 @@ describe('400: the body is malformed', () => {
     [
       'an escaped unpaired surrogate',
       '{"username": "Ste\\ud800ve"}',
-      'username has an unpaired surrogate: it is not valid Unicode.',
+      'username must be valid Unicode: it has an unpaired surrogate or malformed percent-encoding.',
     ],
     [
       'a username in the prototype',
