@@ -1,20 +1,19 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { UnsealError } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
 import {
   type Claimed,
   claimNextVote,
   endLostAttempts,
   type Recording,
-  recordEnd,
   releaseLeftVotes,
   releaseWaitingVotes,
 } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import { type Listener, listenerState } from './listener.ts';
 import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
+import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
@@ -94,29 +93,6 @@ export async function drainListener(
   } finally {
     await drain.close();
   }
-}
-
-/**
- * Opens a listener's secret. When it cannot be read, the first vote in line says so in its timeline, and the
- * lease is kept on purpose: nobody tries again before it has run out.
- *
- * @throws {UnsealError}
- */
-async function openOrExplain(deps: Draining, listener: Listener): Promise<OpenedListener> {
-  try {
-    return deps.open(listener);
-  } catch (error) {
-    const claimed = listener.pause
-      ? null
-      : await claimNextVote(deps, listener, { test: listenerState(listener) === 'unreachable' });
-    if (claimed) await recordEnd(deps, claimed, ourFault(error), 0);
-    throw error;
-  }
-}
-
-/** A fault of ours as the end of an attempt. Only a text that is known to hold no secret goes into it. */
-function ourFault(error: unknown): Outcome {
-  return outcome('our-fault', 'none', error instanceof UnsealError ? error.message : undefined);
 }
 
 /** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
