@@ -113,9 +113,6 @@ test('open votes are counted from the index of open work alone', async () => {
 
 test('the jobs of every queue are counted, a waiting one with its age', async () => {
   const platform = await testPlatform();
-  platform.log.level = 'debug';
-  await new Promise((r) => setTimeout(r, 1500));
-  console.log(platform.producerRedis.status);
   await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }));
   const text = await createMetrics(platform).text();
   expect(sample(text, 'tallyport_redis_up')).toBe(1);

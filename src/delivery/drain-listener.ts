@@ -18,6 +18,7 @@ import { type Outcome, outcome } from './outcomes.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
+import { countWaiting } from './waiting-votes.ts';
 
 /** What draining works on. */
 export type Draining = Recording & {
@@ -297,9 +298,4 @@ class Drain {
       code: breaker.code ?? 'unreachable',
     };
   }
-}
-
-/** How many votes of a server wait to be sent. */
-export function countWaiting(votes: Recording['votes'], serverId: ObjectId): Promise<number> {
-  return votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
 }

@@ -10,7 +10,6 @@ import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { releaseWaitingVotes } from './attempt-records.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
-import { countWaiting } from './drain-listener.ts';
 import {
   type Listener,
   type ListenerState,
@@ -20,6 +19,7 @@ import {
   REACHABLE,
 } from './listener.ts';
 import { secretContext } from './send-vote.ts';
+import { countWaiting } from './waiting-votes.ts';
 
 /** What setting up listeners works on. */
 export type ListenerSetup = {

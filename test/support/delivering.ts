@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { type DrainEnd, type DrainLimits, drainListener } from '../../src/delivery/drain-listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
@@ -10,6 +9,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { type MovableClock, movableClock } from './platform.ts';
 import { testPlatform } from './test-platform.ts';
 
 /** Where deliveries are tried: nobody waits long, and loopback is allowed. */
@@ -19,19 +19,6 @@ export const QUICK = {
   LEASE_MS: '3200',
   RELAY_INTERVAL_MS: '200',
 };
-
-/** A clock that a test moves. */
-export type MovableClock = Clock & { move(ms: number): void };
-
-function movableClock(): MovableClock {
-  let offset = 0;
-  return {
-    now: () => new Date(Date.now() + offset),
-    move(ms) {
-      offset += ms;
-    },
-  };
-}
 
 /** A listed server with a running v2 listener, drained by hand. */
 export type DeliveryBench = {
