@@ -6,7 +6,7 @@ import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from './reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from './servers/api-token.ts';
 import { type Server, serverSchema } from './servers/server.ts';
-import { dailyStatsSchema } from './status/daily-stats.ts';
+import { type DailyStats, dailyStatsSchema } from './status/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from './status/status-sample.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from './votes/idempotency-key.ts';
 import { type Vote, voteSchema } from './votes/vote.ts';
@@ -37,6 +37,7 @@ export type Collections = {
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
   statusSamples: Collection<StatusSample>;
+  dailyStats: Collection<DailyStats>;
   periodMarks: Collection<PeriodMark>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
@@ -52,6 +53,7 @@ export function bindCollections(db: Db): Collections {
     idempotencyKeys: db.collection('idempotency_keys'),
     listeners: db.collection('listeners'),
     statusSamples: db.collection('status_samples'),
+    dailyStats: db.collection('daily_stats'),
     periodMarks: db.collection('period_marks'),
     reviews: db.collection('reviews'),
     reviewLists: db.collection('review_lists'),

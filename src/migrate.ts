@@ -4,6 +4,7 @@ import { SCHEMAS } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
 import type { Logger } from './log.ts';
 import { openMongo } from './mongo.ts';
+import { newProbeState } from './servers/listing.ts';
 
 /** What `migrate` made, by collection: `['votes', 'votes.open_work']`; empty when all was there. */
 export type Migration = { made: string[] };
@@ -47,7 +48,18 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
       made.push(`${name}.${wanted}`);
     }
   }
+  await completeServers(db);
   return { made };
+}
+
+/** Servers that were listed before they were probed get what the scheduler looks for. */
+async function completeServers(db: Db): Promise<void> {
+  await db
+    .collection('servers')
+    .updateMany(
+      { probe: { $exists: false } },
+      { $set: { probe: newProbeState(new Date()), 'daily.probedUptime': null } },
+    );
 }
 
 async function createCollection(db: Db, schema: Schema, name: string): Promise<void> {

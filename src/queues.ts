@@ -63,15 +63,32 @@ export function openQueues(
   return Object.fromEntries(QUEUE_NAMES.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
 }
 
+/** One job to add. */
+export type NewJob<N extends QueueName> = {
+  payload: Payload<N>;
+  /** Stands behind the queue's title in Bull Board: `Probe: alpha-craft`. No secret, nothing long. */
+  subject?: string;
+};
+
 /** Adds jobs without ever failing or delaying the one who asks. */
 export type Producer = {
   /**
    * Adds a job. `hasten` also starts a job of the same key that is delayed.
    *
    * @returns whether Redis took it; `false` when it is away, silent or too many adds are under way. Nothing is
-   *   lost then: MongoDB holds the work and the relay finds it.
+   *   lost then: MongoDB holds the work and whoever looks there finds it.
    */
-  add<N extends QueueName>(name: N, payload: Payload<N>, options?: { hasten?: boolean }): Promise<boolean>;
+  add<N extends QueueName>(
+    name: N,
+    payload: Payload<N>,
+    options?: { hasten?: boolean; subject?: string },
+  ): Promise<boolean>;
+  /**
+   * Adds many jobs of one queue, some hundred in a round trip.
+   *
+   * @returns how many of them, from the beginning, Redis has surely taken: the rest may be added again
+   */
+  addAll<N extends QueueName>(name: N, jobs: NewJob<N>[]): Promise<number>;
   /** Waits for the adds under way, at most a second. */
   settle(): Promise<void>;
 };
@@ -82,6 +99,10 @@ const MOST_ADDS_UNDER_WAY = 1_000;
 /** Nobody waits longer for an add, not even at the end of a process. */
 const LONGEST_ADD_MS = SECOND;
 
+/** So many jobs go out in one round trip, and may take so long. */
+const BULK = 250;
+const LONGEST_BULK_MS = 5 * SECOND;
+
 /** Makes a producer on queues whose connection is `connection`. */
 export function createProducer(
   queues: Record<QueueName, Queue>,
@@ -90,32 +111,46 @@ export function createProducer(
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
 
-  async function addNow<N extends QueueName>(
-    name: N,
-    payload: Payload<N>,
-    hasten: boolean,
-  ): Promise<boolean> {
+  const jobOf = <N extends QueueName>(name: N, { payload, subject }: NewJob<N>, hasten = false) => {
     const id = QUEUES[name].key(payload as never);
-    const options: JobsOptions = {
+    const opts: JobsOptions = {
       ...HISTORY,
       deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
-    try {
-      await queues[name].add(QUEUES[name].title, payload, options);
-      return true;
-    } catch (error) {
-      log.debug({ event: 'queue.add_failed', queue: name, reason: String(error) });
-      return false;
-    }
+    const { title } = QUEUES[name];
+    return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
+  };
+
+  /** Settles in `ms` at the latest; the add itself may go on, counted as under way. */
+  function attempt(name: QueueName, ms: number, adding: Promise<unknown>): Promise<boolean> {
+    const ended = adding
+      .then(() => true)
+      .catch((error: unknown) => {
+        log.debug({ event: 'queue.add_failed', queue: name, reason: String(error) });
+        return false;
+      })
+      .finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return within(ms, ended).catch(() => false);
   }
 
+  const full = () => connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY;
+
   return {
-    add(name, payload, { hasten = false } = {}) {
-      if (connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY)
-        return Promise.resolve(false);
-      const adding = addNow(name, payload, hasten).finally(() => underWay.delete(adding));
-      underWay.add(adding);
-      return within(LONGEST_ADD_MS, adding).catch(() => false);
+    async add(name, payload, { hasten = false, subject = '' } = {}) {
+      if (full()) return false;
+      const job = jobOf(name, { payload, subject }, hasten);
+      return attempt(name, LONGEST_ADD_MS, queues[name].add(job.name, job.data, job.opts));
+    },
+    async addAll(name, jobs) {
+      let taken = 0;
+      while (taken < jobs.length) {
+        if (full()) break;
+        const bulk = jobs.slice(taken, taken + BULK).map((job) => jobOf(name, job));
+        if (!(await attempt(name, LONGEST_BULK_MS, queues[name].addBulk(bulk)))) break;
+        taken += bulk.length;
+      }
+      return taken;
     },
     async settle() {
       await within(LONGEST_ADD_MS, Promise.all(underWay)).catch(() => undefined);

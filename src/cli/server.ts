@@ -4,6 +4,7 @@ import { listenerState } from '../delivery/listener.ts';
 import type { Platform } from '../platform.ts';
 import { addServer, editServer, listServers, removeServer } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
+import { latencyAt, statusAt } from '../status/current-status.ts';
 import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
@@ -93,16 +94,17 @@ async function add(platform: Platform, { country, premium, ...rest }: AddOptions
 
 async function list(platform: Platform, options: { removed?: boolean }): Promise<Answer> {
   const servers = await listServers(platform, { removed: options.removed === true });
+  const now = platform.clock.now();
   const rows = servers.map((server) => [
     server.removedAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
     addressOf(server),
-    server.removedAt ? 'removed' : server.current.status,
+    server.removedAt ? 'removed' : statusAt(server, now),
     server._id.toHexString(),
   ]);
   return {
-    json: { servers: servers.map(serverJson) },
+    json: { servers: servers.map((server) => serverJson(server, now)) },
     text: table(['RANK', 'SLUG', 'NAME', 'ADDRESS', 'STATUS', 'ID'], rows, 'No server is listed yet.'),
   };
 }
@@ -116,17 +118,18 @@ async function show(platform: Platform, text: string): Promise<Answer> {
     platform.apiTokens.countDocuments({ serverId, revokedAt: null }),
   ]);
   const state = listener ? listenerState(listener) : null;
+  const now = platform.clock.now();
   const { votesCount, monthlyVotes, allTimeVotes } = figures;
   return {
     json: {
-      ...serverJson(server),
+      ...serverJson(server, now),
       votes_count: votesCount,
       monthly_votes: monthlyVotes,
       all_time_votes: allTimeVotes,
       listener_state: state,
       tokens,
     },
-    text: serverText(server, figures, platform.clock.now(), state, tokens),
+    text: serverText(server, figures, now, state, tokens),
   };
 }
 
@@ -150,7 +153,7 @@ function serverText(
     ['Listed', when(server.listedAt, now)],
     ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
     ['Rank', server.rankPosition],
-    ['Status', current.status],
+    ['Status', statusAt(server, now)],
     ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
@@ -192,7 +195,7 @@ async function edit(
   const edited = await editServer(platform, _id, changes, BY);
   // It was removed in this very moment.
   if (!edited) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
-  return { json: serverJson(edited), text: `Changed ${edited.slug}.` };
+  return { json: serverJson(edited, platform.clock.now()), text: `Changed ${edited.slug}.` };
 }
 
 async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {
@@ -233,7 +236,7 @@ function addressOf({ address, port }: Server): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-function serverJson(server: WithId<Server>): Record<string, unknown> {
+function serverJson(server: WithId<Server>, now: Date): Record<string, unknown> {
   const { current, daily } = server;
   return {
     server_id: server._id.toHexString(),
@@ -248,10 +251,10 @@ function serverJson(server: WithId<Server>): Record<string, unknown> {
     listed_at: iso(server.listedAt),
     removed_at: iso(server.removedAt),
     rank_position: server.rankPosition,
-    status: current.status,
+    status: statusAt(server, now),
     online_players: current.onlinePlayers,
     max_players: current.maxPlayers,
-    latency_ms: current.latencyMs ?? null,
+    latency_ms: latencyAt(server, now),
     motd: current.motd,
     server_version: current.version,
     last_checked_at: iso(current.checkedAt),

@@ -14,24 +14,36 @@ export function startOf(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
+/** The UTC day `days` days after `day`; before it when negative. */
+export function addDays(day: string, days: number): string {
+  return dayOf(after(startOf(day), days * DAY));
+}
+
 /** Catching up goes back no further than this: what is older was forgotten with its data. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**
- * The UTC days whose work is not marked as done, oldest first: from the day after the newest mark up to today;
- * only today when nothing was ever done.
+ * The UTC days from `first` to `last`, both included, whose work is not marked as done, oldest first. Gaps count:
+ * a day that failed while a later one was done is due.
+ *
+ * @param last - by default today
+ * @param first - by default the oldest marked day, or `last` when nothing was ever done
  */
-export async function dueDays({ periodMarks, clock }: Marks, work: string): Promise<string[]> {
-  const today = dayOf(clock.now());
-  const newest = await periodMarks.findOne({ work }, { sort: { period: -1 } });
-  if (!newest) return [today];
+export async function dueDays(
+  { periodMarks, clock }: Marks,
+  work: string,
+  { first, last = dayOf(clock.now()) }: { first?: string; last?: string } = {},
+): Promise<string[]> {
+  const oldest = addDays(last, -LONGEST_CATCH_UP_DAYS);
+  const marked = await periodMarks
+    .find({ work, period: { $gte: oldest, $lte: last } }, { sort: { period: 1 }, projection: { period: 1 } })
+    .map(({ period }) => period)
+    .toArray();
+  const done = new Set(marked);
   const days: string[] = [];
-  for (
-    let day = today;
-    day > newest.period && days.length < LONGEST_CATCH_UP_DAYS;
-    day = dayOf(after(startOf(day), -DAY))
-  ) {
-    days.unshift(day);
+  const begin = first ?? marked[0] ?? last;
+  for (let day = begin > oldest ? begin : oldest; day <= last; day = addDays(day, 1)) {
+    if (!done.has(day)) days.push(day);
   }
   return days;
 }

@@ -5,9 +5,27 @@ import { failWaitingVotes } from '../delivery/listeners.ts';
 import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { Server } from './server.ts';
+import type { ProbeState, Server } from './server.ts';
 import { type NewServer, newServer, type ServerChanges, serverChanges } from './server-settings.ts';
 import { freeSlug, isId, slugOf } from './slug.ts';
+
+/** How often a server is probed while it answers (shared by all; see probing/). */
+const PROBE_INTERVAL_SECONDS = 300;
+
+/** The state of a server that was never probed: due at once. */
+export function newProbeState(now: Date): ProbeState {
+  return {
+    status: 'unknown',
+    latencyMs: null,
+    checkedAt: null,
+    succeededAt: null,
+    failures: 0,
+    failingSince: null,
+    intervalSeconds: PROBE_INTERVAL_SECONDS,
+    nextAt: now,
+    claim: null,
+  };
+}
 
 type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
@@ -32,15 +50,21 @@ export async function addServer(
     removedAt: null,
     rankPosition: listed + 1,
     current: {
-      status: 'unknown',
       onlinePlayers: 0,
       maxPlayers: 0,
-      latencyMs: null,
       motd: '',
       version: '',
+      reportedLatencyMs: null,
       checkedAt: null,
     },
-    daily: { averagePlayers: 0, peakPlayers: 0, averageLatency: null, uptimePercentage: null },
+    daily: {
+      averagePlayers: 0,
+      peakPlayers: 0,
+      averageLatency: null,
+      uptimePercentage: null,
+      probedUptime: null,
+    },
+    probe: newProbeState(clock.now()),
     lastReport: null,
   };
   const slug = await insertUnderFreeSlug(servers, server);

@@ -1,16 +1,40 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
 
-/** What a server last said of itself, by a report or a probe. Players are counts of people. */
+/** What is known of a server's being there: `unknown` is not `offline` (design rule 7). */
+export const STATUSES = ['online', 'offline', 'unknown'] as const;
+export type ServerStatus = (typeof STATUSES)[number];
+
+/** What a server last said of itself, by a report or a probe: the newest of any source. */
 const currentFigures = {
-  status: { type: String, enum: ['online', 'offline', 'unknown'] as const, required: true },
   onlinePlayers: { type: Number, required: true, default: 0 },
   maxPlayers: { type: Number, required: true, default: 0 },
-  latencyMs: { type: Number, default: null },
   motd: { type: String, required: true, default: '' },
   version: { type: String, required: true, default: '' },
+  /** What reports say of the latency; a probe's own stands in `probe`. */
+  reportedLatencyMs: { type: Number, default: null },
   /** The newest probe, failed ones too, or report. */
   checkedAt: { type: Date, default: null },
+} as const;
+
+/** How our own probes of a server stand. */
+const probeState = {
+  status: { type: String, enum: STATUSES, required: true },
+  /** Of the newest successful probe. */
+  latencyMs: { type: Number, default: null },
+  /** The newest probe that ended, failed ones too. */
+  checkedAt: { type: Date, default: null },
+  /** The newest probe that was answered. */
+  succeededAt: { type: Date, default: null },
+  /** Failed checks in a row that count towards `offline`, and the first of them. */
+  failures: { type: Number, required: true },
+  failingSince: { type: Date, default: null },
+  /** The present interval: longer while a server is long offline. */
+  intervalSeconds: { type: Number, required: true },
+  /** When the scheduler claims it next. */
+  nextAt: { type: Date, required: true },
+  /** Who may write the end of the probe under way: a later claim takes it over. */
+  claim: { type: Schema.Types.UUID, default: null },
 } as const;
 
 /** The newest report: its time opens the next window, its id tells a resent update from another one. */
@@ -25,6 +49,8 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
+  /** The uptime by our own probes alone, whatever the source: the ranking's second figure. */
+  probedUptime: { type: Number, default: null },
 } as const;
 
 const nested = { _id: false } as const;
@@ -44,6 +70,7 @@ const serverDefinition = {
   rankPosition: { type: Number, required: true, min: 1 },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
+  probe: { type: new Schema(probeState, nested), required: true },
   lastReport: { type: new Schema(lastReport, nested), default: null },
 } as const;
 
@@ -51,6 +78,8 @@ const serverDefinition = {
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
 serverSchema.index({ rankPosition: 1 });
+serverSchema.index({ removedAt: 1, 'probe.nextAt': 1 });
 
 export type Server = InferRawDocType<typeof serverDefinition>;
+export type ProbeState = Nested<typeof probeState>;
 export type CurrentFigures = Nested<typeof currentFigures>;

@@ -1,12 +1,13 @@
-import { Schema } from 'mongoose';
+import { type InferRawDocType, Schema } from 'mongoose';
+import type { Nested } from '../document.ts';
 
-const dailyStatsDefinition = {
-  _id: { type: Schema.Types.ObjectId, required: true },
-  serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The UTC day, `2026-11-21`. */
-  day: { type: String, required: true },
+/** One source's day in seconds and sums. */
+const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
+  /** Failed checks that did not count: before the third in a row, and while our canary failed. */
+  unconfirmedSeconds: { type: Number, required: true },
+  canarySeconds: { type: Number, required: true },
   /** Sums over time online: divide by `onlineSeconds` (players) or `latencySeconds`. */
   playerSeconds: { type: Number, required: true },
   latencySum: { type: Number, required: true },
@@ -14,6 +15,21 @@ const dailyStatsDefinition = {
   peakPlayers: { type: Number, required: true },
 } as const;
 
-/** A server's day in seconds and sums, computed from its samples and replaced when computed again. */
+const nested = { _id: false } as const;
+
+const dailyStatsDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** The UTC day, `2026-11-21`. */
+  day: { type: String, required: true },
+  /** Both sources are kept: which one counts is decided when figures are computed. */
+  probes: { type: new Schema(sums, nested), required: true },
+  reports: { type: new Schema(sums, nested), required: true },
+} as const;
+
+/** A server's day, computed from its samples and replaced when computed again. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
+
+export type DailyStats = InferRawDocType<typeof dailyStatsDefinition>;
+export type DailySums = Nested<typeof sums>;

@@ -55,10 +55,9 @@ export async function reportStatus(
   const lastReport = { id: new UUID(uuidv7({ msecs: now.getTime() })), at: now };
   const fields: Partial<Record<string, unknown>> = {
     lastReport,
-    'current.status': 'online',
     'current.onlinePlayers': onlinePlayers,
     'current.maxPlayers': maxPlayers,
-    'current.latencyMs': latencyMs,
+    'current.reportedLatencyMs': latencyMs,
     'current.motd': report.motd,
     'current.version': report.version,
     'current.checkedAt': now,

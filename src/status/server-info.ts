@@ -1,11 +1,9 @@
 import type { Collection, WithId } from 'mongodb';
-import { type Clock, MINUTE } from '../clock.ts';
-import type { CurrentFigures, Server } from '../servers/server.ts';
+import type { Clock } from '../clock.ts';
+import type { Server, ServerStatus } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
-
-/** A report stands for this long at most (design, "Periods and figures"). */
-const REPORT_STANDS_MS = 15 * MINUTE;
+import { latencyAt, statusAt } from './current-status.ts';
 
 /** What the public may know of a server. Strings and counts are never null. */
 export type ServerInfo = {
@@ -15,7 +13,7 @@ export type ServerInfo = {
   port: number;
   /** ISO 3166, or `ZZ` while nobody said. */
   countryCode: string;
-  status: CurrentFigures['status'];
+  status: ServerStatus;
   onlinePlayers: number;
   maxPlayers: number;
   /** Over 7 days; at most 2 decimals. */
@@ -47,7 +45,8 @@ export async function serverInfo(
   server: WithId<Server>,
 ): Promise<ServerInfo> {
   const { current, daily } = server;
-  const status = statusAt(server, clock.now());
+  const now = clock.now();
+  const status = statusAt(server, now);
   const votes = await voteFigures({ voteCounters, clock }, server._id);
   return {
     name: server.name,
@@ -60,7 +59,7 @@ export async function serverInfo(
     maxPlayers: current.maxPlayers,
     averagePlayers: twoDecimals(daily.averagePlayers),
     peakPlayers: daily.peakPlayers,
-    latencyMs: status === 'online' ? twoDecimalsOrNull(current.latencyMs) : null,
+    latencyMs: twoDecimalsOrNull(latencyAt(server, now)),
     averageLatency: twoDecimalsOrNull(daily.averageLatency),
     uptimePercentage: twoDecimalsOrNull(daily.uptimePercentage),
     motd: current.motd,
@@ -71,15 +70,6 @@ export async function serverInfo(
     lastCheckedAt: current.checkedAt ?? null,
     listedAt: server.listedAt,
   };
-}
-
-/** What is known of a server fades: without a report for 15 minutes its status is unknown. */
-function statusAt(
-  { current, lastReport }: Pick<Server, 'current' | 'lastReport'>,
-  now: Date,
-): ServerInfo['status'] {
-  if (!lastReport || now.getTime() - lastReport.at.getTime() >= REPORT_STANDS_MS) return 'unknown';
-  return current.status;
 }
 
 function twoDecimals(value: number): number {

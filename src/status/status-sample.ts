@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import { DAY } from '../clock.ts';
 import type { Nested } from '../document.ts';
+import { STATUSES } from '../servers/server.ts';
 
 const statusSampleDefinition = {
   at: { type: Date, required: true },
@@ -8,8 +9,10 @@ const statusSampleDefinition = {
   source: { type: String, enum: ['report', 'probe'] as const, required: true },
   /** The time it stands for; 0 for a report, whose time runs to the next one. */
   seconds: { type: Number, required: true },
-  /** `unknown`: a failed check that does not count (before the third in a row, or while the canary failed). */
-  status: { type: String, enum: ['online', 'offline', 'unknown'] as const, required: true },
+  /** `unknown`: a failed check that does not count; `reason` says why. */
+  status: { type: String, enum: STATUSES, required: true },
+  /** Why a failed check does not count: it is not yet the third in a row, or our canary failed too. */
+  reason: { type: String, enum: ['unconfirmed', 'canary'] as const },
   onlinePlayers: { type: Number, required: true },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, default: null },

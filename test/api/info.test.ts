@@ -97,11 +97,14 @@ test('15 minutes after the last report the status is unknown; latency is null, t
 test('offline there are no players online; decimals have at most two places', async () => {
   const server = await tallyport.addServer();
   await tallyport.report(server, { online_players: 42, max_players: 100, latency_ms: 20 });
+  const probedAt = tallyport.clock.now();
   await tallyport.platform.servers.updateOne(
     { _id: server.serverId },
     {
       $set: {
-        'current.status': 'offline',
+        'probe.status': 'offline',
+        'probe.checkedAt': probedAt,
+        'probe.succeededAt': probedAt,
         'daily.averagePlayers': 12.345678,
         'daily.peakPlayers': 77,
         'daily.averageLatency': 0.005,

@@ -52,7 +52,8 @@ describe('listing a server', () => {
       isPremium: true,
       removedAt: null,
       rankPosition: before + 1,
-      current: { status: 'unknown', onlinePlayers: 0, maxPlayers: 0, motd: '', version: '', checkedAt: null },
+      current: { onlinePlayers: 0, maxPlayers: 0, motd: '', version: '', checkedAt: null },
+      probe: { status: 'unknown', checkedAt: null, failures: 0 },
       daily: { averagePlayers: 0, peakPlayers: 0, averageLatency: null, uptimePercentage: null },
     });
   });

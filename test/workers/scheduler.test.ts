@@ -96,12 +96,13 @@ it('catches up by the marks after three days without a scheduler', async () => {
   await vi.waitFor(async () => expect(await platform.queues['clean-up'].getFailedCount()).toBe(0), PATIENT);
 });
 
-it('never marks a day before those that came earlier are done', async () => {
+it('does a day that failed though later ones were done', async () => {
   const platform = await castingPlatform();
   await markDone(platform, 'clean-up', daysAgo(platform, 3));
   // The jobs of the two days between failed, or an operator removed them.
-  await platform.queues['clean-up'].add('Clean up', { day: daysAgo(platform, 0) });
+  await markDone(platform, 'clean-up', daysAgo(platform, 0));
   await startWorker(platform.config, { args: ['clean-up'] });
+  await startScheduler(platform.config);
   await vi.waitFor(
     async () => expect(await marks(platform)).toEqual([3, 2, 1, 0].map((days) => daysAgo(platform, days))),
     PATIENT,

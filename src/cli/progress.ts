@@ -1,0 +1,42 @@
+import { Presets, SingleBar } from 'cli-progress';
+import type { Progress } from '../progress.ts';
+
+/** Drawn so often at most. */
+const FRAMES_PER_SECOND = 5;
+
+/**
+ * Does long work while a bar on standard error shows how far it is. Without a terminal, or with `--json`, there
+ * is no bar: the answer says what was done.
+ *
+ * @param label - what is being done: `Aggregating`
+ * @param unit - what is counted: `servers`
+ */
+export async function withProgress<T>(
+  label: string,
+  unit: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  if (!process.stderr.isTTY || process.argv.includes('--json')) return work(() => undefined);
+  const bar = new SingleBar(
+    {
+      format: `${label} {bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted} left`,
+      stream: process.stderr,
+      fps: FRAMES_PER_SECOND,
+      hideCursor: true,
+      clearOnComplete: true,
+      etaBuffer: 100,
+    },
+    Presets.shades_classic,
+  );
+  let started = false;
+  try {
+    return await work((done, total) => {
+      if (!started) bar.start(total, done);
+      started = true;
+      bar.setTotal(total);
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
+}

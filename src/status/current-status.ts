@@ -1,0 +1,45 @@
+import { DAY, MINUTE, SECOND } from '../clock.ts';
+import type { Server, ServerStatus } from '../servers/server.ts';
+
+/** A report stands for this long at most (design, "Periods and figures"). */
+export const REPORT_STANDS_MS = 15 * MINUTE;
+
+/** A server that reports and cannot be probed is judged by its reports, for so long after the last one. */
+const REPORTS_COUNT_MS = 7 * DAY;
+
+/** An answer stands for so many of the server's present intervals. */
+const INTERVALS_STOOD = 3;
+
+/** Who is believed about a server: its own reports, or our probes. */
+export type Source = 'reports' | 'probes';
+
+type Sources = Pick<Server, 'probe' | 'lastReport'>;
+
+/** Reports when there was one in the last 7 days and no probe was answered in them; else probes. */
+export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
+  const since = now.getTime() - REPORTS_COUNT_MS;
+  const reports = lastReport !== null && lastReport !== undefined && lastReport.at.getTime() > since;
+  const answered = probe.succeededAt && probe.succeededAt.getTime() > since;
+  return reports && !answered ? 'reports' : 'probes';
+}
+
+/**
+ * A server's status at a moment. What is known of it fades: 15 minutes after the last report, or 3 intervals
+ * after the last probe, it is unknown.
+ */
+export function statusAt(server: Sources, now: Date): ServerStatus {
+  const { probe, lastReport } = server;
+  if (sourceAt(server, now) === 'reports') {
+    return lastReport && now.getTime() - lastReport.at.getTime() < REPORT_STANDS_MS ? 'online' : 'unknown';
+  }
+  const stands = INTERVALS_STOOD * probe.intervalSeconds * SECOND;
+  return probe.checkedAt && now.getTime() - probe.checkedAt.getTime() <= stands ? probe.status : 'unknown';
+}
+
+/** A server's latency in milliseconds by its source; null until known and while not online. */
+export function latencyAt(server: Sources & Pick<Server, 'current'>, now: Date): number | null {
+  if (statusAt(server, now) !== 'online') return null;
+  const latency =
+    sourceAt(server, now) === 'reports' ? server.current.reportedLatencyMs : server.probe.latencyMs;
+  return latency ?? null;
+}
