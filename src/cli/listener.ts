@@ -71,10 +71,11 @@ export function addListenerCommands(program: Command): void {
 }
 
 async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
+  const pasted = await secretOf(options);
   const server = await serverOf(platform, text);
   const before = await platform.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? platform.config.SERVICE_NAME;
-  const secret = await place(platform, server, { ...options, serviceName });
+  const secret = await place(platform, server, { ...options, serviceName, pasted });
   const shown = await viewOf(platform, server);
   const warning = await hostWarning(shown.host, platform.config);
   if (warning) process.stderr.write(`Warning: ${warning}\n`);
@@ -92,13 +93,12 @@ async function set(platform: Platform, text: string, options: SetOptions): Promi
 async function place(
   platform: Platform,
   { _id }: WithId<Server>,
-  options: SetOptions & { serviceName: string },
+  options: SetOptions & { serviceName: string; pasted: string },
 ): Promise<string | null> {
-  const { protocol, host = '', port = 0, url = '', serviceName } = options;
+  const { protocol, host = '', port = 0, url = '', serviceName, pasted: secret } = options;
   if (protocol === 'http') {
     return (await setHttpListener(platform, _id, { url, serviceName }, BY)).secret;
   }
-  const secret = await secretOf(options);
   await setListener(platform, _id, { protocol, host, port, secret, serviceName }, BY);
   return null;
 }

@@ -103,8 +103,8 @@ async function post(wire: Wire, url: URL, message: Message, options: SendOptions
     method: 'POST',
     path: `${url.pathname}${url.search}`,
     headers,
+    // No agent: this connection is used once and has been checked.
     createConnection: () => wire.socket,
-    agent: false,
   });
   return hearStatus(request, body, options);
 }
@@ -121,6 +121,8 @@ async function hearStatus(request: http.ClientRequest, body: string, options: Se
   const timer = setTimeout(() => setImmediate(() => stop('no-answer')), options.timeoutMs);
   options.waitSignal?.addEventListener('abort', onStop);
   request
+    // The wire leaves it paused between two looks.
+    .on('socket', (socket) => socket.resume())
     .on('response', (heard) => {
       response = heard;
       answer(heard);
