@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
+import { diagnoseListener } from '../delivery/diagnose-listener.ts';
+import { listenerReason } from '../delivery/explanations.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
 import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
 import {
@@ -12,7 +13,6 @@ import {
   showListener,
 } from '../delivery/listeners.ts';
 import { createSend } from '../delivery/send-vote.ts';
-import { testListener } from '../delivery/test-listener.ts';
 import type { Platform } from '../platform.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
@@ -23,7 +23,7 @@ import { hostWarning, requireOptions, type SetOptions, secretOf } from './listen
 import { port } from './option-values.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import { pairs } from './table.ts';
-import { counted, iso, span, when } from './words.ts';
+import { counted, iso, when } from './words.ts';
 
 export function addListenerCommands(program: Command): void {
   const listener = program.command('listener').description('say where a server’s votes are forwarded to');
@@ -67,7 +67,10 @@ export function addListenerCommands(program: Command): void {
   plain('rotate', 'make a new signing secret for an http listener; the old one is good for 24 h more').action(
     onPlatform(rotate),
   );
-  plain('test', 'send a marked test vote and show how it ended').action(onPlatform(test));
+  plain(
+    'test',
+    'find out what is wrong with a listener: sends a marked test vote, walks through every step',
+  ).action(onPlatform(test));
 }
 
 async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
@@ -180,26 +183,16 @@ async function remove(platform: Platform, text: string): Promise<Answer> {
 
 async function test(platform: Platform, text: string): Promise<Answer> {
   const server = await serverOf(platform, text);
-  const tested = await testListener({ ...platform, send: createSend(platform.config) }, server._id);
-  if (!tested) throw noListener(server);
-  const { cause, mend } = EXPLANATIONS[tested.code];
-  const delivered = tested.class === 'delivered';
+  const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, server._id);
+  if (!diagnosis) throw noListener(server);
+  const { outcome, fault, step, cause, mend, reply } = diagnosis;
+  const delivered = outcome === 'delivered';
   return {
-    json: {
-      ...(delivered ? {} : { error: cause }),
-      code: tested.code,
-      class: tested.class,
-      reached: tested.reached,
-      duration_ms: tested.durationMs,
-      words: tested.words ?? null,
-      cause,
-      mend,
-    },
+    json: { ...(delivered ? {} : { error: cause }), ...diagnosis },
     text: pairs([
-      ['Outcome', `${tested.class} (${tested.code})`],
-      ['Reached', tested.reached],
-      ['Duration', span(tested.durationMs)],
-      ['The listener said', tested.words ? `«${tested.words}»` : '-'],
+      ['Outcome', fault ? `${outcome} (${fault})` : outcome],
+      [delivered ? 'Reached' : 'Stopped at', step.replaceAll('-', ' ')],
+      ['It said', reply ? `«${reply}»` : '-'],
       ['Cause', cause],
       ['Mend', mend],
     ]),

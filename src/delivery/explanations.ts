@@ -116,6 +116,10 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: 'The listener speaks Votifier v1 only, and a v2 token is set.',
     mend: 'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
   },
+  'v2-only': {
+    cause: 'The listener takes Votifier v2 only, and a v1 public key is set.',
+    mend: 'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
+  },
   'address-refused': {
     cause: 'The listener’s host leads to an address that is not a public one.',
     mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',

@@ -48,6 +48,7 @@ export const OUTCOMES = {
   'key-invalid': 'configuration',
   'not-votifier': 'configuration',
   'v1-only': 'configuration',
+  'v2-only': 'configuration',
   'address-refused': 'configuration',
   'not-http': 'configuration',
   'tls-failed': 'configuration',

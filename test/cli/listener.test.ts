@@ -256,19 +256,15 @@ describe('listener test', () => {
     expect(json).toMatchObject({
       code: 0,
       json: {
-        class: 'delivered',
-        code: 'acknowledged',
-        reached: 'acknowledged',
-        duration_ms: expect.any(Number),
-        words: null,
+        outcome: 'delivered',
+        fault: null,
+        step: 'acknowledgement',
         cause: 'The listener took the vote and said so.',
         mend: expect.any(String),
       },
     });
     expect(plain.code).toBe(0);
-    expect(plain.stdout).toMatch(
-      /^Outcome: +delivered \(acknowledged\)\nReached: +acknowledged\nDuration: +\d+ ms\n/,
-    );
+    expect(plain.stdout).toMatch(/^Outcome: +delivered\nReached: +acknowledgement\n/);
     expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'TallyportTest']);
   });
 
@@ -283,14 +279,14 @@ describe('listener test', () => {
       code: 1,
       json: {
         error: expect.stringContaining('refused the signature'),
-        class: 'configuration',
-        code: 'bad-signature',
-        reached: 'written',
-        words: expect.stringContaining('Signature is not valid'),
+        outcome: 'configuration',
+        fault: 'bad-signature',
+        step: 'key-or-token',
+        reply: expect.stringContaining('Signature is not valid'),
       },
     });
     expect(plain.code).toBe(1);
-    expect(plain.stdout).toMatch(/The listener said: +«.*Signature is not valid.*»/);
+    expect(plain.stdout).toMatch(/It said: +«.*Signature is not valid.*»/);
     expect(plain.stdout).toMatch(/Mend: +Copy the token/);
     expect(listener.votes).toEqual([]);
     expect((await terminal.run(`listener show ${slug} --json`)).json.state).toBe('active');

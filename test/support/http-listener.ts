@@ -38,7 +38,7 @@ export async function startHttpListener({ certificate, port = 0 }: Options = {})
     listener.received.push(received);
     listener.answer(response, received);
   };
-  const pem = certificate === undefined ? undefined : certificateText(certificate);
+  const pem = certificate === undefined ? undefined : testCertificate(certificate);
   const server = pem ? https.createServer({ key: pem, cert: pem }, onRequest) : http.createServer(onRequest);
   listener.port = await listen(server, port);
   return listener;
@@ -64,13 +64,13 @@ export async function listen(server: Server, port = 0): Promise<number> {
  * A certificate of test/support/certificates with its key. `votes`: for votes.example.org and 127.0.0.1;
  * `other`: for another name; `expired`: its time is over. All are signed by `authority`.
  */
-function certificateText(name: string): string {
+export function testCertificate(name: string): string {
   return readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 }
 
 /** Lets this process trust the tests' own authority until the test ends. */
 export function trustTestAuthority(): void {
   const before = tls.getCACertificates('default');
-  tls.setDefaultCACertificates([...before, certificateText('authority')]);
+  tls.setDefaultCACertificates([...before, testCertificate('authority')]);
   onTestFinished(() => tls.setDefaultCACertificates(before));
 }
