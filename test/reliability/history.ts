@@ -45,6 +45,8 @@ export type StoredVote = {
 export type Listed = {
   serverId: string;
   listener: 'working' | 'always-failing';
+  /** Whether its protocol confirms that a vote arrived: v1 does not, so there "sent" is all that can be asked. */
+  confirms: boolean;
   /** The votes of this month and of all time, as the API says after the counters were repaired. */
   counted: { monthly: number; allTime: number };
 };

@@ -52,8 +52,8 @@ function history(changes: Partial<History> = {}): History {
     votes: [vote('Alex', 'one'), vote('Steve', 'two', SECOND)],
     receipts: [receipt('Alex', 'one'), receipt('Steve', 'two', SECOND)],
     servers: [
-      { serverId: WORKING, listener: 'working', counted: { monthly: 2, allTime: 2 } },
-      { serverId: FAILING, listener: 'always-failing', counted: { monthly: 0, allTime: 0 } },
+      { serverId: WORKING, listener: 'working', confirms: true, counted: { monthly: 2, allTime: 2 } },
+      { serverId: FAILING, listener: 'always-failing', confirms: true, counted: { monthly: 0, allTime: 0 } },
     ],
     faultsEndedAt: NOON,
     ...changes,
@@ -111,8 +111,19 @@ describe('a history in which all went well', () => {
   });
 
   it('knows a vote by player and time where the message carries no id', () => {
-    const receipts = history().receipts.map(({ voteId: _, ...rest }) => rest);
+    const receipts = history().receipts.map(({ serverId, username, receivedAt, votedAt }) => ({
+      serverId,
+      username,
+      receivedAt,
+      votedAt,
+    }));
     expect(judge(history({ receipts }))).toEqual([]);
+  });
+
+  it('may have a vote that v1 could not confirm', () => {
+    const { servers, receipts } = history();
+    const unconfirmed = servers.map((server) => ({ ...server, confirms: false }));
+    expect(judge(history({ servers: unconfirmed, receipts: receipts.slice(1) }))).toEqual([]);
   });
 
   it('may repeat a call under its key', () => {

@@ -92,12 +92,16 @@ function acceptedIsStored({ calls }: History, { votesById }: Facts): string[] {
 }
 
 function deliveredInTime({ calls, servers, faultsEndedAt }: History, facts: Facts): string[] {
-  const working = new Set(servers.filter(({ listener }) => listener === 'working').map((s) => s.serverId));
+  const working = new Map(
+    servers.filter(({ listener }) => listener === 'working').map((server) => [server.serverId, server]),
+  );
   return accepted(calls)
     .filter(({ serverId }) => working.has(serverId))
-    .flatMap(({ answer: { voteId }, endedAt }) => {
+    .flatMap(({ answer: { voteId }, serverId, endedAt }) => {
       const deadline = Math.max(endedAt, faultsEndedAt) + DELIVERED_WITHIN_MS;
       const [first] = facts.receiptsByVote.get(voteId) ?? [];
+      const sent = facts.votesById.get(voteId)?.state === 'delivered';
+      if (!first && sent && !working.get(serverId)?.confirms) return [];
       if (!first) return [`the vote ${voteId} was accepted and its working listener never received it`];
       return first.receivedAt <= deadline
         ? []
