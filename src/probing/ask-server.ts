@@ -21,6 +21,9 @@ const DATAGRAM_MS = 2_000;
 /** UDP queries at once: beyond, answers get lost in this machine (probing.md, 5). */
 const UDP_AT_ONCE = 128;
 
+/** What is told to whatever a protocol leaves waiting. One for all: making an error of its own is slow. */
+const OVER = new QueryError('stopped', 'The query is over.');
+
 /** What one query may take and who may end it. */
 type Bounds = { limit: QueryLimit; lookups: Lookups; signal: AbortSignal | undefined };
 
@@ -123,7 +126,7 @@ async function askAt(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
-    end(new QueryError('stopped', 'The query is over.'));
+    end(OVER);
   }
 }
 
