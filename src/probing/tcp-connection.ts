@@ -48,7 +48,9 @@ export class TcpConnection {
       .on('end', () => {
         this.#ended = true;
       })
-      .on('close', () => this.fail(this.#closed()));
+      .on('close', () => {
+        if (!this.#failed) this.fail(this.#closed());
+      });
   }
 
   /** @throws {QueryError} when there is no connection */
