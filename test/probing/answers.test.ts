@@ -87,7 +87,7 @@ describe.each(UDP_KINDS)('A server of %s over UDP', (game, Kind) => {
   it('that floods us is cut off', async () => {
     const server = await started(new Kind());
     server.manner = { answer: Buffer.alloc(300_000, 'x') };
-    expect(['answer-too-long', 'answer-broken']).toContain(faultOf(await ask(at(server.port, game))));
+    expect(faultOf(await ask(at(server.port, game)))).toBe('answer-too-long');
   });
 });
 
@@ -175,6 +175,12 @@ describe('A Minecraft server', () => {
   });
 });
 
+/** An answer to `info` that a server of 2006 might have packed (bzip2): a small one may hold gigabytes. */
+const PACKED =
+  'feffffff010000800100e0042d00000006c8495c425a6839314159265359f723d009000016ff88e80024004001' +
+  '6000202004002f0fc40000400000a00022a7a991b534f486f547a9ea7ea850000064c8a821443a94b619c01ae1' +
+  '65bb3799d21e0fdcad499a4e51927e2ee48a70a121ee47a012';
+
 describe('A Source server', () => {
   it('is asked for nothing but its info, with the challenge it gives', async () => {
     const server = await started(new SourceServer());
@@ -184,7 +190,7 @@ describe('A Source server', () => {
 
   it('that sends a packed reply is not unpacked', async () => {
     const server = await started(new SourceServer());
-    server.manner = { answer: Buffer.from('feffffff010000800100e004ffff425a68393141592653', 'hex') };
+    server.manner = { answer: Buffer.from(PACKED, 'hex') };
     expect(faultOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
   });
 });
@@ -196,7 +202,7 @@ describe('A server of another game', () => {
     expect(faultOf(await ask(at(server.port, 'openarena')))).toBe('answer-broken');
   });
 
-  it.each([0x00, 0xff])('is not known by 64 bytes of %i (Mumble)', async (byte) => {
+  it.each([0x00, 0x05, 0xff])('is not known by 64 bytes of %i (Mumble)', async (byte) => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.alloc(64, byte) };
     expect(faultOf(await ask(at(server.port, 'mumble')))).toBe('answer-broken');

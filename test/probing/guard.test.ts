@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
@@ -65,12 +66,17 @@ describe('A name', () => {
     });
   });
 
-  it('whose name servers are silent is given up after five seconds', async () => {
-    const lookup = () => new Promise<never>(() => {});
+  it('and what is behind it have five seconds together', async () => {
+    const server = await started(new JavaServer());
+    server.manner = { silent: true };
+    const target = at(server.port, 'minecraft', 'play.example.org');
+    const slowly = () => setTimeout(4_000, [{ address: '127.0.0.1' }]);
+    const never = () => new Promise<never>(() => {});
     const began = performance.now();
-    const probe = await askHere({ lookup })(at(25_566, 'minecraft', 'play.example.org'));
-    expect(faultOf(probe)).toBe('dns-timeout');
-    expect(performance.now() - began).toBeLessThan(5_500);
+    const probes = [slowly, never].map((lookup) => askHere({ lookup })(target));
+    expect((await Promise.all(probes)).map(faultOf)).toEqual(['no-answer', 'dns-timeout']);
+    expect(performance.now() - began).toBeLessThan(7_000);
+    expect(server.asked).toBe(1);
   });
 });
 
