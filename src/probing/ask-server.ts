@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
-import { AddressError } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
@@ -99,6 +98,8 @@ function mostTelling(errors: unknown[]): unknown {
   return errors.find((error) => !silent(error) && !refused(error)) ?? errors.find(refused) ?? errors[0];
 }
 
+const stopped = () => new QueryError('stopped', 'The check was stopped.');
+
 async function askAt(
   server: QueryServer,
   game: Game,
@@ -106,7 +107,7 @@ async function askAt(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<ServerAnswer> {
-  if (signal?.aborted) throw new AddressError('stopped', 'The check was stopped');
+  if (signal?.aborted) throw stopped();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   ended.catch(() => {});
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
@@ -114,7 +115,7 @@ async function askAt(
     reject(error);
     connections.end(error);
   };
-  const onStop = () => end(new QueryError('stopped', 'The check was stopped.'));
+  const onStop = () => end(stopped());
   const timer = setTimeout(
     () => end(new QueryError('no-answer', `${server.where} did not answer in time.`)),
     timeoutMs,

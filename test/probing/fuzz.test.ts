@@ -46,15 +46,27 @@ const answers = fc
 let answer: Buffer = Buffer.alloc(0);
 const udp = createSocket('udp4');
 const tcp = net.createServer((socket) => {
-  socket.on('error', () => {}).on('data', () => socket.end(answer));
+  socket
+    .on('error', () => {})
+    .on('data', () => {
+      socket.end(answer);
+      if (answer.length % 4 === 0) socket.resetAndDestroy();
+    });
 });
-const web = http.createServer((_, response) => response.end(answer));
+const web = http.createServer((_, response) => {
+  response.on('error', () => {}).write(answer);
+  if (answer.length % 4 === 1) response.socket?.resetAndDestroy();
+  else response.end();
+});
 const ports: Record<string, number> = {};
 const wrong: unknown[] = [];
 const onWrong = (error: unknown) => wrong.push(error);
 
 beforeAll(async () => {
-  udp.on('message', (_: Buffer, from: RemoteInfo) => udp.send(answer, from.port, from.address));
+  udp.on('message', (_: Buffer, from: RemoteInfo) => {
+    udp.send(answer, from.port, from.address);
+    if (answer.length % 3 === 0) udp.send(answer.subarray(1), from.port, from.address);
+  });
   await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
   await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
   await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));

@@ -49,6 +49,15 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     expect(asked).toEqual(['play.example.org']);
   });
 
+  it('of IPv6 is asked too', async () => {
+    const server = await started(new Kind());
+    expect(await askHere()(at(server.port, game, '::1'))).toEqual({
+      ok: false,
+      fault: 'connection-refused',
+      words: `Nothing listens on [::1]:${server.port}.`,
+    });
+  });
+
   it('of one family is found behind a name of both', async () => {
     const server = await started(new Kind());
     const { lookup } = names(['::1', '127.0.0.1']);
@@ -119,6 +128,7 @@ describe('The SRV record of a Minecraft server', () => {
     ['is none', () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' }))],
     ['says that there is no service', srvOf({ name: '' })],
     ['is an empty list', srvOf()],
+    ['nobody tells of in time', () => new Promise<never>(() => {})],
   ])('that %s leaves the name itself', async (_, srv) => {
     const { lookup, asked } = names([]);
     expect(faultOf(await askHere({ lookup, srv })(onUsualPort))).toBe('dns-not-found');
