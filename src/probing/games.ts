@@ -119,7 +119,7 @@ function spellings(): Map<string, Game> {
  * @throws {GameError} `game-not-asked`: its servers cannot be asked by us
  */
 export function gameOf(text: string): Game {
-  const game = BY_SPELLING.get(compared(text));
+  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(compared(text));
   if (!game) throw new UnknownGameError(text);
   const reason = whyNotAsked(game.protocol);
   if (reason) {
