@@ -3,7 +3,7 @@ import type { Listener } from '../delivery/listener.ts';
 import { waitingFor } from '../delivery/waiting-for.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
-import type { Attempt, Delivery, Vote } from '../votes/vote.ts';
+import { type Attempt, type Delivery, isImported, type Vote } from '../votes/vote.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
 import { counted, iso, span, utc, when } from './words.ts';
@@ -83,6 +83,7 @@ function stateText(shown: Shown): string {
   const givenUp = expiresAt ? `; given up ${when(expiresAt, now)}` : '';
   switch (state) {
     case 'none':
+      if (isImported(vote)) return 'none: it was imported, and imported votes are never forwarded';
       return events.some(({ kind }) => kind === 'listener-removed')
         ? 'none: the vote listener was removed; resend it when there is one again'
         : 'none: there was no vote listener; resend it when there is one';
@@ -132,7 +133,7 @@ function entries(vote: Vote): Row[] {
   const forgotten = delivery.attemptCount - delivery.attempts.filter(counts).length;
   let number = forgotten;
   const all = [
-    plain(vote.votedAt, 'accepted'),
+    plain(vote.votedAt, isImported(vote) ? 'cast elsewhere' : 'accepted'),
     ...delivery.attempts.map((attempt) => {
       const counted = counts(attempt);
       if (counted) number += 1;

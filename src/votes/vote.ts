@@ -110,3 +110,8 @@ export type Delivery = Omit<Nested<typeof deliveryDefinition>, 'attempts' | 'eve
   ends: Partial<Record<OutcomeClass, number>>;
 };
 export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery'> & { delivery: Delivery };
+
+/** Whether a vote was cast elsewhere and imported: such votes have negative numbers, in time order. */
+export function isImported({ seq }: Pick<Vote, 'seq'>): boolean {
+  return seq < 0;
+}
