@@ -55,7 +55,11 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 /** Throws at bytes that are no UTF-8; a byte order mark stays where it is not at the beginning of the file. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function lineOf(place: { number: number; bytesRead: number }, bytes: Uint8Array, tooLong: boolean): Line | null {
+function lineOf(
+  place: { number: number; bytesRead: number },
+  bytes: Uint8Array,
+  tooLong: boolean,
+): Line | null {
   if (tooLong) return { ...place, fault: `it is longer than ${LONGEST_LINE_BYTES} bytes` };
   try {
     const decoded = UTF_8.decode(bytes);
