@@ -6,7 +6,13 @@ import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { ProbeState, Server } from './server.ts';
-import { type NewServer, newServer, type ServerChanges, serverChanges } from './server-settings.ts';
+import {
+  type NewServer,
+  newServer,
+  type ServerChanges,
+  type ServerSettings,
+  serverChanges,
+} from './server-settings.ts';
 import { freeSlug, isId, slugOf } from './slug.ts';
 
 /** How often a server is probed while it answers (shared by all; see probing/). */
@@ -42,13 +48,43 @@ export async function addServer(
 ): Promise<{ serverId: string; slug: string }> {
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
-  const listed = await servers.countDocuments({ removedAt: null });
-  const server: Omit<Server, 'slug'> = {
+  const now = clock.now();
+  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
+  const slug = await insertUnderFreeSlug(servers, server);
+  if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
+  const serverId = _id.toHexString();
+  await recordAudit(
+    { auditLog, clock },
+    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
+  );
+  return { serverId, slug };
+}
+
+/** The place of a server that is listed now. */
+export async function lastPlace(servers: Collection<Server>): Promise<number> {
+  return (await servers.countDocuments({ removedAt: null })) + 1;
+}
+
+/** A server of which nothing is known yet but what its owner says. */
+export function newListing({
+  _id,
+  settings,
+  now,
+  listedAt,
+  rankPosition,
+}: {
+  _id: ObjectId;
+  settings: ServerSettings;
+  now: Date;
+  listedAt: Date;
+  rankPosition: number;
+}): Omit<Server, 'slug'> {
+  return {
     _id,
     ...settings,
-    listedAt: clock.now(),
+    listedAt,
     removedAt: null,
-    rankPosition: listed + 1,
+    rankPosition,
     current: {
       onlinePlayers: 0,
       maxPlayers: 0,
@@ -64,32 +100,46 @@ export async function addServer(
       uptimePercentage: null,
       probedUptime: null,
     },
-    probe: newProbeState(clock.now()),
+    probe: newProbeState(now),
     lastReport: null,
   };
-  const slug = await insertUnderFreeSlug(servers, server);
-  const serverId = _id.toHexString();
-  await recordAudit(
-    { auditLog, clock },
-    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
-  );
-  return { serverId, slug };
 }
 
-/** The unique index decides who gets a slug; whoever comes too late looks for the next free one. */
-async function insertUnderFreeSlug(
+/**
+ * Inserts a server under a slug made of its name. The unique index decides who gets a slug; whoever comes too late
+ * looks for the next free one.
+ *
+ * @returns the slug; null when the server's id is taken
+ */
+export async function insertUnderFreeSlug(
   servers: Collection<Server>,
   server: Omit<Server, 'slug'>,
-): Promise<string> {
+): Promise<string | null> {
   const wanted = slugOf(server.name, server._id.toHexString());
   for (;;) {
     const slug = freeSlug(wanted, await slugsLike(servers, wanted));
-    try {
-      await servers.insertOne({ ...server, slug });
-      return slug;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    const taken = await insertListing(servers, { ...server, slug });
+    if (!taken) return slug;
+    if (taken === 'id') return null;
+  }
+}
+
+/**
+ * Inserts a server unless its id or its slug is taken: both are never used again.
+ *
+ * @returns what is taken; null when the server was inserted
+ */
+export async function insertListing(
+  servers: Collection<Server>,
+  server: Server,
+): Promise<'id' | 'slug' | null> {
+  try {
+    await servers.insertOne(server);
+    return null;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    const standing = await servers.findOne({ _id: server._id }, { projection: { _id: 1 } });
+    return standing ? 'id' : 'slug';
   }
 }
 

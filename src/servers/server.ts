@@ -65,6 +65,8 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
+  /** Whom an imported server belongs to, until somebody signs in with this address. Not public. */
+  ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
   rankPosition: { type: Number, required: true, min: 1 },
