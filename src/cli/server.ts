@@ -9,6 +9,7 @@ import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { addGamesCommand } from './games.ts';
 import { invocation } from './invocation.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
@@ -25,10 +26,16 @@ export function addServerCommands(program: Command): void {
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
     .requiredOption('--port <port>', 'port for players', port)
     .option('--query-port <port>', 'port of status queries, when it is another one', port)
-    .option('--game <game>', 'the game')
+    .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see «server games»')
     .option('--country <code>', 'two-letter country code')
     .option('--premium', 'mark it as premium')
-    .addHelpText('after', examples('server add --name "Alpha Craft" --address play.example.org --port 25565'))
+    .addHelpText(
+      'after',
+      examples(
+        'server add --name "Alpha Craft" --address play.example.org --port 25565 --game minecraft',
+        'server add --name "Dustbowl" --address tf.example.org --port 27015 --game teamfortress2',
+      ),
+    )
     .action(onPlatform(add));
 
   server
@@ -53,7 +60,7 @@ export function addServerCommands(program: Command): void {
     .option('--address <host>')
     .option('--port <port>', '', port)
     .option('--query-port <port>', 'a port, or none', portOrNone)
-    .option('--game <game>', 'a game, or none')
+    .option('--game <game>', 'a game (see «server games»), or none')
     .option('--country <code>', 'a country code, or none')
     .option('--premium')
     .option('--no-premium')
@@ -67,6 +74,8 @@ export function addServerCommands(program: Command): void {
     .option('--yes', 'do not ask')
     .addHelpText('after', examples('server remove alpha-craft', 'server remove alpha-craft --yes --json'))
     .action(onPlatform(remove));
+
+  addGamesCommand(server);
 }
 
 type AddOptions = {

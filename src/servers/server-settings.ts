@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hostSchema } from '../input.ts';
+import { GameError, gameOf } from '../probing/games.ts';
 import { text } from '../text.ts';
 
 /** A line of text that people see, trimmed. */
@@ -17,16 +18,27 @@ function shownText(maximum: number) {
 const portRule = 'must be a whole number, 1 to 65535';
 const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, { error: portRule });
 
+/** A game whose servers can be asked, in whatever spelling: kept as gamedig's id of it (see `gameOf`). */
+const game = shownText(50).transform((value, context) => {
+  try {
+    return gameOf(value).id;
+  } catch (error) {
+    if (!(error instanceof GameError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+    return z.NEVER;
+  }
+});
+
 /**
- * What an owner says of a server. `null` is "not known": the API then shows `ZZ` for the country, and the game
- * answers queries on its own port.
+ * What an owner says of a server. `null` is "not known": the API then shows `ZZ` for the country, the game
+ * answers queries on its own port, and a server without a game is not probed but lives by its reports.
  */
 export const serverSettings = z.object({
   name: shownText(100),
   address: hostSchema,
   port,
   queryPort: port.nullable(),
-  game: shownText(50).nullable(),
+  game: game.nullable(),
   countryCode: z
     .string({ error: 'must be text' })
     .transform((value) => value.trim().toUpperCase())

@@ -1,0 +1,82 @@
+/**
+ * How fast servers are asked beside a bare gamedig loop with the same responders, protocols, concurrency and
+ * work, in turns: `node bench/probing/asking.ts [queries a round] [concurrency] [rounds]`.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { GameDig } from 'gamedig';
+import ipaddr from 'ipaddr.js';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { gameOf } from '../../src/probing/games.ts';
+
+type Place = { game: string; port: number };
+type Way = (place: Place) => Promise<boolean>;
+
+const [queries = 2_000, concurrency = 64, rounds = 5] = process.argv.slice(2).map(Number);
+
+const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')] });
+const gamedig = new GameDig();
+
+const WAYS: Record<string, Way> = {
+  ours: async ({ game, port }) => (await ask({ game, host: '127.0.0.1', port, queryPort: null })).ok,
+  gamedig: async ({ game, port }) => {
+    const type = `protocol-${gameOf(game).protocol}`;
+    const where = { host: '127.0.0.1', address: '127.0.0.1', port, givenPortOnly: true };
+    return (await gamedig.query({ type, ...where, requestPlayers: false }).catch(() => null)) !== null;
+  },
+};
+
+/** Queries a second, and how many were not answered. */
+async function round(way: Way, places: Place[]): Promise<{ rate: number; failed: number }> {
+  let next = 0;
+  let failed = 0;
+  const began = performance.now();
+  const worker = async () => {
+    while (next < queries) {
+      const place = places[next % places.length];
+      next += 1;
+      if (place && !(await way(place))) failed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return { rate: (queries / (performance.now() - began)) * 1_000, failed };
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+async function compare(name: string, places: Place[]): Promise<void> {
+  const rates: Record<string, number[]> = { ours: [], gamedig: [] };
+  let failed = 0;
+  for (let turn = 0; turn <= rounds; turn += 1) {
+    for (const [way, one] of Object.entries(WAYS)) {
+      const result = await round(one, places);
+      failed += result.failed;
+      // The first turn warms up.
+      if (turn > 0) rates[way]?.push(result.rate);
+    }
+  }
+  const ours = median(rates.ours ?? []);
+  const theirs = median(rates.gamedig ?? []);
+  const figures = `${ours.toFixed(0).padStart(7)} ${theirs.toFixed(0).padStart(9)}`;
+  console.log(`${name.padEnd(14)} ${figures} ${(ours / theirs).toFixed(2).padStart(6)} ${failed}`);
+}
+
+/** The places of all games in turn. */
+function mixed(places: Place[]): Place[] {
+  const kinds = Object.values(Object.groupBy(places, ({ game }) => game)).map((alike) => alike ?? []);
+  return (kinds[0] ?? []).flatMap((_, index) => kinds.flatMap((alike) => alike[index] ?? []));
+}
+
+const far = fork(new URL('responders.ts', import.meta.url));
+const [places] = (await once(far, 'message')) as [Place[]];
+console.log(`${queries} queries a round, ${concurrency} at once, median of ${rounds} rounds`);
+console.log('                ours/s gamedig/s  ratio unanswered');
+for (const [game, alike = []] of Object.entries(Object.groupBy(places, ({ game }) => game))) {
+  await compare(game, alike);
+}
+await compare('mixed', mixed(places));
+far.disconnect();
+// gamedig's own socket would keep us alive.
+process.exit();

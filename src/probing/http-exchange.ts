@@ -1,0 +1,129 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIPv6 } from 'node:net';
+import { QueryError, socketError } from './query-fault.ts';
+
+/** No honest server says more. */
+const MOST_BYTES = 1_024 * 1_024;
+
+/** What gamedig's protocols ask of their HTTP client (got's option names). */
+export type HttpQuery = {
+  url: string;
+  method?: string;
+  headers?: Record<string, string>;
+  searchParams?: Record<string, unknown>;
+  json?: unknown;
+  body?: string;
+  responseType?: string;
+  https?: { rejectUnauthorized?: boolean };
+};
+
+/** A server as it is dialled: `host` is what its owner calls it, `address` what was checked. */
+export type HttpServer = { host: string; address: string; where: string };
+
+/**
+ * One request of a query, to the checked address of the asked server and to no other; redirects are answers
+ * like any other, and broken ones.
+ */
+export class HttpExchange {
+  readonly #where: string;
+  readonly #asJson: boolean;
+  readonly #request: ClientRequest;
+  readonly #answer: Promise<unknown>;
+  #fail: (error: Error) => void = () => {};
+  /** Milliseconds that connecting took; null before. */
+  roundTripMs: number | null = null;
+
+  /** @throws {QueryError} when the request would go to somebody else */
+  constructor(query: HttpQuery, server: HttpServer) {
+    this.#where = server.where;
+    this.#asJson = query.responseType === 'json';
+    const url = urlOf(query, server);
+    const body = query.json === undefined ? query.body : JSON.stringify(query.json);
+    const began = performance.now();
+    const { request } = url.protocol === 'https:' ? https : http;
+    this.#request = request({
+      host: server.address,
+      port: url.port || (url.protocol === 'https:' ? 443 : 80),
+      path: `${url.pathname}${url.search}`,
+      method: query.method ?? 'GET',
+      headers: {
+        host: url.host,
+        ...(query.json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...query.headers,
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+      },
+      agent: false,
+      rejectUnauthorized: query.https?.rejectUnauthorized ?? true,
+    });
+    this.#answer = new Promise((resolve, reject) => {
+      this.#fail = reject;
+      this.#request
+        .on('error', (error) => this.fail(socketError(error, this.#where)))
+        .on('socket', (socket) => {
+          socket.on('connect', () => {
+            this.roundTripMs = performance.now() - began;
+          });
+        })
+        .on('response', (response) => this.#receive(response, resolve));
+    });
+    this.#answer.catch(() => {});
+    this.#request.end(body);
+  }
+
+  /**
+   * The body, parsed where JSON was asked for.
+   *
+   * @throws {QueryError} or a SyntaxError of JSON
+   */
+  answer(): Promise<unknown> {
+    return this.#answer;
+  }
+
+  #receive(response: IncomingMessage, resolve: (body: unknown) => void): void {
+    const pieces: Buffer[] = [];
+    let received = 0;
+    response
+      .on('error', (error) => this.fail(socketError(error, this.#where)))
+      .on('data', (piece: Buffer) => {
+        received += piece.length;
+        pieces.push(piece);
+        if (received > MOST_BYTES) {
+          this.fail(
+            new QueryError('answer-too-long', `${this.#where} sends more than a game server has to say.`),
+          );
+        }
+      })
+      .on('end', () => {
+        const text = Buffer.concat(pieces).toString();
+        try {
+          resolve(this.#asJson ? JSON.parse(text) : text);
+        } catch (error) {
+          this.#fail(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    if (response.statusCode !== 200) {
+      const status = `HTTP ${response.statusCode}`;
+      this.fail(new QueryError('answer-broken', `${this.#where} answered with ${status}.`));
+    }
+  }
+
+  /** Ends the exchange. */
+  fail(error: Error): void {
+    this.#fail(error);
+    this.#request.destroy();
+  }
+}
+
+function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
+  const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);
+  const asked = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));
+  if (asked === undefined) {
+    throw new QueryError('answer-broken', 'The protocol asks another machine than the server.');
+  }
+  const url = new URL(text.replace(`//${asked}:`, `//${bracketed(asked)}:`));
+  for (const [name, value] of Object.entries(searchParams)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}

@@ -1,0 +1,100 @@
+/** Minecraft's sixteen colours: name, § code and RGB value (minecraft.wiki, "Formatting codes"). */
+const COLOURS: [name: string, code: string, rgb: number][] = [
+  ['black', '0', 0x000000],
+  ['dark_blue', '1', 0x0000aa],
+  ['dark_green', '2', 0x00aa00],
+  ['dark_aqua', '3', 0x00aaaa],
+  ['dark_red', '4', 0xaa0000],
+  ['dark_purple', '5', 0xaa00aa],
+  ['gold', '6', 0xffaa00],
+  ['gray', '7', 0xaaaaaa],
+  ['dark_gray', '8', 0x555555],
+  ['blue', '9', 0x5555ff],
+  ['green', 'a', 0x55ff55],
+  ['aqua', 'b', 0x55ffff],
+  ['red', 'c', 0xff5555],
+  ['light_purple', 'd', 0xff55ff],
+  ['yellow', 'e', 0xffff55],
+  ['white', 'f', 0xffffff],
+];
+
+const FORMATS: [name: string, code: string][] = [
+  ['obfuscated', 'k'],
+  ['bold', 'l'],
+  ['strikethrough', 'm'],
+  ['underlined', 'n'],
+  ['italic', 'o'],
+];
+
+/** A text nested deeper than that is nobody's greeting. */
+const DEEPEST = 32;
+
+/** The code of a colour, and those of the formats that are on. */
+type Style = { colour: string; formats: string };
+
+const PLAIN: Style = { colour: '', formats: '' };
+
+/**
+ * A server's description as text with § codes, whether it came as such or as a component: an object, or a list
+ * of them, whose parts inherit colour and formats (minecraft.wiki, "Text component format").
+ */
+export function legacyText(description: unknown): string {
+  let written = '';
+  let style = PLAIN;
+  for (const part of runs(description, PLAIN, 0)) {
+    written += `${change(style, part.style)}${part.text}`;
+    style = part.style;
+  }
+  return written;
+}
+
+type Run = { text: string; style: Style };
+
+function* runs(component: unknown, inherited: Style, depth: number): Generator<Run> {
+  if (depth > DEEPEST) return;
+  if (typeof component === 'string') {
+    if (component !== '') yield { text: component, style: inherited };
+  } else if (Array.isArray(component)) {
+    for (const part of component) yield* runs(part, inherited, depth + 1);
+  } else if (typeof component === 'object' && component !== null) {
+    const { text, translate, extra } = component as Record<string, unknown>;
+    const style = styleOf(component as Record<string, unknown>, inherited);
+    yield* runs(typeof text === 'string' ? text : translate, style, depth + 1);
+    yield* runs(extra, style, depth + 1);
+  }
+}
+
+function styleOf(component: Record<string, unknown>, inherited: Style): Style {
+  const formats = FORMATS.filter(([name, code]) => {
+    const own = component[name];
+    return own === undefined ? inherited.formats.includes(code) : own === true || own === 'true';
+  });
+  return {
+    colour: colourCode(component.color) ?? inherited.colour,
+    formats: formats.map(([, code]) => code).join(''),
+  };
+}
+
+function colourCode(colour: unknown): string | undefined {
+  if (typeof colour !== 'string') return undefined;
+  const rgb = /^#([0-9a-f]{6})$/i.exec(colour)?.[1];
+  if (rgb === undefined) return COLOURS.find(([name]) => name === colour)?.[1];
+  const sought = Number.parseInt(rgb, 16);
+  const [nearest] = COLOURS.toSorted((a, b) => distance(a[2], sought) - distance(b[2], sought));
+  return nearest?.[1];
+}
+
+/** Of two RGB values, the square of their distance. */
+function distance(a: number, b: number): number {
+  return [16, 8, 0].reduce((sum, shift) => sum + (((a >> shift) & 0xff) - ((b >> shift) & 0xff)) ** 2, 0);
+}
+
+/** The codes that lead from one style to the next. A colour's code ends all formats; `r` ends all. */
+function change(from: Style, to: Style): string {
+  if (from.colour === to.colour && from.formats === to.formats) return '';
+  const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
+  const codes = grows
+    ? [...to.formats].filter((code) => !from.formats.includes(code))
+    : [to.colour === '' ? 'r' : to.colour, ...to.formats];
+  return codes.map((code) => `§${code}`).join('');
+}

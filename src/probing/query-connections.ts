@@ -1,0 +1,87 @@
+import type { Protocol } from 'gamedig';
+import { HttpExchange, type HttpQuery, type HttpServer } from './http-exchange.ts';
+import { framingOf, refuseDatagram } from './protocol-traps.ts';
+import type { QueryError } from './query-fault.ts';
+import { TcpConnection } from './tcp-connection.ts';
+import { UdpConnection } from './udp-connection.ts';
+
+/** Where one query goes. */
+export type QueryServer = HttpServer & { port: number };
+
+type Connection = { roundTripMs: number | null; fail(error: Error): void };
+
+/**
+ * All that one query opens. A protocol of gamedig's speaks through it, so that it reaches only the checked
+ * address, hears only so much, and nothing stays open when the query has ended.
+ */
+export class QueryConnections {
+  readonly #server: QueryServer;
+  readonly #timeoutMs: number;
+  readonly #open: Connection[] = [];
+  #udp: UdpConnection | undefined;
+  #ended: Error | undefined;
+
+  /** @param timeoutMs - how long a single UDP request waits for its answer */
+  constructor(server: QueryServer, timeoutMs: number) {
+    this.#server = server;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Puts the connections in the place of the protocol's own. */
+  serve(protocol: Protocol, name: string): void {
+    const refused = refuseDatagram(name, protocol);
+    protocol.udpSend = (bytes, onPacket, onTimeout) => {
+      const take = onPacket && ((datagram: Buffer) => (refused(datagram) ? undefined : onPacket(datagram)));
+      return this.#exchangeDatagrams(bytes, take, onTimeout);
+    };
+    protocol.withTcp = async (talk, port = this.#server.port) => {
+      const connection = this.#dial(port, framingOf(name));
+      await connection.opened();
+      return talk(connection);
+    };
+    protocol.tcpSend = (socket, bytes, onData) => (socket as TcpConnection).exchange(bytes, onData);
+    protocol.request = (query) => this.#request(query as HttpQuery);
+    protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
+  }
+
+  /** The shortest round trip of all, in milliseconds; null when nobody answered. */
+  get roundTripMs(): number | null {
+    const trips = this.#open.flatMap(({ roundTripMs }) => roundTripMs ?? []);
+    return trips.length === 0 ? null : Math.min(...trips);
+  }
+
+  /** Closes everything; whoever waits for an answer is told `error`. */
+  end(error: QueryError): void {
+    this.#ended ??= error;
+    for (const connection of this.#open) connection.fail(error);
+  }
+
+  #keep<C extends Connection>(connection: C): C {
+    this.#open.push(connection);
+    if (this.#ended) connection.fail(this.#ended);
+    return connection;
+  }
+
+  #exchangeDatagrams(
+    bytes: Buffer | string,
+    take?: (bytes: Buffer) => unknown,
+    late?: () => unknown,
+  ): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const { address, port, where } = this.#server;
+    this.#udp ??= this.#keep(new UdpConnection(address, port, where));
+    const request = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late });
+  }
+
+  #dial(port: number, framing: ReturnType<typeof framingOf>): TcpConnection {
+    if (this.#ended) throw this.#ended;
+    const { address, where } = this.#server;
+    return this.#keep(new TcpConnection(address, port, where, framing));
+  }
+
+  async #request(query: HttpQuery): Promise<unknown> {
+    if (this.#ended) throw this.#ended;
+    return this.#keep(new HttpExchange(query, this.#server)).answer();
+  }
+}

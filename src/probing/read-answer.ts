@@ -1,0 +1,61 @@
+import type { Results } from 'gamedig';
+import type { ServerAnswer } from './ask.ts';
+import type { Game } from './games.ts';
+import { legacyText } from './minecraft-text.ts';
+import { QueryError } from './query-fault.ts';
+
+/** The contract's bounds of a status report (POST …/status). */
+const MOST_PLAYERS = 2_147_483_647;
+const LONGEST_MOTD = 500;
+const LONGEST_VERSION = 100;
+
+/**
+ * What a server said of itself, checked: gamedig's parsers take much for an answer that is none.
+ *
+ * @throws {QueryError} `answer-broken` when it cannot be true
+ */
+export function readAnswer(results: Results, game: Game, latencyMs: number): ServerAnswer {
+  const { motd, version } = wordsOf(results, game);
+  const answer = {
+    onlinePlayers: players(results),
+    maxPlayers: count(results.maxplayers, 'limit of players'),
+    latencyMs: Math.round(latencyMs * 100) / 100,
+    motd: shown(motd, LONGEST_MOTD),
+    version: shown(version, LONGEST_VERSION),
+  };
+  // A bare header, or zeros where an answer should be. Minecraft's counts are there or the parser fails.
+  const saysNothing = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
+  if (saysNothing && game.protocol !== 'minecraftvanilla') {
+    throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
+  }
+  return answer;
+}
+
+/** Some protocols give a list of players and no count of them. */
+function players({ numplayers, players: list }: Results): number {
+  const online = count(numplayers, 'number of players');
+  return online === 0 && Array.isArray(list) ? list.length : online;
+}
+
+/** Numbers may come as text (Quake); −1 is "no limit". */
+function count(value: unknown, what: string): number {
+  const number = typeof value === 'string' && /^-?\d{1,10}$/.test(value.trim()) ? Number(value) : value;
+  if (number === -1) return 0;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > MOST_PLAYERS) {
+    throw new QueryError('answer-broken', `The answer has no possible ${what}.`);
+  }
+  return number;
+}
+
+function wordsOf({ name, version, raw }: Results, { protocol }: Game): { motd: unknown; version: unknown } {
+  if (protocol !== 'minecraftvanilla') return { motd: name, version: version === 'undefined' ? '' : version };
+  const { description, version: edition } = raw as { description?: unknown; version?: { name?: unknown } };
+  return { motd: legacyText(description), version: edition?.name };
+}
+
+/** Text as a report may give it: bounded in code points, well-formed, no control characters but line feeds. */
+function shown(text: unknown, longest: number): string {
+  if (typeof text !== 'string') return '';
+  const start = text.slice(0, 4 * longest).toWellFormed();
+  return [...start.replace(/(?!\n)\p{Cc}/gu, '')].slice(0, longest).join('');
+}

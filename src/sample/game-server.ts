@@ -1,0 +1,134 @@
+import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+
+export type GameServerOptions = {
+  /** The greeting: text with § codes. */
+  motd: string;
+  version: string;
+  /** Asked anew for every answer. */
+  players: () => { online: number; max: number };
+};
+
+/** Longer requests are no status requests. */
+const LONGEST_REQUEST = 1_024;
+
+/** The protocol version of Minecraft 1.21.4, which clients compare with their own. */
+const PROTOCOL = 769;
+
+/**
+ * Stands in for a Minecraft Java server in the demo: it answers status requests and pings as one does
+ * (minecraft.wiki, "Java Edition protocol/Server List Ping"). It listens on loopback unless told otherwise.
+ */
+export class SampleGameServer {
+  readonly #options: GameServerOptions;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(options: GameServerOptions) {
+    this.#options = options;
+  }
+
+  /** The port it listens on, or did last. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /**
+   * Starts to listen; after `stop` on the same port again.
+   *
+   * @param address.port - 0 or left out: the port it had before, or else a free one
+   */
+  async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
+    if (this.#server) throw new Error('This server is already running');
+    const server = net.createServer((socket) => this.#accept(socket));
+    const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+    server.once('error', reject).listen(port || this.#port, host, resolve);
+    await listening;
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Drops every connection; from now on the port refuses new ones. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    let received: Buffer = Buffer.alloc(0);
+    socket
+      .setNoDelay(true)
+      .on('close', () => this.#sockets.delete(socket))
+      // A client may leave at any moment.
+      .on('error', () => socket.destroy())
+      .on('data', (bytes) => {
+        received = Buffer.concat([received, bytes]);
+        if (received.length > LONGEST_REQUEST) socket.destroy();
+        else received = this.#answerAll(socket, received);
+      });
+  }
+
+  /** @returns what is left: the beginning of a packet that is not complete */
+  #answerAll(socket: Socket, received: Buffer): Buffer {
+    let rest = received;
+    for (let packet = firstPacket(rest); packet; packet = firstPacket(rest)) {
+      rest = packet.rest;
+      const [id] = packet.body;
+      // A handshake is longer than a status request and needs no answer; a ping is answered with itself.
+      if (id === 0 && packet.body.length === 1) socket.write(statusPacket(this.#status()));
+      if (id === 1) socket.end(framed(packet.body));
+    }
+    return rest;
+  }
+
+  #status(): object {
+    const { motd, version, players } = this.#options;
+    const { online, max } = players();
+    return {
+      version: { name: version, protocol: PROTOCOL },
+      players: { max, online, sample: [] },
+      description: { text: motd },
+    };
+  }
+}
+
+/** A whole packet at the beginning of `received`; undefined while there is none. */
+function firstPacket(received: Buffer): { body: Buffer; rest: Buffer } | undefined {
+  const length = readVarInt(received);
+  if (!length) return undefined;
+  const end = length.size + length.value;
+  if (received.length < end) return undefined;
+  return { body: received.subarray(length.size, end), rest: received.subarray(end) };
+}
+
+function readVarInt(bytes: Buffer): { value: number; size: number } | undefined {
+  let value = 0;
+  for (let index = 0; index < Math.min(5, bytes.length); index += 1) {
+    const byte = bytes.readUInt8(index);
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return { value, size: index + 1 };
+  }
+  return undefined;
+}
+
+function varInt(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+function framed(body: Buffer): Buffer {
+  return Buffer.concat([varInt(body.length), body]);
+}
+
+/** The packet that answers a status request with this value as JSON. */
+export function statusPacket(status: unknown): Buffer {
+  const json = Buffer.from(JSON.stringify(status));
+  return framed(Buffer.concat([varInt(0), varInt(json.length), json]));
+}

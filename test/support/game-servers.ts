@@ -1,0 +1,217 @@
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { statusPacket } from '../../src/sample/game-server.ts';
+
+/** What a responder does with a request. What is left out is done as a true server does it. */
+export type Manner = {
+  /** It takes every request and says nothing. */
+  silent?: boolean;
+  /** Sent instead of every answer, as it stands. */
+  answer?: Uint8Array;
+  /** The last bytes of a TCP answer come this much later, in a segment of their own. */
+  lateSegmentMs?: number;
+  /** How many bytes that last segment has; 4 if left out. */
+  lateBytes?: number;
+  /** A TCP answer comes one byte at a time, with this pause. */
+  dripMs?: number;
+  /** The connection ends after that many bytes of the answer. */
+  closeAfter?: number;
+  /** The share of requests, 0 to 1, that are lost. */
+  lost?: number;
+};
+
+/** What a responder says of itself. */
+export type Said = { motd: string; version: string; online: number; max: number };
+
+export const SAID: Said = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
+
+/** A far end of a test, on a socket of its own. */
+export type GameServer = {
+  readonly port: number;
+  said: Said;
+  manner: Manner;
+  /** Requests so far, the lost ones too. */
+  asked: number;
+  /** Connections that are open (TCP). */
+  readonly open: number;
+  start(): Promise<void>;
+  /** The port refuses from now on. */
+  stop(): Promise<void>;
+};
+
+abstract class Responder implements GameServer {
+  said: Said = { ...SAID };
+  manner: Manner = {};
+  asked = 0;
+  port = 0;
+  abstract readonly open: number;
+  abstract start(): Promise<void>;
+  abstract stop(): Promise<void>;
+
+  /** Counts a request, and says whether it is to be answered. */
+  protected hears(): boolean {
+    this.asked += 1;
+    return this.manner.silent !== true && Math.random() >= (this.manner.lost ?? 0);
+  }
+}
+
+/** A Minecraft Java server: status over TCP. */
+export class JavaServer extends Responder {
+  /** The whole status, where another one than that of `said` is wanted. */
+  status: unknown;
+  /** The host names of handshakes, as clients gave them. */
+  readonly handshakes: string[] = [];
+  readonly #sockets = new Set<Socket>();
+  #server: net.Server | undefined;
+
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    const server = net.createServer((socket) => this.#accept(socket));
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server?.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket
+      .setNoDelay(true)
+      .on('close', () => this.#sockets.delete(socket))
+      .on('error', () => socket.destroy())
+      .on('data', (bytes) => {
+        // Handshake and request come in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
+        this.handshakes.push(bytes.toString('utf8', 4, 4 + bytes.readUInt8(3)));
+        if (this.hears()) this.#answer(socket);
+      });
+  }
+
+  #answer(socket: Socket): void {
+    const { motd, version, online, max } = this.said;
+    const usual = {
+      version: { name: version, protocol: 769 },
+      players: { online, max },
+      description: { text: motd },
+    };
+    const answer = Buffer.from(this.manner.answer ?? statusPacket(this.status ?? usual));
+    const { lateSegmentMs, lateBytes = 4, dripMs, closeAfter } = this.manner;
+    if (closeAfter !== undefined) socket.end(answer.subarray(0, closeAfter));
+    else if (lateSegmentMs !== undefined) {
+      socket.write(answer.subarray(0, -lateBytes));
+      setTimeout(() => socket.write(answer.subarray(-lateBytes)), lateSegmentMs);
+    } else if (dripMs !== undefined) drip(socket, answer, dripMs);
+    else socket.write(answer);
+  }
+}
+
+function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
+  if (bytes.length === 0 || socket.destroyed) return;
+  socket.write(bytes.subarray(0, 1));
+  setTimeout(() => drip(socket, bytes.subarray(1), pauseMs), pauseMs);
+}
+
+/** A far end that speaks UDP. */
+abstract class UdpResponder extends Responder {
+  #socket: UdpSocket | undefined;
+  readonly open = 0;
+
+  /** The answer to a request; undefined where a true server keeps quiet. */
+  protected abstract answerTo(request: Buffer): Buffer | undefined;
+
+  async start(): Promise<void> {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 });
+    socket.on('message', (request, from) => this.#hear(socket, request, from)).on('error', () => {});
+    await new Promise<void>((resolve) => socket.bind(this.port, '127.0.0.1', resolve));
+    this.port = socket.address().port;
+    this.#socket = socket;
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#socket?.close(() => resolve());
+    });
+  }
+
+  #hear(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
+    if (!this.hears()) return;
+    const answer = this.manner.answer ?? this.answerTo(request);
+    if (!answer) return;
+    // A long answer comes in as many datagrams as it takes.
+    for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
+      socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
+    }
+  }
+}
+
+const cString = (text: string) => Buffer.from(`${text}\0`);
+
+/** A server of Valve's Source engine: A2S with challenge (developer.valvesoftware.com, "Server queries"). */
+export class SourceServer extends UdpResponder {
+  /** What was asked: `info`, `players`, `rules`, or `challenge` where the challenge was missing. */
+  readonly questions: string[] = [];
+  readonly #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
+
+  protected answerTo(request: Buffer): Buffer | undefined {
+    const question = { 84: 'info', 85: 'players', 86: 'rules' }[request[4] ?? 0];
+    if (!question) return undefined;
+    const known = request.subarray(question === 'info' ? -4 : 5).equals(this.#challenge);
+    this.questions.push(known ? question : 'challenge');
+    if (!known) return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
+    if (question === 'info') return this.#info();
+    return question === 'players'
+      ? Buffer.concat([HEADER, Buffer.from([0x44, 0])])
+      : Buffer.concat([HEADER, Buffer.from([0x45, 0, 0])]);
+  }
+
+  #info(): Buffer {
+    const { motd, version, online, max } = this.said;
+    return Buffer.concat([
+      HEADER,
+      Buffer.from([0x49, 17]),
+      cString(motd),
+      cString('cp_dustbowl'),
+      cString('tf'),
+      cString('Team Fortress'),
+      Buffer.from([0xb8, 0x01, online, max, 0, 0x64, 0x6c, 0, 1]),
+      cString(version),
+      Buffer.from([0]),
+    ]);
+  }
+}
+
+const HEADER = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+/** A Quake 3 server: `getstatus`. */
+export class QuakeServer extends UdpResponder {
+  protected answerTo(request: Buffer): Buffer | undefined {
+    if (!request.toString('latin1').includes('getstatus')) return undefined;
+    const { motd, version, online, max } = this.said;
+    const players = Array.from({ length: online }, (_, index) => `${index} 48 "player${index}"\n`);
+    const settings = `\\sv_hostname\\${motd}\\mapname\\q3dm17\\sv_maxclients\\${max}\\version\\${version}`;
+    return Buffer.concat([HEADER, Buffer.from(`statusResponse\n${settings}\n${players.join('')}`, 'latin1')]);
+  }
+}
+
+/** A Minecraft Bedrock server: RakNet's unconnected ping. */
+export class BedrockServer extends UdpResponder {
+  protected answerTo(request: Buffer): Buffer | undefined {
+    if (request[0] !== 0x01) return undefined;
+    const { motd, version, online, max } = this.said;
+    const status = Buffer.from(`MCPE;${motd};766;${version};${online};${max};1234567890;A world;Survival`);
+    return Buffer.concat([
+      Buffer.from([0x1c]),
+      request.subarray(1, 9),
+      Buffer.from('000000000000002a00ffff00fefefefefdfdfdfd12345678', 'hex'),
+      Buffer.from([status.length >> 8, status.length & 0xff]),
+      status,
+    ]);
+  }
+}
