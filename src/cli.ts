@@ -2,7 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { examples } from './cli/answer.ts';
+import { addExportCommands } from './cli/export.ts';
 import { type Failure, failureOf } from './cli/failure.ts';
+import { addImportCommands } from './cli/import.ts';
 import { addListenerCommands } from './cli/listener.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addOperatorCommands } from './cli/operator.ts';
@@ -37,6 +39,8 @@ function tallyport(): Command {
   addListenerCommands(program);
   addVoteCommands(program);
   addReviewCommands(program);
+  addImportCommands(program);
+  addExportCommands(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;

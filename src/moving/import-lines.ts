@@ -34,19 +34,25 @@ const REFUSED_LINES_TOLD = 20;
 /** So many lines are checked and written together. */
 const BATCH = 1_000;
 
+export type ImportOptions = {
+  /** Takes what can be taken although other lines are refused. */
+  skipBad: boolean;
+  /** Reads and checks only. */
+  dryRun: boolean;
+  /** Hears of bytes, over all readings. */
+  progress: Progress;
+};
+
 /**
  * Imports the lines of a file. It is read twice: unless all of it can be taken, nothing is written. Killed
  * half-way, it can be run again.
  *
- * @param skipBad - takes what can be taken although other lines are refused
- * @param dryRun - reads and checks only
- * @param progress - hears of bytes, over both readings
  * @throws the driver's and the system's errors; what was written until then stays, and is found by the next run
  */
 export async function importLines<T>(
   source: SourceFile,
   openImporter: () => Importer<T>,
-  { skipBad, dryRun, progress }: { skipBad: boolean; dryRun: boolean; progress: Progress },
+  { skipBad, dryRun, progress }: ImportOptions,
 ): Promise<ImportEnd> {
   const readings = dryRun ? 1 : 2;
   const total = readings * source.size;

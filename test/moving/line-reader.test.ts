@@ -7,7 +7,9 @@ async function linesOf(bytes: string | Buffer, size = 7): Promise<Line[]> {
   const all = Buffer.from(bytes);
   const chunks: Buffer[] = [];
   for (let start = 0; start < all.length; start += size) chunks.push(all.subarray(start, start + size));
-  return Array.fromAsync(readLines(Readable.from(chunks)));
+  const lines: Line[] = [];
+  for await (const line of readLines(Readable.from(chunks))) lines.push(line);
+  return lines;
 }
 
 const texts = async (bytes: string | Buffer, size?: number) =>
