@@ -32,8 +32,8 @@ export async function importVotes(
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportEnd> {
-  const recount = (serverId: ObjectId, days: string[]) => recountVotes(deps, serverId, days);
-  const end = await importLines(source, () => voteImporter(deps, recount), options);
+  const count = (serverId: ObjectId, days: string[]) => countImported(deps, serverId, days);
+  const end = await importLines(source, () => voteImporter(deps, count), options);
   await requestRanks(deps.producer);
   return end;
 }
@@ -44,16 +44,25 @@ export async function importSamples(
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportEnd> {
-  const aggregate = (touched: Touched) => aggregateDays(deps, touched);
+  const aggregate = (touched: Touched) => summarise(deps, touched);
   const end = await importLines(source, () => sampleImporter(deps, aggregate), options);
   await requestRanks(deps.producer);
   return end;
 }
 
+/** Counts UTC days of a server from its votes. */
+export async function countImported(
+  deps: Pick<Importing, 'votes' | 'voteCounters'>,
+  serverId: ObjectId,
+  days: string[],
+): Promise<void> {
+  await recountVotes(deps, serverId, days);
+}
+
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /** Computes finished days and then the figures of their servers; today is computed when it is over. */
-export async function aggregateDays(deps: SampleImporting, touched: Touched): Promise<void> {
+export async function summarise(deps: SampleImporting, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());
   const serversOf = new Map<string, ObjectId[]>();
   for (const { serverId, days } of touched) {

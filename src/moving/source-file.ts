@@ -23,14 +23,17 @@ export async function openSourceFile(
   path: string,
   standardInput: AsyncIterable<Uint8Array>,
 ): Promise<SourceFile> {
-  if (path === '-') return sourceOf(await copied(standardInput));
+  if (path === '-') return await sourceOf(await copied(standardInput));
   const file = await open(path, 'r');
-  const stat = await file.stat();
-  if (stat.isFile() || stat.isDirectory()) return sourceOf(file);
   try {
-    return sourceOf(await copied(file.createReadStream({ autoClose: false })));
-  } finally {
+    const stat = await file.stat();
+    if (stat.isFile()) return await sourceOf(file);
+    const copy = await copied(file.createReadStream({ autoClose: false }));
     await file.close();
+    return await sourceOf(copy);
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }
 
