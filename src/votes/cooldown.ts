@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { after, HOUR } from '../clock.ts';
-import type { Vote } from './vote.ts';
+import { isImported, type Vote } from './vote.ts';
 
 /** A player may vote once for a server in any rolling time of this length. */
 export const COOLDOWN_MS = 24 * HOUR;
@@ -28,11 +28,10 @@ export async function newestVotes(
   usernameKey: string,
 ): Promise<NewestVotes> {
   const newest = { sort: { seq: -1 }, readConcern: { level: 'majority' } } as const;
-  const [live, imported] = await Promise.all([
-    votes.findOne({ serverId, usernameKey, seq: { $gt: 0 } }, newest),
-    votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest),
-  ]);
-  return { live, imported };
+  const highest = await votes.findOne({ serverId, usernameKey }, newest);
+  // A first vote, or one after imported ones only, takes one reading.
+  if (!highest || isImported(highest)) return { live: null, imported: highest };
+  return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
 /** Those of a player's newest votes that keep them from voting at `now`; the one that does so longest is first. */
