@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { addAggregateCommand } from './cli/aggregate.ts';
 import { examples } from './cli/answer.ts';
 import { type Failure, failureOf } from './cli/failure.ts';
 import { addListenerCommands } from './cli/listener.ts';
@@ -37,6 +38,7 @@ function tallyport(): Command {
   addListenerCommands(program);
   addVoteCommands(program);
   addReviewCommands(program);
+  addAggregateCommand(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;

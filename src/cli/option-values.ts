@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
@@ -34,4 +35,12 @@ export function duration(text: string): number {
   const ms = Number(number) * (UNITS[unit ?? ''] ?? Number.NaN);
   if (!(ms > 0)) throw new InvalidArgumentError('It must be a time such as 30s, 15m, 1h or 90d.');
   return ms;
+}
+
+/** A UTC day such as `2026-11-20`. */
+export function day(text: string): string {
+  if (!z.iso.date().safeParse(text).success) {
+    throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
+  }
+  return text;
 }
