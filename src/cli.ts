@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { addAggregateCommand } from './cli/aggregate.ts';
 import { examples } from './cli/answer.ts';
 import { addExportCommands } from './cli/export.ts';
 import { type Failure, failureOf } from './cli/failure.ts';
@@ -41,6 +42,7 @@ function tallyport(): Command {
   addReviewCommands(program);
   addImportCommands(program);
   addExportCommands(program);
+  addAggregateCommand(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;

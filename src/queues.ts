@@ -34,6 +34,12 @@ export const QUEUES = {
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
+  /** Computes a finished UTC day's statistics of every server. */
+  'aggregate-day': {
+    title: 'Aggregate day',
+    payload: z.object({ day: z.iso.date() }),
+    key: (payload: { day: string }) => payload.day,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;

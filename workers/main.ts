@@ -7,6 +7,7 @@ import type { Platform } from '../src/platform.ts';
 import { runProcess, type Work } from '../src/process.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/queues.ts';
 import { openRedis } from '../src/redis.ts';
+import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
 import { runRelay } from './relay.ts';
@@ -29,6 +30,7 @@ function processors(
   return {
     'forward-votes': forwardVotes(platform, metrics, signals),
     'clean-up': cleanUp(platform),
+    'aggregate-day': aggregateDays(platform, signals.stop),
   };
 }
 

@@ -4,6 +4,7 @@ import { SECOND } from '../src/clock.ts';
 import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
+import { dueAggregates } from '../src/status/due-aggregates.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
 type Periodic = {
@@ -19,17 +20,32 @@ type Periodic = {
   enqueue(platform: Platform): Promise<boolean>;
 };
 
-const PERIODIC: Periodic[] = [{ name: 'clean-up', cron: '*/10 * * * *', enqueue: enqueueCleanUps }];
+const PERIODIC: Periodic[] = [
+  {
+    name: 'clean-up',
+    cron: '*/10 * * * *',
+    enqueue: (platform) => enqueueDays(platform, 'clean-up', (marks) => dueDays(marks, 'clean-up')),
+  },
+  {
+    name: 'aggregate-day',
+    cron: '*/10 * * * *',
+    enqueue: (platform) => enqueueDays(platform, 'aggregate-day', dueAggregates),
+  },
+];
 
 /** At the start Redis is mostly not connected yet, and the next round is far away. */
 const AGAIN_MS = SECOND;
 
-/** A clean-up for every day that has none yet; the marks in MongoDB say which. */
-async function enqueueCleanUps({ log, producer, ...marks }: Platform): Promise<boolean> {
-  const days = await dueDays(marks, 'clean-up');
+/** A job for every day that is due; the marks in MongoDB say which. */
+async function enqueueDays(
+  platform: Platform,
+  work: 'clean-up' | 'aggregate-day',
+  dueDaysOf: (platform: Platform) => Promise<string[]>,
+): Promise<boolean> {
+  const days = await dueDaysOf(platform);
   const jobs = days.map((day) => ({ payload: { day }, subject: day }));
-  if ((await producer.addAll('clean-up', jobs)) < jobs.length) return false;
-  if (days.length > 0) log.info({ event: 'schedule.enqueued', work: 'clean-up', days });
+  if ((await platform.producer.addAll(work, jobs)) < jobs.length) return false;
+  if (days.length > 0) platform.log.info({ event: 'schedule.enqueued', work, days });
   return true;
 }
 

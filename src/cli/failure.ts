@@ -6,6 +6,7 @@ import { InvalidDocumentError } from '../document.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { isUnknownEnd } from '../mongo.ts';
 import { UnsealError } from '../secrets.ts';
+import { DayNotOverError, DayTooOldError } from '../status/aggregate-day.ts';
 import { sentence } from './words.ts';
 
 /** 1: refused or failed. 2: wrong use. */
@@ -45,6 +46,8 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof ServiceError) return { code: 'services', message: error.message };
   if (error instanceof CredentialError) return { code: error.code, message: error.message };
+  if (error instanceof DayTooOldError || error instanceof DayNotOverError)
+    return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
   if (error instanceof InvalidDocumentError) return invalid(Object.values(error.faults));
   if (error instanceof ZodError) return invalid(error.issues.map((issue) => issue.message));

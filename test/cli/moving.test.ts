@@ -214,7 +214,7 @@ describe('export', () => {
   it('knows the times that were meant', async () => {
     expect((await terminal.run('export votes nowhere --since yesterday --json')).json).toMatchObject({
       code: 'wrong-use',
-      error: expect.stringContaining('2026-11-21'),
+      error: expect.stringContaining('2026-11-20T08:00:00Z'),
     });
   });
 });
