@@ -5,6 +5,7 @@ import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
 import { dueAggregates } from '../src/status/due-aggregates.ts';
+import { enqueueExclusions, enqueueRanking, enqueueRepairs } from './enqueue-counting.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
 type Periodic = {
@@ -31,6 +32,9 @@ const PERIODIC: Periodic[] = [
     cron: '*/10 * * * *',
     enqueue: (platform) => enqueueDays(platform, 'aggregate-day', dueAggregates),
   },
+  { name: 'repair-counters', cron: '*/10 * * * *', enqueue: enqueueRepairs },
+  { name: 'recompute-ranks', cron: '*/10 * * * *', enqueue: enqueueRanking },
+  { name: 'exclude-votes', cron: '*/10 * * * *', enqueue: enqueueExclusions },
 ];
 
 /** At the start Redis is mostly not connected yet, and the next round is far away. */
