@@ -52,7 +52,7 @@ export async function exportVotes(
   serverId: ObjectId,
   span: Span,
 ): Promise<Export> {
-  const counting = { serverId, ...between('votedAt', span) };
+  const counting = { serverId, ...between('votedAt', span), excludedAt: { $exists: false } };
   const found = votes
     .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
     .sort({ votedAt: 1 })

@@ -1,8 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { addDays, dayOf } from '../periods/period-marks.ts';
+import { dayOf } from '../periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
+import { computableDays, SAMPLE_DAYS } from '../status/aggregate-day.ts';
 import type { DailyStats } from '../status/daily-stats.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import { foldSamples } from './fold-samples.ts';
@@ -20,9 +21,6 @@ export type SampleImporting = {
 
 /** What a sample stands for unless it says so: our own interval. */
 const SAMPLE_SECONDS = 300;
-
-/** Days before this many days ago are older than the samples that are kept for them. */
-const SAMPLE_DAYS = 34;
 
 const LARGEST_COUNT = 2_147_483_647;
 const LONGEST_LATENCY_MS = 600_000;
@@ -79,16 +77,20 @@ function sampleSchema(clock: Clock) {
     });
 }
 
+type SampleWork = {
+  /** Computes the finished ones of these UTC days from their samples. */
+  aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
+  /** Throws when another import may be under way. */
+  requireHeld: () => void;
+};
+
 /**
  * Imports samples of probes. Those of the last 34 days go into the time series, from which their days are
- * computed as ever; older ones are added to the sums of their days. One import at a time: nothing in the time
- * series is unique.
- *
- * @param aggregate - computes the finished ones of these UTC days of a server from its samples
+ * computed as ever; older ones are added to the sums of their days.
  */
 export function sampleImporter(
   deps: SampleImporting,
-  aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>,
+  { aggregate, requireHeld }: SampleWork,
 ): Importer<StatusSample> {
   const touched = touchedDays();
   const aggregateTouched = async () => {
@@ -99,7 +101,7 @@ export function sampleImporter(
     schema: sampleSchema(deps.clock),
     async check(batch) {
       const unknown = await refuseUnknownServers(deps, batch);
-      const first = firstKeptDay(deps.clock);
+      const { first } = computableDays(deps.clock.now());
       return batch.map(({ source, at }, index) => {
         if (unknown[index]) return unknown[index];
         return source === 'report' && dayOf(at) < first
@@ -108,7 +110,8 @@ export function sampleImporter(
       });
     },
     async write(batch) {
-      const first = firstKeptDay(deps.clock);
+      requireHeld();
+      const { first } = computableDays(deps.clock.now());
       const ends = await writeSamples(deps, batch);
       // Those that are there already too: an earlier run may have died before it aggregated their days.
       for (const { serverId, at } of batch) if (dayOf(at) >= first) touched.add(serverId, at);
@@ -119,17 +122,12 @@ export function sampleImporter(
   };
 }
 
-/** The first UTC day that is still computed from samples. */
-function firstKeptDay(clock: Clock): string {
-  return addDays(dayOf(clock.now()), -SAMPLE_DAYS);
-}
-
 /** Writes those samples that are not there yet: no sample of that server and source has the same moment. */
 export async function writeSamples(
   deps: Omit<SampleImporting, 'servers'>,
   batch: StatusSample[],
 ): Promise<LineEnd[]> {
-  const first = firstKeptDay(deps.clock);
+  const { first } = computableDays(deps.clock.now());
   const kept = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
   const added = new Set<StatusSample>();

@@ -36,7 +36,9 @@ export async function writeSampleHistory(
   for (let start = 0; start < samples.length; start += BATCH)
     await writeSamples(deps, samples.slice(start, start + BATCH));
   const days = Array.from({ length: HISTORY_DAYS + 1 }, (_, day) => dayOf(after(first, day * DAY)));
-  const votes = days.flatMap((day) => votesOn(serverId, day)).filter(({ votedAt }) => votedAt <= now);
+  // A vote of the last moments would make counting wait until it must have been counted by itself.
+  const settled = after(now, -MINUTE);
+  const votes = days.flatMap((day) => votesOn(serverId, day)).filter(({ votedAt }) => votedAt <= settled);
   for (let start = 0; start < votes.length; start += BATCH)
     await writeVotes(deps, votes.slice(start, start + BATCH));
 

@@ -72,10 +72,7 @@ const INTERVALS_STOOD = 3;
 
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints(
-  { statusSamples, clock }: Reading,
-  serverId: ObjectId,
-): Promise<HistoryPoint[]> {
+async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
   const from = after(clock.now(), -2 * DAY);
   const samples = statusSamples.find({ serverId, at: { $gte: from } }).sort({ at: 1 });
   const points: HistoryPoint[] = [];
@@ -140,7 +137,9 @@ async function dayPoints(
   preferred: Source,
 ): Promise<HistoryPoint[]> {
   const known = new Map<number, BothSums>();
-  for await (const { day, probes, reports } of dailyStats.find({ serverId }).sort({ day: 1 })) {
+  for await (const { day, probes, reports } of dailyStats
+    .find({ serverId }, { projection: { foldedMoments: 0 } })
+    .sort({ day: 1 })) {
     known.set(startOf(day).getTime(), { probes, reports });
   }
   return everySlot(known, DAY, preferred);

@@ -37,19 +37,3 @@ export async function listedServer(platform: Platform, name = 'Moved'): Promise<
   const settings = { name, address: 'play.example.org', port: 25_565 };
   return new ObjectId((await addServer(platform, settings, 'test')).serverId);
 }
-
-/** Counts days of a server from its votes. */
-export async function recountVotes(platform: Platform, serverId: ObjectId, days: string[]): Promise<void> {
-  for (const day of days) {
-    const start = new Date(`${day}T00:00:00.000Z`);
-    const count = await platform.votes.countDocuments({
-      serverId,
-      votedAt: { $gte: start, $lt: new Date(start.getTime() + 86_400_000) },
-    });
-    await platform.voteCounters.updateOne(
-      { serverId, month: day.slice(0, 7) },
-      { $set: { [`days.${day.slice(8)}`]: count } },
-      { upsert: true },
-    );
-  }
-}
