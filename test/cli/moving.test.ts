@@ -127,7 +127,7 @@ describe('import', () => {
     const counters = await voteCounters.find({ serverId }).toArray();
     const counted = counters.flatMap(({ days }) => Object.values(days));
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(100_000);
-  }, 120_000);
+  }, 180_000);
 });
 
 describe('export', () => {
