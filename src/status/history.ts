@@ -72,10 +72,7 @@ const INTERVALS_STOOD = 3;
 
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints(
-  { statusSamples, clock }: Reading,
-  serverId: ObjectId,
-): Promise<HistoryPoint[]> {
+async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
   const from = after(clock.now(), -2 * DAY);
   const samples = statusSamples.find({ serverId, at: { $gte: from } }).sort({ at: 1 });
   const points: HistoryPoint[] = [];
