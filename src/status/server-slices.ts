@@ -35,10 +35,12 @@ export async function inSlices(
   progress?.(0, total);
   for (;;) {
     signal?.throwIfAborted();
+    const range = { ...(last && { $gt: last }), ...(serverIds && { $in: serverIds }) };
     const slice: SlicedServer[] = await servers
       .find({
         ...(serverIds ? {} : { removedAt: null }),
-        _id: { ...(last ? { $gt: last } : {}), ...(serverIds ? { $in: serverIds } : {}) },
+        // An empty range would ask for an empty id.
+        ...(last || serverIds ? { _id: range } : {}),
       })
       .project<SlicedServer>({ probe: 1, lastReport: 1 })
       .sort({ _id: 1 })
