@@ -6,6 +6,7 @@ import { type Failure, failureOf } from './cli/failure.ts';
 import { addListenerCommands } from './cli/listener.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addOperatorCommands } from './cli/operator.ts';
+import { addRankCommands } from './cli/rank.ts';
 import { addReviewCommands } from './cli/review.ts';
 import { addServerCommands } from './cli/server.ts';
 import { addTokenCommands } from './cli/token.ts';
@@ -37,6 +38,7 @@ function tallyport(): Command {
   addListenerCommands(program);
   addVoteCommands(program);
   addReviewCommands(program);
+  addRankCommands(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;
