@@ -9,6 +9,7 @@ import { addImportCommands } from './cli/import.ts';
 import { addListenerCommands } from './cli/listener.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addOperatorCommands } from './cli/operator.ts';
+import { addRankCommands } from './cli/rank.ts';
 import { addReviewCommands } from './cli/review.ts';
 import { addServerCommands } from './cli/server.ts';
 import { addTokenCommands } from './cli/token.ts';
@@ -43,6 +44,7 @@ function tallyport(): Command {
   addImportCommands(program);
   addExportCommands(program);
   addAggregateCommand(program);
+  addRankCommands(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { resendVote } from '../delivery/resend-vote.ts';
 import type { Platform } from '../platform.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { DELIVERY_STATES, type DeliveryState, type Vote } from '../votes/vote.ts';
@@ -9,8 +8,10 @@ import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
+import { addResendCommand } from './resend.ts';
 import { table } from './table.ts';
 import { timelineJson, timelineText } from './timeline.ts';
+import { addVoteExclusionCommands } from './vote-exclusion.ts';
 import { iso, when } from './words.ts';
 
 export function addVoteCommands(program: Command): void {
@@ -32,12 +33,8 @@ export function addVoteCommands(program: Command): void {
     .addHelpText('after', examples('vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
     .action(onPlatform(show));
 
-  vote
-    .command('resend')
-    .description('send a vote again, up to 30 days after it was cast')
-    .argument('<vote_id>', 'the Vote-Id that the API answered with')
-    .addHelpText('after', examples('vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
-    .action(onPlatform(resend, { wakes: true }));
+  addResendCommand(vote);
+  addVoteExclusionCommands(vote);
 
   vote
     .command('forget')
@@ -63,11 +60,12 @@ async function list(
     vote.delivery.state,
     vote.delivery.attemptCount,
     lastCode(vote) ?? '-',
+    vote.excludedAt ? 'excluded' : 'yes',
   ]);
   return {
     json: { votes: votes.map(summaryJson) },
     text: table(
-      ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME'],
+      ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME', 'COUNTS'],
       rows,
       'There is no vote to show.',
     ),
@@ -89,6 +87,7 @@ function summaryJson(vote: Vote): Record<string, unknown> {
     last_code: lastCode(vote),
     next_at: iso(delivery.nextAt),
     delivered_at: iso(delivery.deliveredAt),
+    excluded_at: iso(vote.excludedAt),
   };
 }
 
@@ -106,41 +105,14 @@ function noSuchVote(text: string): CommandError {
 async function show(platform: Platform, text: string): Promise<Answer> {
   const vote = await voteOf(platform, text);
   const { serverId } = vote;
-  const [server, listener, paused] = await Promise.all([
+  const [server, listener, exclusions, paused] = await Promise.all([
     platform.servers.findOne({ _id: serverId }),
     platform.listeners.findOne({ serverId }),
+    platform.voteExclusions.find({ _id: { $in: vote.excludedBy ?? [] } }).toArray(),
     queuePaused(platform),
   ]);
-  const shown = { vote, server, listener, queuePaused: paused, now: platform.clock.now() };
+  const shown = { vote, server, listener, exclusions, queuePaused: paused, now: platform.clock.now() };
   return { json: timelineJson(shown), text: timelineText(shown) };
-}
-
-async function resend(platform: Platform, text: string): Promise<Answer> {
-  const vote = await voteOf(platform, text);
-  const voteId = vote._id.toString();
-  const resent = await resendVote(platform, vote._id, BY);
-  switch (resent.kind) {
-    case 'resent':
-      return {
-        json: { vote_id: voteId, resent: true, from: resent.from, may_arrive_twice: resent.mayArriveTwice },
-        text: `The vote of «${vote.username}» is in the line again.${
-          resent.mayArriveTwice ? ' It may have arrived before, and arrives twice then.' : ''
-        }`,
-      };
-    case 'under-way':
-      throw new CommandError(
-        'under-way',
-        `The vote is ${resent.state} already: it is not put in the line twice.`,
-      );
-    case 'no-listener':
-      throw new CommandError('no-listener', 'Its server has no vote listener: set one first.');
-    case 'imported':
-      throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
-    case 'too-old':
-      throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
-    case 'not-found':
-      throw noSuchVote(text);
-  }
 }
 
 async function forget(platform: Platform, text: string, usernameText: string): Promise<Answer> {

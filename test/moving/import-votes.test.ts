@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteImporter, writeVotes } from '../../src/moving/import-votes.ts';
 import type { Platform } from '../../src/platform.ts';
 
@@ -62,11 +63,12 @@ describe('imported votes', () => {
     expect(older?.votedAt).toEqual(ago(400 * DAY));
     expect(newer?.seq).toBeGreaterThan(older?.seq ?? 0);
     expect(newer?.seq).toBeLessThan(0);
-    const { votes, listeners } = platform;
-    await listeners.insertOne({ serverId } as never);
-    expect(await resendVote({ ...platform, votes, listeners }, alex?._id as never, 'test')).toEqual({
+    await platform.listeners.insertOne({ serverId } as never);
+    expect(await resendVote(platform, alex?._id as never, 'test')).toEqual({
       kind: 'imported',
     });
+    const range = { since: ago(27 * DAY), until: NOW, states: NOT_ARRIVED };
+    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({ resent: 0 });
   });
 
   it('are there once, however often and in whatever order they are imported', async () => {
