@@ -46,11 +46,14 @@ export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSecond
  *   thousands that are due in one moment are spread
  */
 export function planOfClaim(state: ProbeState, now: Date, random = Math.random()): ClaimPlan {
-  if (now < state.scheduledAt) return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0 };
+  if (now < state.scheduledAt)
+    return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0 };
   const interval = state.intervalSeconds;
   const late = now.getTime() - state.scheduledAt.getTime() > interval * SECOND;
   const claimSeconds =
-    late || !state.checkedAt ? Math.round(interval * (JITTER + (1 - JITTER) * random)) : varied(interval, random);
+    late || !state.checkedAt
+      ? Math.round(interval * (JITTER + (1 - JITTER) * random))
+      : varied(interval, random);
   const nextAt = after(now, claimSeconds * SECOND);
   return { nextAt, scheduledAt: nextAt, claimSeconds };
 }
@@ -79,7 +82,10 @@ export function stateAfter(
     case 'failed':
       return afterFailure(checked, check.byHand, seconds, now);
     case 'canary-failed':
-      return { state: { ...checked, status: 'unknown' }, sample: { status: 'unknown', reason: 'canary', seconds } };
+      return {
+        state: { ...checked, status: 'unknown' },
+        sample: { status: 'unknown', reason: 'canary', seconds },
+      };
     case 'not-asked':
       return { state: { ...checked, status: 'unknown' }, sample: null };
   }
@@ -114,7 +120,8 @@ function afterAnswer(
   random: number,
 ): { state: ProbeState; sample: SampleOfCheck } {
   const interval = PROBE_INTERVAL_SECONDS;
-  const plan = before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
+  const plan =
+    before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
   // It stands for no longer than to the next scheduled one, which has just come nearer.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
