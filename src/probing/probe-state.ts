@@ -38,8 +38,8 @@ export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSecond
  * The plan of a server that is claimed at `now`.
  *
  * The model of time: a scheduled probe stands for the time from its claim to the next scheduled one, as planned at
- * the claim. So the seconds of one server's samples lie side by side and never over each other; time in which the
- * scheduler or the workers were down is in none of them and stays unknown. A probe between two scheduled ones (a
+ * the claim. So the seconds of one server's samples lie side by side; time in which the scheduler or the workers
+ * were down is in none of them and stays unknown. A probe between two scheduled ones (a
  * quick retry, the first after an edit) carries no seconds and moves no schedule.
  *
  * @param random - 0 to 1; a server that is new, or late by an interval, gets a place anywhere in the round, so that
@@ -101,8 +101,8 @@ function forgotten(before: ProbeState, now: Date): ProbeState {
     ...before,
     ...sooner(before, after(now, PROBE_INTERVAL_SECONDS * SECOND)),
     status: 'unknown',
-    failures: before.failuresByHand,
-    failingSince: before.failuresByHand > 0 ? now : null,
+    failures: 0,
+    failingSince: null,
     intervalSeconds: PROBE_INTERVAL_SECONDS,
   };
 }
