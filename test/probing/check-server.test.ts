@@ -75,7 +75,7 @@ it('counts a job that runs twice once, also at the same time', async () => {
   const bench = await probingBench();
   await claimDueServers(bench.platform);
   const ends = await Promise.all([1, 2, 3].map(() => checkClaimedServer(bench.deps, bench.serverId)));
-  expect(ends.map(({ kind }) => kind).sort()).toEqual(['recorded', 'void', 'void']);
+  expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['recorded', 'void', 'void']);
   expect(await checkClaimedServer(bench.deps, bench.serverId)).toEqual({ kind: 'void' });
   expect(await bench.samples()).toHaveLength(1);
 });
