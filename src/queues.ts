@@ -28,6 +28,12 @@ export const QUEUES = {
     payload: z.object({ serverId: objectId, listenerId: objectId }),
     key: (payload: { listenerId: string }) => payload.listenerId,
   },
+  /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */
+  'probe-servers': {
+    title: 'Probe',
+    payload: z.object({ serverId: objectId }),
+    key: (payload: { serverId: string }) => payload.serverId,
+  },
   /** Forgets what has been kept long enough; one job a UTC day. */
   'clean-up': {
     title: 'Clean up',

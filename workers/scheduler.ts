@@ -5,6 +5,7 @@ import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
 import { dueAggregates } from '../src/status/due-aggregates.ts';
+import { claimProbes } from './claim-probes.ts';
 import { enqueueExclusions, enqueueRanking, enqueueRepairs } from './enqueue-counting.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
@@ -66,6 +67,7 @@ async function runRound(platform: Platform, periodic: Periodic, stopping: AbortS
 }
 
 await runProcess('scheduler', async (platform, { stopping }) => {
+  const claiming = claimProbes(platform, stopping);
   const running = PERIODIC.map((periodic) => {
     let round: Promise<void> | undefined;
     /** A round that still waits for Redis is not joined by another one. */
@@ -82,7 +84,7 @@ await runProcess('scheduler', async (platform, { stopping }) => {
   return {
     async close() {
       await Promise.all(running.map(({ task }) => task.destroy()));
-      await Promise.all(running.map(({ ended }) => ended()));
+      await Promise.all([claiming, ...running.map(({ ended }) => ended())]);
     },
   };
 });

@@ -1,6 +1,6 @@
-import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
+import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
+import { after, type Clock, SECOND } from '../clock.ts';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
@@ -17,8 +17,11 @@ import {
 } from './server-settings.ts';
 import { freeSlug, isId, slugOf } from './slug.ts';
 
-/** How often a server is probed while it answers (shared by all; see probing/). */
-const PROBE_INTERVAL_SECONDS = 300;
+/** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
+export const PROBE_INTERVAL_SECONDS = 300;
+
+/** What decides where and how a server is asked. */
+const ASKED_AT = ['address', 'port', 'queryPort', 'game'] as const;
 
 /** The state of a server that was never probed: due at once. */
 export function newProbeState(now: Date): ProbeState {
@@ -28,10 +31,15 @@ export function newProbeState(now: Date): ProbeState {
     checkedAt: null,
     succeededAt: null,
     failures: 0,
+    failuresByHand: 0,
     failingSince: null,
     intervalSeconds: PROBE_INTERVAL_SECONDS,
     nextAt: now,
+    scheduledAt: now,
     claim: null,
+    claimSeconds: 0,
+    revision: 0,
+    askedUntil: null,
   };
 }
 
@@ -155,7 +163,9 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<Set
 }
 
 /**
- * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep.
+ * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep. Where
+ * it is asked at another place or in another way, what was known of its being there is forgotten: a probe under
+ * way counts no more, and the next one is due at once.
  *
  * @returns the server as it is now; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -172,12 +182,29 @@ export async function editServer(
       ? await servers.findOne({ _id: serverId, removedAt: null })
       : await servers.findOneAndUpdate(
           { _id: serverId, removedAt: null },
-          { $set: settings },
+          ASKED_AT.some((key) => key in settings) ? askedAnew(settings, clock.now()) : { $set: settings },
           { returnDocument: 'after' },
         );
   if (edited)
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
   return edited;
+}
+
+function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
+  return {
+    $set: {
+      ...settings,
+      'probe.status': 'unknown',
+      'probe.failures': 0,
+      'probe.failuresByHand': 0,
+      'probe.failingSince': null,
+      'probe.intervalSeconds': PROBE_INTERVAL_SECONDS,
+      'probe.nextAt': now,
+      'probe.claim': null,
+    },
+    $min: { 'probe.scheduledAt': after(now, PROBE_INTERVAL_SECONDS * SECOND) },
+    $inc: { 'probe.revision': 1 },
+  };
 }
 
 /**
