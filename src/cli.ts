@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { addAggregateCommand } from './cli/aggregate.ts';
 import { examples } from './cli/answer.ts';
+import { addExportCommands } from './cli/export.ts';
 import { type Failure, failureOf } from './cli/failure.ts';
+import { addImportCommands } from './cli/import.ts';
 import { addListenerCommands } from './cli/listener.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addOperatorCommands } from './cli/operator.ts';
+import { addRankCommands } from './cli/rank.ts';
 import { addReviewCommands } from './cli/review.ts';
 import { addServerCommands } from './cli/server.ts';
 import { addTokenCommands } from './cli/token.ts';
@@ -37,6 +41,10 @@ function tallyport(): Command {
   addListenerCommands(program);
   addVoteCommands(program);
   addReviewCommands(program);
+  addImportCommands(program);
+  addExportCommands(program);
+  addAggregateCommand(program);
+  addRankCommands(program);
   addMigrateCommand(program);
   addOperatorCommands(program);
   return program;

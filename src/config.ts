@@ -90,6 +90,30 @@ const cidrList = z.string().transform((value, context) => {
   return ranges;
 });
 
+/** Something on another network that answers whenever our own network works: a game server, or any TCP port. */
+export type CanaryAddress = { game: string | null; host: string; port: number };
+
+const canaryList = z.string().transform((value, context): CanaryAddress[] =>
+  value
+    .split(',')
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .flatMap((part) => {
+      const [, game, ipv6, name, digits] =
+        /^(?:([\w-]+)@)?(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(part) ?? [];
+      const host = ipv6 ?? name;
+      const number = Number(digits);
+      if (host !== undefined && number >= 1 && number <= 65_535) {
+        return [{ game: game ?? null, host, port: number }];
+      }
+      context.addIssue({
+        code: 'custom',
+        message: `«${part}» is not a responder like example.org:443 or minecraft@play.example.org:25565`,
+      });
+      return [];
+    }),
+);
+
 /** `false`, `true`, a number of proxies, or their addresses: Fastify's `trustProxy`. */
 const trustProxy = z.string().transform((value, context): boolean | number | string[] => {
   if (value === 'false' || value === '') return false;
@@ -159,6 +183,9 @@ const environment = z.object({
     .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
     .default('tallyport'),
   WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(256),
+  PROBES: oneOf(['on', 'off']).default('on'),
+  PROBE_CONCURRENCY: wholeNumber(1, 1_000).default(128),
+  CANARY_ADDRESSES: canaryList.default([]),
   RELAY_INTERVAL_MS: wholeNumber(100, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),

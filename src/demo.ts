@@ -12,6 +12,8 @@ import { SECOND } from './clock.ts';
 import { ConfigError, loadConfig, ownEnvironment } from './config.ts';
 import { ServiceError } from './embedded/service-error.ts';
 import { openPlatform, type Platform } from './platform.ts';
+import { SampleGameServer } from './sample/game-server.ts';
+import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from './sample/sample-history.ts';
 import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
 import { VotifierListener } from './sample/votifier-listener.ts';
 import { watchVotes } from './sample/watch-votes.ts';
@@ -38,6 +40,24 @@ function openListener(): VotifierListener {
       );
     },
   });
+}
+
+function openGame(): SampleGameServer {
+  return new SampleGameServer({
+    motd: 'A §asample server§r of Tallyport',
+    version: '1.21.4',
+    players: () => ({ online: samplePlayersAt(new Date()), max: SAMPLE_MAX_PLAYERS }),
+  });
+}
+
+/** Fills in what the sample server did before this demo, while the demo is used already. */
+async function writeHistory(platform: Platform, { serverId }: SampleServer): Promise<void> {
+  try {
+    if (await writeSampleHistory(platform, new ObjectId(serverId)))
+      say(`${time()}  30 days of made-up history of the sample server are there`);
+  } catch (error) {
+    if (!stopping.signal.aborted) say(`${time()}  the sample server's history failed: ${error}`);
+  }
 }
 
 /** Stops the listener for a while, once at a time. */
@@ -85,6 +105,11 @@ ${process.stdin.isTTY ? 'with the key s, or from another terminal with' : 'from 
 
   kill -USR2 ${process.pid}
 
+See what is known of the server; its last 30 days are made up, and it is probed as any other from now on:
+
+  curl ${url}/api/v1/servers/${sample.serverId}/info \\
+    -H 'Authorization: Bearer ${sample.token}'
+
   Bull Board     ${url}/operator/queues   password: ${password}
   API reference  ${url}/docs
   Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${sample.slug}
@@ -129,11 +154,14 @@ try {
   opened = await openPlatform(running.config, 'demo');
   const listener = openListener();
   await listener.start();
-  const sample = await openSampleServer(opened, listener);
+  const game = openGame();
+  await game.start();
+  const sample = await openSampleServer(opened, { listener, game });
   const stopListener = holidays(listener);
   process.on('SIGUSR2', () => void stopListener());
   listenForKeys(stopListener);
   say(introduction(running.url, sample, password, config.DATA_DIR));
+  void writeHistory(opened, sample);
   const tell = (username: string, news: string) => say(`${time()}  the vote of ${username} is ${news}`);
   await watchVotes(opened, new ObjectId(sample.serverId), tell, stopping.signal);
 } catch (error) {

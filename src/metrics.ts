@@ -5,11 +5,16 @@ import { within } from './deadline.ts';
 import type { Protocol } from './delivery/listener.ts';
 import type { Outcome } from './delivery/outcomes.ts';
 import type { Platform } from './platform.ts';
+import type { Checked } from './probing/check-server.ts';
+import type { Check } from './probing/probe-state.ts';
 import { rankedAt } from './ranking/recompute-ranks.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /** How a call to cast a vote ended: `replayed` is an idempotency key's second answer, `unknown` a lost write. */
 export type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
+
+/** How a check ended, or why nothing was recorded. */
+export type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 
 /** The figures of one process, for Prometheus. Doors and workers count; features know nothing of it. */
 export type Metrics = {
@@ -21,6 +26,8 @@ export type Metrics = {
   voteArrived(protocol: Protocol, latencyMs: number): void;
   /** A repair found a server's day wrong by so many votes. */
   countersDrifted(votes: number): void;
+  /** A check of a game server ended. */
+  probeEnded(outcome: ProbeOutcome): void;
   /** A request was answered. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
   requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
   /** The content type of `text()`. */
@@ -32,7 +39,7 @@ export type Metrics = {
 /** What counting takes from the platform. */
 export type MetricsSources = Pick<
   Platform,
-  'votes' | 'listeners' | 'workLeases' | 'queues' | 'clock' | 'producerRedis' | 'log'
+  'config' | 'servers' | 'votes' | 'listeners' | 'workLeases' | 'queues' | 'clock' | 'producerRedis' | 'log'
 >;
 
 /** A scrape waits no longer for MongoDB. */
@@ -67,6 +74,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: ARRIVAL_BUCKETS,
     registers,
   });
+  const probes = new Counter({
+    name: 'tallyport_probes_total',
+    help: 'Checks of game servers, by how they ended: canary-failed ones say nothing of the server.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const canary = new Gauge({
+    name: 'tallyport_canary_up',
+    help: '0 while our own network is taken to be down, because the canary failed; 1 again with the next check that counts.',
+    registers,
+  });
+  canary.set(1);
   const requests = new Histogram({
     name: 'tallyport_http_request_duration_seconds',
     help: 'Time to answer a request.',
@@ -87,6 +106,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
     attemptEnded: (protocol, outcome) => attempts.inc({ class: outcome.class, code: outcome.code, protocol }),
     voteArrived: (protocol, latencyMs) => arrivals.observe({ protocol }, latencyMs / SECOND),
     countersDrifted: (votes) => drift.inc(votes),
+    probeEnded(outcome) {
+      probes.inc({ outcome });
+      if (outcome === 'canary-failed') canary.set(0);
+      else if (outcome === 'answered' || outcome === 'failed') canary.set(1);
+    },
     requestEnded: ({ method, route, status, durationMs }) =>
       requests.observe({ method, route, status }, durationMs / SECOND),
     contentType: registry.contentType,
@@ -136,6 +160,14 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
     ['listener'],
     (gauge, { openVotes }) => {
       for (const [listener, count] of Object.entries(openVotes)) gauge.set({ listener }, count);
+    },
+  );
+  gauge(
+    'tallyport_probe_lateness_seconds',
+    'For how long the server that waits longest has been due for a probe; 0 when none is. Grows while no scheduler or worker runs.',
+    [],
+    (gauge, { probeLatenessSeconds }) => {
+      if (probeLatenessSeconds !== undefined) gauge.set(probeLatenessSeconds);
     },
   );
   gauge('tallyport_jobs', 'Jobs in Redis.', ['queue', 'state'], (gauge, { jobs }) => {

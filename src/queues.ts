@@ -28,9 +28,21 @@ export const QUEUES = {
     payload: z.object({ serverId: objectId, listenerId: objectId }),
     key: (payload: { listenerId: string }) => payload.listenerId,
   },
+  /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */
+  'probe-servers': {
+    title: 'Probe',
+    payload: z.object({ serverId: objectId }),
+    key: (payload: { serverId: string }) => payload.serverId,
+  },
   /** Forgets what has been kept long enough; one job a UTC day. */
   'clean-up': {
     title: 'Clean up',
+    payload: z.object({ day: z.iso.date() }),
+    key: (payload: { day: string }) => payload.day,
+  },
+  /** Computes a finished UTC day's statistics of every server. */
+  'aggregate-day': {
+    title: 'Aggregate day',
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },

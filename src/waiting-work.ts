@@ -6,7 +6,10 @@ import type { Platform } from './platform.ts';
 import { QUEUE_NAMES, type QueueName } from './queues.ts';
 import { redisAnswers } from './redis-answers.ts';
 
-type Sources = Pick<Platform, 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log'>;
+type Sources = Pick<
+  Platform,
+  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log'
+>;
 
 /** What is to be done and since when. What could not be counted is absent. */
 export type WaitingWork = {
@@ -14,6 +17,8 @@ export type WaitingWork = {
   /** Votes waiting or being sent. */
   openVotes: Partial<Record<ListenerState, number>>;
   jobs: { queue: QueueName; state: string; count: number }[];
+  /** For how long the server that waits longest has been due for a probe. */
+  probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;
 };
@@ -28,14 +33,16 @@ export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> 
 }
 
 async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
-  const [votes, { redisUp, jobs }] = await Promise.all([
+  const [votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orNothing(sources, 'votes', countVotes(sources)),
+    orNothing(sources, 'due probes', probeLateness(sources)),
     countJobsIfRedisAnswers(sources),
   ]);
   return {
     queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
     openVotes: votes?.open ?? {},
     jobs: jobs?.counts ?? [],
+    probeLatenessSeconds,
     mongodbUp: votes !== undefined,
     redisUp,
   };
@@ -96,6 +103,15 @@ async function countVotes({ votes, listeners, clock }: Sources) {
       oldestSeconds: due ? (now.getTime() - due.oldest.getTime()) / SECOND : 0,
     },
   };
+}
+
+async function probeLateness({ config, servers, clock }: Sources): Promise<number> {
+  if (config.PROBES === 'off') return 0;
+  const first = await servers.findOne(
+    { removedAt: null, game: { $type: 'string' } },
+    { sort: { 'probe.nextAt': 1 }, projection: { 'probe.nextAt': 1 }, maxTimeMS: PATIENCE_MS },
+  );
+  return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;
 }
 
 /** Commands to a Redis that is away would wait for it, and more of them with every scrape. */

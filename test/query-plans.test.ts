@@ -91,9 +91,9 @@ const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] 
     'a vote of a player with a long past',
     200,
     vote('Steve'),
-    ['query votes', 'query listeners', 'insert votes', 'command vote_counters'],
+    ['query votes', 'query votes', 'query listeners', 'insert votes', 'command vote_counters'],
   ],
-  ['a vote that is refused', 429, vote('Steve'), ['query votes', 'query listeners']],
+  ['a vote that is refused', 429, vote('Steve'), ['query votes', 'query votes', 'query listeners']],
   [
     'a vote under a key',
     200,
@@ -110,7 +110,12 @@ const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] 
   ],
   ['a replay', 200, vote('Alex', 'new'), ['insert idempotency_keys', 'query idempotency_keys']],
   ['a key used again', 422, vote('Eve', 'new'), ['insert idempotency_keys', 'query idempotency_keys']],
-  ['check-vote', 200, () => tallyport.call(busy, 'check-vote?username=Steve'), ['query votes']],
+  [
+    'check-vote',
+    200,
+    () => tallyport.call(busy, 'check-vote?username=Steve'),
+    ['query votes', 'query votes'],
+  ],
   ['check-vote of nobody', 200, () => tallyport.call(busy, 'check-vote?username=Nobody'), ['query votes']],
   ['a report', 200, () => tallyport.report(busy, REPORT), ['update servers', 'insert status_samples']],
   [

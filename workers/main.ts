@@ -7,9 +7,11 @@ import type { Platform } from '../src/platform.ts';
 import { runProcess, type Work } from '../src/process.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/queues.ts';
 import { openRedis } from '../src/redis.ts';
+import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
+import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker } from './repair-counters.ts';
@@ -31,7 +33,9 @@ function processors(
 ): Record<QueueName, Processor> {
   return {
     'forward-votes': forwardVotes(platform, metrics, signals),
+    'probe-servers': probeServers(platform, metrics, signals.stop),
     'clean-up': cleanUp(platform),
+    'aggregate-day': aggregateDays(platform, signals.stop),
     'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
     'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
@@ -45,6 +49,12 @@ function chosenQueues(names: string[]): QueueName[] {
     throw new ConfigError([`«${unknown.join(', ')}» is no queue: there are ${QUEUE_NAMES.join(', ')}`]);
   }
   return names.length === 0 ? QUEUE_NAMES : QUEUE_NAMES.filter((queue) => names.includes(queue));
+}
+
+/** How many jobs of a queue run at once in this process; periodic work goes one by one. */
+function concurrencyOf(config: Platform['config'], name: QueueName): number {
+  if (name === 'forward-votes') return config.WORKER_CONCURRENCY;
+  return name === 'probe-servers' ? config.PROBE_CONCURRENCY : 1;
 }
 
 async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueName[]): Promise<Work> {
@@ -65,7 +75,7 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
     const worker = new Worker(name, noted(process[name]), {
       connection,
       prefix: queuePrefix(config, name),
-      concurrency: name === 'forward-votes' ? config.WORKER_CONCURRENCY : 1,
+      concurrency: concurrencyOf(config, name),
       // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
       lockDuration: config.LEASE_MS / 2,
       stalledInterval: config.LEASE_MS / 4,

@@ -4,6 +4,8 @@ import { SECOND } from '../src/clock.ts';
 import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
+import { dueAggregates } from '../src/status/due-aggregates.ts';
+import { claimProbes } from './claim-probes.ts';
 import { enqueueExclusions, enqueueRanking, enqueueRepairs } from './enqueue-counting.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
@@ -21,7 +23,16 @@ type Periodic = {
 };
 
 const PERIODIC: Periodic[] = [
-  { name: 'clean-up', cron: '*/10 * * * *', enqueue: enqueueCleanUps },
+  {
+    name: 'clean-up',
+    cron: '*/10 * * * *',
+    enqueue: (platform) => enqueueDays(platform, 'clean-up', (marks) => dueDays(marks, 'clean-up')),
+  },
+  {
+    name: 'aggregate-day',
+    cron: '*/10 * * * *',
+    enqueue: (platform) => enqueueDays(platform, 'aggregate-day', dueAggregates),
+  },
   { name: 'repair-counters', cron: '*/10 * * * *', enqueue: enqueueRepairs },
   { name: 'recompute-ranks', cron: '*/10 * * * *', enqueue: enqueueRanking },
   { name: 'exclude-votes', cron: '*/10 * * * *', enqueue: enqueueExclusions },
@@ -30,12 +41,16 @@ const PERIODIC: Periodic[] = [
 /** At the start Redis is mostly not connected yet, and the next round is far away. */
 const AGAIN_MS = SECOND;
 
-/** A clean-up for every day that has none yet; the marks in MongoDB say which. */
-async function enqueueCleanUps({ log, producer, ...marks }: Platform): Promise<boolean> {
-  const days = await dueDays(marks, 'clean-up');
+/** A job for every day that is due; the marks in MongoDB say which. */
+async function enqueueDays(
+  platform: Platform,
+  work: 'clean-up' | 'aggregate-day',
+  dueDaysOf: (platform: Platform) => Promise<string[]>,
+): Promise<boolean> {
+  const days = await dueDaysOf(platform);
   const jobs = days.map((day) => ({ payload: { day }, subject: day }));
-  if ((await producer.addAll('clean-up', jobs)) < jobs.length) return false;
-  if (days.length > 0) log.info({ event: 'schedule.enqueued', work: 'clean-up', days });
+  if ((await platform.producer.addAll(work, jobs)) < jobs.length) return false;
+  if (days.length > 0) platform.log.info({ event: 'schedule.enqueued', work, days });
   return true;
 }
 
@@ -52,6 +67,7 @@ async function runRound(platform: Platform, periodic: Periodic, stopping: AbortS
 }
 
 await runProcess('scheduler', async (platform, { stopping }) => {
+  const claiming = claimProbes(platform, stopping);
   const running = PERIODIC.map((periodic) => {
     let round: Promise<void> | undefined;
     /** A round that still waits for Redis is not joined by another one. */
@@ -68,7 +84,7 @@ await runProcess('scheduler', async (platform, { stopping }) => {
   return {
     async close() {
       await Promise.all(running.map(({ task }) => task.destroy()));
-      await Promise.all(running.map(({ ended }) => ended()));
+      await Promise.all([claiming, ...running.map(({ ended }) => ended())]);
     },
   };
 });

@@ -28,6 +28,8 @@ type Needs<A> = {
   migrates?: boolean;
   /** It wakes a worker: Redis is waited for a moment. */
   wakes?: boolean;
+  /** Its operations on the database may take as long as a worker's. */
+  longRun?: boolean;
 };
 
 const REDIS_AWAY =
@@ -39,7 +41,7 @@ const REDIS_AWAY =
  */
 export function onPlatform<A extends unknown[]>(
   work: (platform: Platform, ...given: A) => Promise<Answer>,
-  { check, migrates = false, wakes = false }: Needs<A> = {},
+  { check, migrates = false, wakes = false, longRun = false }: Needs<A> = {},
 ): (...args: unknown[]) => Promise<void> {
   return async (...args) => {
     const command = args.at(-1) as Command;
@@ -50,7 +52,7 @@ export function onPlatform<A extends unknown[]>(
         if (wakes && !(await redisAnswers(platform))) process.stderr.write(`${REDIS_AWAY}\n`);
         return await work(platform, ...given);
       },
-      { migrates },
+      { migrates, longRun },
     );
     give(answer, command);
   };

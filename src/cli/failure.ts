@@ -5,7 +5,10 @@ import { CredentialError } from '../delivery/credentials.ts';
 import { InvalidDocumentError } from '../document.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { isUnknownEnd } from '../mongo.ts';
+import { LeaseLostError } from '../periods/work-lease.ts';
 import { UnsealError } from '../secrets.ts';
+import { DayNotOverError, DayTooOldError } from '../status/aggregate-day.ts';
+import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './words.ts';
 
 /** 1: refused or failed. 2: wrong use. */
@@ -45,6 +48,13 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof ServiceError) return { code: 'services', message: error.message };
   if (error instanceof CredentialError) return { code: error.code, message: error.message };
+  if (
+    error instanceof DayTooOldError ||
+    error instanceof DayNotOverError ||
+    error instanceof ExclusionError ||
+    error instanceof LeaseLostError
+  )
+    return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
   if (error instanceof InvalidDocumentError) return invalid(Object.values(error.faults));
   if (error instanceof ZodError) return invalid(error.issues.map((issue) => issue.message));

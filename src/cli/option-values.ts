@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
@@ -36,13 +37,22 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** A moment: a UTC day's beginning (`2026-11-21`), or a time with its offset. */
+/** A UTC day such as `2026-11-20`. */
+export function day(text: string): string {
+  if (!z.iso.date().safeParse(text).success) {
+    throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
+  }
+  return text;
+}
+
+const MOMENT = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
+/** A moment: the beginning of a UTC day (`2026-11-20`), or a time with its offset. */
 export function moment(text: string): Date {
-  const at = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(at.getTime())) {
+  if (!MOMENT.safeParse(text).success) {
     throw new InvalidArgumentError(
-      'It must be a day such as 2026-11-21 or a time such as 2026-11-21T08:00:00Z.',
+      'It must be a day such as 2026-11-20 or a time such as 2026-11-20T08:00:00Z.',
     );
   }
-  return at;
+  return new Date(text);
 }

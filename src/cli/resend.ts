@@ -120,6 +120,8 @@ async function resendOne(platform: Platform, text: string): Promise<Answer> {
       );
     case 'no-listener':
       throw noListener();
+    case 'imported':
+      throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'too-old':
       throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
     case 'not-found':

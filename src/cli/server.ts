@@ -13,6 +13,7 @@ import { addGamesCommand } from './games.ts';
 import { invocation } from './invocation.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
+import { addServerCheckCommand } from './server-check.ts';
 import { pairs, table } from './table.ts';
 import { counted, iso, when } from './words.ts';
 
@@ -66,6 +67,8 @@ export function addServerCommands(program: Command): void {
     .option('--no-premium')
     .addHelpText('after', examples('server edit alpha-craft --port 25566 --country none'))
     .action(onPlatform(edit, { check: requireChanges }));
+
+  addServerCheckCommand(server);
 
   server
     .command('remove')

@@ -12,6 +12,9 @@ import { CommandError } from './failure.ts';
 /** How long a command waits for Redis before it leaves the rest to the relay. */
 const REDIS_PATIENCE_MS = SECOND;
 
+/** One operation of a command that works on many documents. */
+const LONG_OPERATION_MS = 30 * SECOND;
+
 /** How long an interrupted command waits for services to open, to close them again. */
 const LEAVE_PATIENCE_MS = 5 * SECOND;
 
@@ -27,7 +30,7 @@ function say(line: string): void {
  */
 export async function withPlatform<T>(
   work: (platform: Platform) => Promise<T>,
-  { migrates = false } = {},
+  { migrates = false, longRun = false } = {},
 ): Promise<T> {
   const config = loadConfig();
   const opening = findServices(config, say);
@@ -38,6 +41,7 @@ export async function withPlatform<T>(
     try {
       return await usePlatform(services.config, work, {
         migrates,
+        longRun,
         embedded: config.MONGODB_URI === undefined,
       });
     } finally {
@@ -90,12 +94,16 @@ function endInOrder(opening: Promise<OpenServices>): () => Promise<void> {
 async function usePlatform<T>(
   config: ConnectedConfig,
   work: (platform: Platform) => Promise<T>,
-  { migrates, embedded }: { migrates: boolean; embedded: boolean },
+  { migrates, longRun, embedded }: { migrates: boolean; longRun: boolean; embedded: boolean },
 ): Promise<T> {
   // A command says itself what went wrong. LOG_LEVEL=debug shows the rest, on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', 2);
-  const platform = await openPlatform(config, 'cli', { log, mongoPatienceMs: 0 });
+  const platform = await openPlatform(config, 'cli', {
+    log,
+    mongoPatienceMs: 0,
+    ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
+  });
   try {
     if (!migrates) await requireMigrated(platform, { embedded });
     return await work(platform);

@@ -3,7 +3,8 @@ import type { Listener } from '../delivery/listener.ts';
 import { waitingFor } from '../delivery/waiting-for.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
-import type { Attempt, Delivery, Vote } from '../votes/vote.ts';
+import { type Attempt, type Delivery, isImported, type Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
 import { counted, iso, span, utc, when } from './words.ts';
@@ -13,13 +14,22 @@ export type Shown = {
   vote: Vote;
   server: Server | null;
   listener: Listener | null;
+  /** Those that the vote is under. */
+  exclusions: VoteExclusion[];
   /** null: Redis does not say. */
   queuePaused: boolean | null;
   now: Date;
 };
 
 /** Everything that is known of a vote's way, as plain values. */
-export function timelineJson({ vote, server, listener, queuePaused, now }: Shown): Record<string, unknown> {
+export function timelineJson({
+  vote,
+  server,
+  listener,
+  exclusions,
+  queuePaused,
+  now,
+}: Shown): Record<string, unknown> {
   const { delivery } = vote;
   const waiting = waitingFor(vote, listener, now);
   return {
@@ -31,6 +41,8 @@ export function timelineJson({ vote, server, listener, queuePaused, now }: Shown
     next_vote_at: iso(vote.cooldownEndedAt ?? nextVoteAt(vote)),
     cooldown_ended_at: iso(vote.cooldownEndedAt),
     token_id: vote.tokenId?.toHexString() ?? null,
+    excluded_at: iso(vote.excludedAt),
+    exclusions: exclusions.map(({ _id, reason }) => ({ exclusion_id: _id.toHexString(), reason })),
     state: delivery.state,
     waiting_for: waiting && { kind: waiting.kind, at: 'at' in waiting ? iso(waiting.at) : null },
     queue_paused: queuePaused,
@@ -64,13 +76,17 @@ function attemptJson(attempt: Attempt): Record<string, unknown> {
 
 /** The same for people. */
 export function timelineText(shown: Shown): string {
-  const { vote, server, queuePaused, now } = shown;
+  const { vote, server, exclusions, queuePaused, now } = shown;
   const held = queuePaused && vote.delivery.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
     ['Server', server ? `${server.name} (${server.slug})` : vote.serverId.toHexString()],
     ['Cast', when(vote.votedAt, now)],
+    ...exclusions.map(({ _id, by, reason }): [string, string] => [
+      'Excluded',
+      `counts nowhere, by ${by}: «${reason}» (${_id.toHexString()})`,
+    ]),
     ['State', stateText(shown)],
     ...(held ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
@@ -83,6 +99,7 @@ function stateText(shown: Shown): string {
   const givenUp = expiresAt ? `; given up ${when(expiresAt, now)}` : '';
   switch (state) {
     case 'none':
+      if (isImported(vote)) return 'none: it was imported, and imported votes are never forwarded';
       return events.some(({ kind }) => kind === 'listener-removed')
         ? 'none: the vote listener was removed; resend it when there is one again'
         : 'none: there was no vote listener; resend it when there is one';
@@ -132,7 +149,7 @@ function entries(vote: Vote): Row[] {
   const forgotten = delivery.attemptCount - delivery.attempts.filter(counts).length;
   let number = forgotten;
   const all = [
-    plain(vote.votedAt, 'accepted'),
+    plain(vote.votedAt, isImported(vote) ? 'cast elsewhere' : 'accepted'),
     ...delivery.attempts.map((attempt) => {
       const counted = counts(attempt);
       if (counted) number += 1;

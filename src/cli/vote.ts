@@ -11,6 +11,7 @@ import { queuePaused } from './queue-pause.ts';
 import { addResendCommand } from './resend.ts';
 import { table } from './table.ts';
 import { timelineJson, timelineText } from './timeline.ts';
+import { addVoteExclusionCommands } from './vote-exclusion.ts';
 import { iso, when } from './words.ts';
 
 export function addVoteCommands(program: Command): void {
@@ -33,6 +34,7 @@ export function addVoteCommands(program: Command): void {
     .action(onPlatform(show));
 
   addResendCommand(vote);
+  addVoteExclusionCommands(vote);
 
   vote
     .command('forget')
@@ -58,11 +60,12 @@ async function list(
     vote.delivery.state,
     vote.delivery.attemptCount,
     lastCode(vote) ?? '-',
+    vote.excludedAt ? 'excluded' : 'yes',
   ]);
   return {
     json: { votes: votes.map(summaryJson) },
     text: table(
-      ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME'],
+      ['VOTE ID', 'PLAYER', 'CAST', 'STATE', 'ATTEMPTS', 'LAST OUTCOME', 'COUNTS'],
       rows,
       'There is no vote to show.',
     ),
@@ -84,6 +87,7 @@ function summaryJson(vote: Vote): Record<string, unknown> {
     last_code: lastCode(vote),
     next_at: iso(delivery.nextAt),
     delivered_at: iso(delivery.deliveredAt),
+    excluded_at: iso(vote.excludedAt),
   };
 }
 
@@ -101,12 +105,13 @@ function noSuchVote(text: string): CommandError {
 async function show(platform: Platform, text: string): Promise<Answer> {
   const vote = await voteOf(platform, text);
   const { serverId } = vote;
-  const [server, listener, paused] = await Promise.all([
+  const [server, listener, exclusions, paused] = await Promise.all([
     platform.servers.findOne({ _id: serverId }),
     platform.listeners.findOne({ serverId }),
+    platform.voteExclusions.find({ _id: { $in: vote.excludedBy ?? [] } }).toArray(),
     queuePaused(platform),
   ]);
-  const shown = { vote, server, listener, queuePaused: paused, now: platform.clock.now() };
+  const shown = { vote, server, listener, exclusions, queuePaused: paused, now: platform.clock.now() };
   return { json: timelineJson(shown), text: timelineText(shown) };
 }
 

@@ -3,7 +3,7 @@ import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
-import type { DeliveryState, Vote } from '../votes/vote.ts';
+import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from './schedule.ts';
 
@@ -23,6 +23,8 @@ export type Resent =
   | { kind: 'under-way'; state: DeliveryState }
   | { kind: 'not-found' }
   | { kind: 'no-listener' }
+  /** It was cast elsewhere: imported votes are never forwarded. */
+  | { kind: 'imported' }
   /** Votes can be resent for 30 days. */
   | { kind: 'too-old' };
 
@@ -38,6 +40,7 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
   const now = clock.now();
   const vote = await votes.findOne({ _id: voteId });
   if (!vote) return { kind: 'not-found' };
+  if (isImported(vote)) return { kind: 'imported' };
   const { serverId } = vote;
   const { state } = vote.delivery;
   if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };

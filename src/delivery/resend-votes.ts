@@ -102,6 +102,8 @@ function filterOf(serverId: ObjectId, { since, until, states }: ResendRange, now
   const oldest = after(now, -RESENDABLE_MS);
   return {
     serverId,
+    // Imported votes have negative numbers, and are never forwarded.
+    seq: { $gt: 0 },
     'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
     // Not those that this run has resent and that have ended again meanwhile.

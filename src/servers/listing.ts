@@ -1,6 +1,6 @@
-import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
+import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
+import { after, type Clock, SECOND } from '../clock.ts';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
@@ -8,11 +8,20 @@ import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { ProbeState, Server } from './server.ts';
-import { type NewServer, newServer, type ServerChanges, serverChanges } from './server-settings.ts';
+import {
+  type NewServer,
+  newServer,
+  type ServerChanges,
+  type ServerSettings,
+  serverChanges,
+} from './server-settings.ts';
 import { freeSlug, isId, slugOf } from './slug.ts';
 
-/** How often a server is probed while it answers (shared by all; see probing/). */
-const PROBE_INTERVAL_SECONDS = 300;
+/** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
+export const PROBE_INTERVAL_SECONDS = 300;
+
+/** What decides where and how a server is asked. */
+const ASKED_AT = ['address', 'port', 'queryPort', 'game'] as const;
 
 /** The state of a server that was never probed: due at once. */
 export function newProbeState(now: Date): ProbeState {
@@ -22,10 +31,15 @@ export function newProbeState(now: Date): ProbeState {
     checkedAt: null,
     succeededAt: null,
     failures: 0,
+    failuresByHand: 0,
     failingSince: null,
     intervalSeconds: PROBE_INTERVAL_SECONDS,
     nextAt: now,
+    scheduledAt: now,
     claim: null,
+    claimSeconds: 0,
+    revision: 0,
+    askedUntil: null,
   };
 }
 
@@ -46,13 +60,44 @@ export async function addServer(
 ): Promise<{ serverId: string; slug: string }> {
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
-  const listed = await servers.countDocuments({ removedAt: null });
-  const server: Omit<Server, 'slug'> = {
+  const now = clock.now();
+  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
+  const slug = await insertUnderFreeSlug(servers, server);
+  if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
+  const serverId = _id.toHexString();
+  await recordAudit(
+    { auditLog, clock },
+    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
+  );
+  await requestRanks(producer);
+  return { serverId, slug };
+}
+
+/** The place of a server that is listed now. */
+export async function lastPlace(servers: Collection<Server>): Promise<number> {
+  return (await servers.countDocuments({ removedAt: null })) + 1;
+}
+
+/** A server of which nothing is known yet but what its owner says. */
+export function newListing({
+  _id,
+  settings,
+  now,
+  listedAt,
+  rankPosition,
+}: {
+  _id: ObjectId;
+  settings: ServerSettings;
+  now: Date;
+  listedAt: Date;
+  rankPosition: number;
+}): Omit<Server, 'slug'> {
+  return {
     _id,
     ...settings,
-    listedAt: clock.now(),
+    listedAt,
     removedAt: null,
-    rankPosition: listed + 1,
+    rankPosition,
     ranked: null,
     current: {
       onlinePlayers: 0,
@@ -69,33 +114,46 @@ export async function addServer(
       uptimePercentage: null,
       probedUptime: null,
     },
-    probe: newProbeState(clock.now()),
+    probe: newProbeState(now),
     lastReport: null,
   };
-  const slug = await insertUnderFreeSlug(servers, server);
-  const serverId = _id.toHexString();
-  await recordAudit(
-    { auditLog, clock },
-    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
-  );
-  await requestRanks(producer);
-  return { serverId, slug };
 }
 
-/** The unique index decides who gets a slug; whoever comes too late looks for the next free one. */
-async function insertUnderFreeSlug(
+/**
+ * Inserts a server under a slug made of its name. The unique index decides who gets a slug; whoever comes too late
+ * looks for the next free one.
+ *
+ * @returns the slug; null when the server's id is taken
+ */
+export async function insertUnderFreeSlug(
   servers: Collection<Server>,
   server: Omit<Server, 'slug'>,
-): Promise<string> {
+): Promise<string | null> {
   const wanted = slugOf(server.name, server._id.toHexString());
   for (;;) {
     const slug = freeSlug(wanted, await slugsLike(servers, wanted));
-    try {
-      await servers.insertOne({ ...server, slug });
-      return slug;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    const taken = await insertListing(servers, { ...server, slug });
+    if (!taken) return slug;
+    if (taken === 'id') return null;
+  }
+}
+
+/**
+ * Inserts a server unless its id or its slug is taken: both are never used again.
+ *
+ * @returns what is taken; null when the server was inserted
+ */
+export async function insertListing(
+  servers: Collection<Server>,
+  server: Server,
+): Promise<'id' | 'slug' | null> {
+  try {
+    await servers.insertOne(server);
+    return null;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    const standing = await servers.findOne({ _id: server._id }, { projection: { _id: 1 } });
+    return standing ? 'id' : 'slug';
   }
 }
 
@@ -105,7 +163,9 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<Set
 }
 
 /**
- * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep.
+ * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep. Where
+ * it is asked at another place or in another way, what was known of its being there is forgotten: a probe under
+ * way counts no more, and the next one is due at once.
  *
  * @returns the server as it is now; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -122,12 +182,29 @@ export async function editServer(
       ? await servers.findOne({ _id: serverId, removedAt: null })
       : await servers.findOneAndUpdate(
           { _id: serverId, removedAt: null },
-          { $set: settings },
+          ASKED_AT.some((key) => key in settings) ? askedAnew(settings, clock.now()) : { $set: settings },
           { returnDocument: 'after' },
         );
   if (edited)
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
   return edited;
+}
+
+function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
+  return {
+    $set: {
+      ...settings,
+      'probe.status': 'unknown',
+      'probe.failures': 0,
+      'probe.failuresByHand': 0,
+      'probe.failingSince': null,
+      'probe.intervalSeconds': PROBE_INTERVAL_SECONDS,
+      'probe.nextAt': now,
+      'probe.claim': null,
+    },
+    $min: { 'probe.scheduledAt': after(now, PROBE_INTERVAL_SECONDS * SECOND) },
+    $inc: { 'probe.revision': 1 },
+  };
 }
 
 /**

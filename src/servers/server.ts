@@ -26,15 +26,24 @@ const probeState = {
   checkedAt: { type: Date, default: null },
   /** The newest probe that was answered. */
   succeededAt: { type: Date, default: null },
-  /** Failed checks in a row that count towards `offline`, and the first of them. */
+  /** Failed checks in a row that count towards `offline`, those by hand among them, and the first of all. */
   failures: { type: Number, required: true },
+  failuresByHand: { type: Number, required: true },
   failingSince: { type: Date, default: null },
   /** The present interval: longer while a server is long offline. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler claims it next. */
+  /** When the scheduler claims it next: before `scheduledAt` for a quick retry or after an edit. */
   nextAt: { type: Date, required: true },
+  /** When the next scheduled probe is due, whose sample carries seconds. */
+  scheduledAt: { type: Date, required: true },
   /** Who may write the end of the probe under way: a later claim takes it over. */
   claim: { type: Schema.Types.UUID, default: null },
+  /** The seconds that the sample of the claimed probe carries: 0 for one between the scheduled ones. */
+  claimSeconds: { type: Number, required: true },
+  /** Grows with every recorded check and every edit, so that two writers never lose each other's count. */
+  revision: { type: Number, required: true },
+  /** The checks that its owner asked for have used up the allowance until then (see probing/check-now.ts). */
+  askedUntil: { type: Date, default: null },
 } as const;
 
 /** The newest report: its time opens the next window, its id tells a resent update from another one. */
@@ -72,6 +81,8 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
+  /** Whom an imported server belongs to, until somebody signs in with this address. Not public. */
+  ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
   rankPosition: { type: Number, required: true, min: 1 },
@@ -87,7 +98,11 @@ const serverDefinition = {
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
 serverSchema.index({ rankPosition: 1 });
-serverSchema.index({ removedAt: 1, 'probe.nextAt': 1 });
+// Of the servers that can be probed only: the others would be due for ever, and read in every round.
+serverSchema.index(
+  { removedAt: 1, 'probe.nextAt': 1 },
+  { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
+);
 
 export type Server = InferRawDocType<typeof serverDefinition>;
 export type ProbeState = Nested<typeof probeState>;

@@ -1,3 +1,4 @@
+import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
 
@@ -25,11 +26,18 @@ const dailyStatsDefinition = {
   /** Both sources are kept: which one counts is decided when figures are computed. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
+  /**
+   * Only where samples were imported after the time series' own time: the moments whose samples the sums of the
+   * probes hold, 4 bytes each (see moving/fold-samples.ts).
+   */
+  foldedMoments: { type: Buffer },
 } as const;
 
 /** A server's day, computed from its samples and replaced when computed again. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 
-export type DailyStats = InferRawDocType<typeof dailyStatsDefinition>;
+export type DailyStats = Omit<InferRawDocType<typeof dailyStatsDefinition>, 'foldedMoments'> & {
+  foldedMoments?: Binary;
+};
 export type DailySums = Nested<typeof sums>;

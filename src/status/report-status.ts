@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, type Clock, MINUTE, SECOND } from '../clock.ts';
-import { within } from '../deadline.ts';
+import { after, type Clock, MINUTE } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
+import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
@@ -32,8 +32,6 @@ type Reporting = {
   log: Logger;
 };
 
-/** The sample is history: an answer does not wait for it longer than this. */
-const SAMPLE_TIMEOUT_MS = SECOND;
 const TRY_AGAIN_MS = 20;
 
 /**
@@ -108,14 +106,5 @@ async function updateOnce(
       return { kind: 'refused', nextAllowedAt: after(standing.at, REPORT_INTERVAL_MS) };
     }
     await pause(TRY_AGAIN_MS);
-  }
-}
-
-async function keepSample({ statusSamples, log }: Reporting, sample: StatusSample): Promise<void> {
-  try {
-    await within(SAMPLE_TIMEOUT_MS, statusSamples.insertOne(sample));
-  } catch (error) {
-    const serverId = sample.serverId.toHexString();
-    log.warn({ event: 'status.sample_lost', serverId, reason: String(error) });
   }
 }

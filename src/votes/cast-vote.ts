@@ -7,7 +7,7 @@ import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
 import type { Logger } from '../log.ts';
 import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
-import { blocks, newestVote, nextVoteAt } from './cooldown.ts';
+import { newestVotes, nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { Delivery, Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
@@ -72,7 +72,7 @@ export async function castVote(
   const { serverId } = request;
   const key = usernameKey(request.username);
   const [newest, listener, finished] = await Promise.all([
-    newestVote(deps.votes, serverId, key),
+    newestVotes(deps.votes, serverId, key),
     deps.listeners.findOne({ serverId }, { projection: { _id: 1 } }),
     voteId ? deps.votes.findOne({ serverId, _id: voteId }, SAFE) : null,
   ]);
@@ -84,17 +84,17 @@ export async function castVote(
     };
   // Our own vote, inserted by another process between these readings or not yet safe, stands in nobody's way:
   // inserting it again at its place finds out how it stands.
-  const ours = newest?._id.equals(id) ? newest : null;
-  if (newest && !ours && blocks(newest, now))
-    return { kind: 'refused', vote: newest, nextVoteAt: nextVoteAt(newest) };
+  const ours = newest.live?._id.equals(id) ? newest.live : null;
+  const [inTheWay] = votesInTheWay(newest, now);
+  if (inTheWay && !ours) return { kind: 'refused', vote: inTheWay, nextVoteAt: nextVoteAt(inTheWay) };
 
   const vote: Vote = {
     _id: id,
     serverId,
     username: request.username,
     usernameKey: key,
-    // Imported votes have negative numbers; live ones count from 1.
-    seq: ours?.seq ?? Math.max(newest?.seq ?? 0, 0) + 1,
+    // The unique index lets one of those that race have this number, whatever is imported meanwhile.
+    seq: ours?.seq ?? (newest.live?.seq ?? 0) + 1,
     votedAt: now,
     tokenId: request.tokenId,
     delivery: initialDelivery(now, listener !== null),
@@ -115,21 +115,20 @@ export async function castVote(
 }
 
 function initialDelivery(now: Date, hasListener: boolean): Delivery {
-  const open = {
+  const closed = noDelivery();
+  if (!hasListener) return closed;
+  return {
+    ...closed,
     state: 'waiting',
     nextAt: now,
     queuedAt: now,
     expiresAt: after(now, DELIVERY_EXPIRES_MS),
-  } as const;
-  return {
-    ...(hasListener ? open : { state: 'none' }),
-    step: 0,
-    ambiguousEnds: 0,
-    attemptCount: 0,
-    attempts: [],
-    ends: {},
-    events: [],
   };
+}
+
+/** Of a vote that is not forwarded. */
+export function noDelivery(): Delivery {
+  return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
 }
 
 /**

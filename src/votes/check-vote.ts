@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../clock.ts';
-import { blocks, newestVote, nextVoteAt } from './cooldown.ts';
+import { newestVotes, nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
@@ -14,7 +14,8 @@ export async function checkVote(
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
-  const newest = await newestVote(votes, serverId, usernameKey(username));
-  if (!newest || !blocks(newest, clock.now())) return { hasVoted: false, votedAt: null, nextVoteAt: null };
-  return { hasVoted: true, votedAt: newest.votedAt, nextVoteAt: nextVoteAt(newest) };
+  const newest = await newestVotes(votes, serverId, usernameKey(username));
+  const [inTheWay] = votesInTheWay(newest, clock.now());
+  if (!inTheWay) return { hasVoted: false, votedAt: null, nextVoteAt: null };
+  return { hasVoted: true, votedAt: inTheWay.votedAt, nextVoteAt: nextVoteAt(inTheWay) };
 }

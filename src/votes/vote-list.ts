@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { blocks, newestVote } from './cooldown.ts';
+import { newestVotes, votesInTheWay } from './cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { DeliveryState, Vote } from './vote.ts';
 
@@ -38,9 +38,13 @@ export async function forgetVote(
   by: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const newest = await newestVote(votes, serverId, usernameKey(username));
-  if (!newest || !blocks(newest, now)) return false;
-  await votes.updateOne({ serverId, _id: newest._id }, { $set: { cooldownEndedAt: now } });
+  const inTheWay = votesInTheWay(await newestVotes(votes, serverId, usernameKey(username)), now);
+  const [newest] = inTheWay;
+  if (!newest) return false;
+  await votes.updateMany(
+    { serverId, _id: { $in: inTheWay.map(({ _id }) => _id) } },
+    { $set: { cooldownEndedAt: now } },
+  );
   await recordAudit(
     { auditLog, clock },
     {

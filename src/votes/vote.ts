@@ -124,3 +124,8 @@ export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'ex
   delivery: Delivery;
   excludedBy?: ObjectId[];
 };
+
+/** Whether a vote was cast elsewhere and imported: such votes have negative numbers, in time order. */
+export function isImported({ seq }: Pick<Vote, 'seq'>): boolean {
+  return seq < 0;
+}

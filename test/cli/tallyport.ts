@@ -7,7 +7,7 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** Compiled code is kept between the many short processes of these tests. */
 const NODE_COMPILE_CACHE = fileURLToPath(

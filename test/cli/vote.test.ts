@@ -73,6 +73,7 @@ describe('vote list', () => {
       last_code: null,
       next_at: null,
       delivered_at: null,
+      excluded_at: null,
     });
     expect(stdout.trim().split('\n')).toHaveLength(3);
     expect(stdout).toMatch(new RegExp(`${ids[2]} +Alex +\\S+Z \\(.*\\) +none +0 +-`));

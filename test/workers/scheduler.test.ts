@@ -129,6 +129,6 @@ it('works on only those queues that its command line names, and refuses one that
   await worker.waitForEvent('clean_up.done');
   expect(await alpha.count('waiting')).toBe(1);
   await expect(startWorker(platform.config, { args: ['forward-vote'] })).rejects.toThrow(
-    /«forward-vote» is no queue: there are forward-votes, clean-up/,
+    /«forward-vote» is no queue: there are forward-votes, probe-servers, clean-up/,
   );
 });

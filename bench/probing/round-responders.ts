@@ -1,0 +1,15 @@
+/** The far end of round.ts, in a process of its own: responders of four kinds that lose a share of requests. */
+import { BedrockServer, JavaServer, QuakeServer, SourceServer } from '../../test/support/game-servers.ts';
+
+const EACH = 100;
+const lost = Number(process.argv[2]);
+const kinds = { minecraft: JavaServer, teamfortress2: SourceServer, q3a: QuakeServer, mbe: BedrockServer };
+const servers = Object.entries(kinds).flatMap(([game, Server]) =>
+  Array.from({ length: EACH }, () => ({ game, server: new Server() })),
+);
+for (const { server } of servers) {
+  server.manner = { lost };
+  await server.start();
+}
+process.send?.(servers.map(({ game, server: { port } }) => ({ game, port })));
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { addDays } from '../periods/period-marks.ts';
+import type { Platform } from '../platform.ts';
+import { aggregateDay, computableDays, requireComputable } from '../status/aggregate-day.ts';
+import { refreshDailyFigures } from '../status/daily-figures.ts';
+import { markAggregated } from '../status/due-aggregates.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { wrongUse } from './failure.ts';
+import { day } from './option-values.ts';
+import { withProgress } from './progress.ts';
+import { counted } from './words.ts';
+
+export function addAggregateCommand(program: Command): void {
+  program
+    .command('aggregate')
+    .description('compute the statistics of finished UTC days from their samples, and every figure, now')
+    .option('--day <day>', 'this day', day)
+    .option('--since <day>', 'this day and all finished ones after it', day)
+    .addHelpText('after', examples('aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
+    .action(onPlatform(aggregate, { check: requireOneOption }));
+}
+
+type Options = { day?: string; since?: string };
+
+function requireOneOption({ day, since }: Options): void {
+  if ((day === undefined) === (since === undefined))
+    throw wrongUse('Give either --day or --since, with a day such as 2026-11-20.');
+}
+
+/** A day that cannot be computed is refused before any other is. */
+async function aggregate(platform: Platform, { day, since }: Options): Promise<Answer> {
+  const now = platform.clock.now();
+  const first = day ?? since ?? '';
+  requireComputable(first, now);
+  const last = day ?? computableDays(now).last;
+  const days: { day: string; servers: number }[] = [];
+  for (let next = first; next <= last; next = addDays(next, 1)) {
+    const { servers } = await withProgress(`Aggregating ${next}`, 'servers', (progress) =>
+      aggregateDay(platform, next, { progress }),
+    );
+    await markAggregated(platform, next, now);
+    days.push({ day: next, servers });
+  }
+  await withProgress('Computing figures', 'servers', (progress) =>
+    refreshDailyFigures(platform, { progress }),
+  );
+  return {
+    json: { days },
+    text: days.map(({ day, servers }) => `${day}: ${counted(servers, 'server')}`).join('\n'),
+  };
+}

@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { ObjectId } from 'mongodb';
+import { type Export, exportSamples, exportVotes, type Span } from '../moving/export.ts';
+import type { Platform } from '../platform.ts';
+import { examples } from './answer.ts';
+import { serverOf } from './find.ts';
+import { moment } from './option-values.ts';
+import { withProgress } from './progress.ts';
+import { withPlatform } from './session.ts';
+
+type Exporting = (platform: Platform, serverId: ObjectId, span: Span) => Promise<Export>;
+
+export function addExportCommands(program: Command): void {
+  const group = program.command('export').description('write history as lines of JSON, as import takes it');
+  addExport(group, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
+  addExport(group, 'votes', 'write who voted for a server and when, without excluded votes', exportVotes);
+}
+
+function addExport(group: Command, what: string, description: string, work: Exporting): void {
+  group
+    .command(what)
+    .description(`${description}, oldest first`)
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .option('--since <time>', 'from this UTC day or time on', moment)
+    .option('--until <time>', 'before this UTC day or time', moment)
+    .addHelpText(
+      'after',
+      examples(
+        `export ${what} alpha-craft > ${what}.ndjson`,
+        `export ${what} alpha-craft --since 2026-11-01 --until 2026-11-08`,
+      ),
+    )
+    .action((text: string, span: Span) => withPlatform((platform) => write(platform, text, span, work)));
+}
+
+async function write(platform: Platform, text: string, span: Span, work: Exporting): Promise<void> {
+  const server = await serverOf(platform, text, { removed: true });
+  const { total, lines } = await work(platform, server._id, span);
+  await withProgress('Exporting', 'lines', async (progress) => {
+    // Where the lines themselves are shown, a bar would stand between them.
+    const heard = process.stdout.isTTY ? () => undefined : progress;
+    await pipeline(Readable.from(counted(lines, total, heard)), process.stdout, { end: false }).catch(
+      (error: NodeJS.ErrnoException) => {
+        // A reader such as `head` leaves when it has enough.
+        if (error.code !== 'EPIPE') throw error;
+      },
+    );
+  });
+}
+
+async function* counted(
+  lines: AsyncIterable<string>,
+  total: number,
+  progress: (done: number, total: number) => void,
+): AsyncIterable<string> {
+  let done = 0;
+  for await (const line of lines) {
+    done += 1;
+    progress(done, total);
+    yield line;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Command } from 'commander';
+import type { Platform } from '../platform.ts';
+import {
+  type Decider,
+  explainRank,
+  type RankExplanation,
+  type RankFigures,
+} from '../ranking/explain-rank.ts';
+import { recomputeRanks } from '../ranking/recompute-ranks.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { serverOf } from './find.ts';
+import { pairs, table } from './table.ts';
+import { counted, iso, when } from './words.ts';
+
+export function addRankCommands(program: Command): void {
+  const rank = program
+    .command('rank')
+    .description('compute the ranking now; it is every 10 minutes and when the list changes')
+    .addHelpText('after', examples('rank', 'rank explain alpha-craft'))
+    .action(onPlatform(recompute, { longRun: true }));
+
+  rank
+    .command('explain')
+    .description('show the figures that gave a server its place')
+    .argument('<server>', 'id or slug')
+    .addHelpText('after', examples('rank explain alpha-craft'))
+    .action(onPlatform(explain));
+}
+
+async function recompute(platform: Platform): Promise<Answer> {
+  const { servers, moved } = await recomputeRanks(platform);
+  return {
+    json: { servers, moved },
+    text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} another place than before.`,
+  };
+}
+
+async function explain(platform: Platform, text: string): Promise<Answer> {
+  const explanation = await explainRank(platform, await serverOf(platform, text));
+  return { json: explanationJson(explanation), text: explanationText(explanation, platform.clock.now()) };
+}
+
+function figuresJson({ serverId, slug, place, votesCount, probedUptime, listedAt }: RankFigures) {
+  return {
+    server_id: serverId.toHexString(),
+    slug,
+    rank_position: place,
+    votes_count: votesCount,
+    probed_uptime: probedUptime,
+    listed_at: iso(listedAt),
+  };
+}
+
+function explanationJson({ server, rankedAt, listed, days, above, below }: RankExplanation) {
+  const neighbour = (next: RankExplanation['above']) => next && { ...figuresJson(next), decided_by: next.by };
+  return {
+    ...figuresJson(server),
+    ranked_at: iso(rankedAt),
+    listed,
+    votes_by_day: Object.fromEntries(days.map(({ day, votes }) => [day, votes])),
+    above: neighbour(above),
+    below: neighbour(below),
+  };
+}
+
+const WHY: Record<Decider, string> = {
+  votes: 'by votes',
+  uptime: 'same votes; by probed uptime',
+  listed: 'same votes and uptime; the older listing stands first',
+  id: 'alike in all; the lower id stands first',
+};
+
+function uptime(percentage: number | null): string {
+  return percentage === null ? 'none' : `${percentage.toFixed(2)} %`;
+}
+
+function explanationText(explanation: RankExplanation, now: Date): string {
+  const { server, rankedAt, listed, days, above, below } = explanation;
+  const head = pairs([
+    ['Place', `${server.place} of ${listed}`],
+    [
+      'Ranked',
+      server.votesCount === null ? 'not yet: it stands last until the next ranking' : when(rankedAt, now),
+    ],
+  ]);
+  const row = (figures: RankFigures, why: string) => [
+    figures.place,
+    figures.slug,
+    figures.votesCount ?? '-',
+    uptime(figures.probedUptime),
+    when(figures.listedAt, now),
+    why,
+  ];
+  const rows = [
+    ...(above ? [row(above, WHY[above.by])] : []),
+    row(server, ''),
+    ...(below ? [row(below, WHY[below.by])] : []),
+  ];
+  const counting = days.reduce((sum, { votes }) => sum + votes, 0);
+  const since =
+    counting === (server.votesCount ?? 0) ? '' : `; ${counting} by now, which the next ranking counts`;
+  return [
+    head,
+    '',
+    table(['PLACE', 'SLUG', 'VOTES', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
+    '',
+    `Votes of ${days[0]?.day} to ${days.at(-1)?.day}: ${server.votesCount ?? '-'}${since}.`,
+    table(
+      ['DAY', 'VOTES'],
+      days.filter(({ votes }) => votes > 0).map(({ day, votes }) => [day, votes]),
+      'No day has any.',
+    ),
+  ].join('\n');
+}

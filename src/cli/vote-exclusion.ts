@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import type { ObjectId } from 'mongodb';
+import type { Platform } from '../platform.ts';
+import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError } from './failure.ts';
+import { BY, objectIdOf, serverOf } from './find.ts';
+import { moment } from './option-values.ts';
+import { withProgress } from './progress.ts';
+import { table } from './table.ts';
+import { counted, iso, utc, when } from './words.ts';
+
+export function addVoteExclusionCommands(vote: Command): void {
+  vote
+    .command('exclude')
+    .description('take votes out of every count and the ranking; they still block their player’s 24 hours')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .requiredOption(
+      '--since <time>',
+      'votes cast then or later: a day (UTC) or a time with its offset',
+      moment,
+    )
+    .requiredOption('--until <time>', 'votes cast before then; not in the future', moment)
+    .requiredOption('--reason <text>', 'why, for the audit log')
+    .option('--token <token_id>', 'only votes cast with this token, revoked or not')
+    .addHelpText(
+      'after',
+      examples('vote exclude alpha-craft --since 2026-11-20 --until 2026-11-21 --reason "Bought votes"'),
+    )
+    .action(onPlatform(exclude, { wakes: true, longRun: true }));
+
+  vote
+    .command('exclusions')
+    .description('show which votes of a server were excluded, and why')
+    .argument('<server>', 'id or slug; removed ones are found too')
+    .addHelpText('after', examples('vote exclusions alpha-craft'))
+    .action(onPlatform(list));
+
+  vote
+    .command('include')
+    .description('undo an exclusion: its votes count again')
+    .argument('<exclusion_id>', 'as `vote exclusions` shows it')
+    .addHelpText('after', examples('vote include 6b019ace24981ba2c7ac8bec'))
+    .action(onPlatform(include, { wakes: true, longRun: true }));
+}
+
+type ExcludeOptions = { since: Date; until: Date; reason: string; token?: string };
+
+async function exclude(platform: Platform, text: string, options: ExcludeOptions): Promise<Answer> {
+  const { since, until, reason, token } = options;
+  const { _id: serverId, slug } = await serverOf(platform, text, { removed: true });
+  const tokenId = token === undefined ? null : await tokenOf(platform, serverId, token);
+  const request = { serverId, since, until, reason, tokenId };
+  const exclusion = await withProgress('Excluding', 'votes', (progress) =>
+    excludeVotes(platform, request, BY, { progress }),
+  );
+  const votes = counted(exclusion.votes ?? 0, 'vote');
+  return {
+    json: exclusionJson(exclusion),
+    text: `${votes} of ${slug} left every count, as exclusion ${exclusion._id.toHexString()}. Their players’ 24 hours and their delivery stay as they are.`,
+  };
+}
+
+async function tokenOf(platform: Platform, serverId: ObjectId, text: string): Promise<ObjectId> {
+  const _id = objectIdOf(text);
+  const token = _id && (await platform.apiTokens.findOne({ _id, serverId }));
+  if (!token) {
+    throw new CommandError('token-not-found', `The server never had a token with the id «${text}».`);
+  }
+  return token._id;
+}
+
+async function include(platform: Platform, text: string): Promise<Answer> {
+  const id = objectIdOf(text);
+  const exclusion =
+    id &&
+    (await withProgress('Including', 'votes', (progress) => includeVotes(platform, id, BY, { progress })));
+  if (!exclusion)
+    throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
+  return {
+    json: exclusionJson(exclusion),
+    text: 'Its votes count again, but for those that another exclusion covers.',
+  };
+}
+
+async function list(platform: Platform, text: string): Promise<Answer> {
+  const { _id } = await serverOf(platform, text, { removed: true });
+  const exclusions = await listExclusions(platform, _id);
+  const now = platform.clock.now();
+  const rows = exclusions.map((exclusion) => [
+    exclusion._id.toHexString(),
+    utc(exclusion.since),
+    utc(exclusion.until),
+    exclusion.tokenId?.toHexString() ?? 'all',
+    exclusion.votes ?? '-',
+    exclusion.state,
+    `${exclusion.by}, ${when(exclusion.at, now)}`,
+    exclusion.reason,
+  ]);
+  return {
+    json: { exclusions: exclusions.map(exclusionJson) },
+    text: table(
+      ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'VOTES', 'STATE', 'BY', 'REASON'],
+      rows,
+      'No votes of this server were ever excluded.',
+    ),
+  };
+}
+
+function exclusionJson(exclusion: VoteExclusion): Record<string, unknown> {
+  const { undone } = exclusion;
+  return {
+    exclusion_id: exclusion._id.toHexString(),
+    server_id: exclusion.serverId.toHexString(),
+    since: iso(exclusion.since),
+    until: iso(exclusion.until),
+    token_id: exclusion.tokenId?.toHexString() ?? null,
+    reason: exclusion.reason,
+    by: exclusion.by,
+    at: iso(exclusion.at),
+    undone: undone ? { by: undone.by, at: iso(undone.at) } : null,
+    state: exclusion.state,
+    days: exclusion.days.toSorted(),
+    votes: exclusion.votes ?? null,
+  };
+}

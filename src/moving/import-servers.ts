@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { type Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { insertListing, insertUnderFreeSlug, lastPlace, newListing } from '../servers/listing.ts';
+import type { Server } from '../servers/server.ts';
+import { newServer, type ServerSettings } from '../servers/server-settings.ts';
+import { isId } from '../servers/slug.ts';
+import type { Importer, LineEnd } from './import-lines.ts';
+import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
+
+/** A server that was listed elsewhere. */
+export type ServerRecord = {
+  serverId: ObjectId;
+  settings: ServerSettings;
+  slug: string | null;
+  listedAt: Date | null;
+  ownerEmail: string | null;
+};
+
+export type ServerImporting = {
+  servers: Collection<Server>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+};
+
+const { shape } = newServer;
+const slugError = { error: 'must be lower-case letters, digits and single hyphens, at most 100, and no id' };
+const emailError = { error: 'must be an e-mail address' };
+const premiumError = { error: 'must be true or false' };
+
+const slugField = z
+  .string(slugError)
+  .max(100, slugError)
+  .refine((slug) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) && !isId(slug), slugError);
+
+/**
+ * A line: `{"name", "address", "connection_port"}` and, where they are known, `"server_id"`, `"slug"`,
+ * `"query_port"`, `"game"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`.
+ */
+function serverSchema(clock: Clock) {
+  return z
+    .object(
+      {
+        server_id: serverIdField.nullish(),
+        name: shape.name,
+        slug: slugField.nullish(),
+        address: shape.address,
+        connection_port: shape.port,
+        query_port: shape.queryPort,
+        game: shape.game,
+        country_code: shape.countryCode,
+        is_premium: z.boolean(premiumError).nullish(),
+        date_added: pastMoment(clock).nullish(),
+        owner_email: z.email(emailError).max(254, emailError).toLowerCase().nullish(),
+      },
+      OBJECT_ERROR,
+    )
+    .transform((line): ServerRecord => {
+      const settings: ServerSettings = {
+        name: line.name,
+        address: line.address,
+        port: line.connection_port,
+        queryPort: line.query_port,
+        game: line.game,
+        countryCode: line.country_code,
+        isPremium: line.is_premium ?? false,
+      };
+      return {
+        serverId: line.server_id ?? madeId(settings, line.slug ?? null),
+        settings,
+        slug: line.slug ?? null,
+        listedAt: line.date_added ?? null,
+        ownerEmail: line.owner_email ?? null,
+      };
+    });
+}
+
+/**
+ * The id of a server whose line has none: the same line gets the same id again, so that importing it twice, or
+ * on two machines at once, lists it once.
+ */
+function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
+  const identity = slug === null ? { address, port, name } : { slug };
+  return new ObjectId(createHash('sha256').update(JSON.stringify(identity)).digest().subarray(0, 12));
+}
+
+/**
+ * Imports servers with the id, the slug and the date of listing that they had. One whose id is listed already
+ * stays as it is.
+ */
+export function serverImporter(deps: ServerImporting, by: string): Importer<ServerRecord> {
+  /** Slugs that the lines before have asked for, by the id that they were asked for. */
+  const asked = new Map<string, string>();
+  return {
+    schema: serverSchema(deps.clock),
+    async check(batch) {
+      const standing = await standingServers(deps, batch);
+      return batch.map((record) => whyNot(record, standing, asked));
+    },
+    async write(batch) {
+      const ends: LineEnd[] = [];
+      for (const record of batch) ends.push(await writeServer(deps, record, by));
+      return ends;
+    },
+    async finish() {},
+  };
+}
+
+type Standing = Pick<Server, 'slug' | 'removedAt'>;
+
+/** Those servers that have an id or a slug of the batch: by id, and the ids by slug. */
+async function standingServers(
+  { servers }: ServerImporting,
+  batch: ServerRecord[],
+): Promise<{ byId: Map<string, Standing>; idBySlug: Map<string, string> }> {
+  const ids = batch.map(({ serverId }) => serverId);
+  const slugs = batch.map(({ slug }) => slug).filter((slug) => slug !== null);
+  const found = await servers
+    .find(
+      { $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] },
+      { projection: { slug: 1, removedAt: 1 } },
+    )
+    .toArray();
+  return {
+    byId: new Map(found.map((server) => [server._id.toHexString(), server])),
+    idBySlug: new Map(found.map(({ _id, slug }) => [slug, _id.toHexString()])),
+  };
+}
+
+function whyNot(
+  { serverId, slug }: ServerRecord,
+  { byId, idBySlug }: Awaited<ReturnType<typeof standingServers>>,
+  asked: Map<string, string>,
+): string | null {
+  const id = serverId.toHexString();
+  const standing = byId.get(id);
+  if (standing) {
+    if (standing.removedAt) return 'this server was removed here, and its id is never used again';
+    return slug === null || slug === standing.slug ? null : `the id belongs to the server ${standing.slug}`;
+  }
+  if (slug === null) return null;
+  const owner = idBySlug.get(slug) ?? asked.get(slug);
+  if (owner !== undefined && owner !== id) return slugTaken(slug);
+  asked.set(slug, id);
+  return null;
+}
+
+function slugTaken(slug: string): string {
+  return `the slug ${slug} is taken by another server`;
+}
+
+async function writeServer(deps: ServerImporting, record: ServerRecord, by: string): Promise<LineEnd> {
+  const { servers, clock } = deps;
+  const { serverId, settings, ownerEmail } = record;
+  if (await servers.findOne({ _id: serverId }, { projection: { _id: 1 } })) return 'already-there';
+  const now = clock.now();
+  const server = {
+    ...newListing({
+      _id: serverId,
+      settings,
+      now,
+      listedAt: record.listedAt ?? now,
+      rankPosition: await lastPlace(servers),
+    }),
+    ...(ownerEmail ? { ownerEmail } : {}),
+  };
+  let slug = record.slug;
+  if (slug === null) {
+    slug = await insertUnderFreeSlug(servers, server);
+    if (slug === null) return 'already-there';
+  } else {
+    const taken = await insertListing(servers, { ...server, slug });
+    if (taken) return taken === 'id' ? 'already-there' : { refused: slugTaken(slug) };
+  }
+  await recordAudit(deps, { by, action: 'server.import', serverId, details: { ...settings, slug } });
+  return 'imported';
+}

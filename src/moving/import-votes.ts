@@ -1,0 +1,128 @@
+import { type Collection, MongoBulkWriteError, type ObjectId } from 'mongodb';
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { DURABLE } from '../mongo.ts';
+import type { Server } from '../servers/server.ts';
+import { newVoteId, noDelivery } from '../votes/cast-vote.ts';
+import { usernameKey, usernameSchema } from '../votes/username.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { Importer, LineEnd } from './import-lines.ts';
+import { byServer, refuseUnknownServers } from './known-servers.ts';
+import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
+import { touchedDays } from './touched-days.ts';
+
+/** A vote that was cast elsewhere. */
+export type VoteRecord = { serverId: ObjectId; username: string; votedAt: Date };
+
+export type VoteImporting = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
+
+/** A line: `{"server_id", "username", "voted_at"}`. */
+function voteSchema(clock: Clock) {
+  return z
+    .object({ server_id: serverIdField, username: usernameSchema, voted_at: pastMoment(clock) }, OBJECT_ERROR)
+    .transform(
+      ({ server_id, username, voted_at }): VoteRecord => ({
+        serverId: server_id,
+        username,
+        votedAt: voted_at,
+      }),
+    );
+}
+
+/**
+ * Imports votes. They count in every figure, are never forwarded, and one under 24 hours old blocks its player.
+ *
+ * @param recount - counts these UTC days of a server from its votes
+ */
+export function voteImporter(
+  deps: VoteImporting,
+  recount: (serverId: ObjectId, days: string[]) => Promise<unknown>,
+): Importer<VoteRecord> {
+  const touched = touchedDays();
+  const recountTouched = async () => {
+    for (const { serverId, days } of touched.take()) await recount(serverId, days);
+  };
+  return {
+    schema: voteSchema(deps.clock),
+    check: (batch) => refuseUnknownServers(deps, batch),
+    async write(batch) {
+      const ends = await writeVotes(deps, batch);
+      // Those that are there already too: an earlier run may have died before it counted them.
+      for (const { serverId, votedAt } of batch) touched.add(serverId, votedAt);
+      if (touched.isFull()) await recountTouched();
+      return ends;
+    },
+    finish: recountTouched,
+  };
+}
+
+/** Below every live number, in time order: the newest imported vote has the highest number of them. */
+const SEQ_BASE = 10 ** 15;
+
+function importedVote({ serverId, username, votedAt }: VoteRecord): Vote {
+  return {
+    _id: newVoteId(votedAt),
+    serverId,
+    username,
+    usernameKey: usernameKey(username),
+    seq: votedAt.getTime() - SEQ_BASE,
+    votedAt,
+    tokenId: null,
+    delivery: noDelivery(),
+  };
+}
+
+/**
+ * Inserts those votes that are not there yet: no vote of that player for that server, live or imported, has the
+ * same millisecond. The unique index decides between imports that race.
+ */
+export async function writeVotes(
+  { votes }: Pick<VoteImporting, 'votes'>,
+  batch: VoteRecord[],
+): Promise<LineEnd[]> {
+  const wanted = batch.map(importedVote);
+  const there = await votesThere(votes, wanted);
+  const ends: LineEnd[] = [];
+  const fresh: Vote[] = [];
+  const indexes: number[] = [];
+  for (const [index, vote] of wanted.entries()) {
+    const key = momentKey(vote);
+    ends.push(there.has(key) ? 'already-there' : 'imported');
+    if (there.has(key)) continue;
+    there.add(key);
+    indexes.push(index);
+    fresh.push(vote);
+  }
+  for (const taken of await insertAll(votes, fresh)) ends[indexes[taken] ?? -1] = 'already-there';
+  return ends;
+}
+
+function momentKey({ serverId, usernameKey, votedAt }: Pick<Vote, 'serverId' | 'usernameKey' | 'votedAt'>) {
+  return `${serverId.toHexString()} ${votedAt.getTime()} ${usernameKey}`;
+}
+
+async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<string>> {
+  const there = new Set<string>();
+  for (const { serverId, records } of byServer(wanted)) {
+    const sameMoments = votes.find(
+      { serverId, votedAt: { $in: records.map(({ votedAt }) => votedAt) } },
+      { projection: { serverId: 1, usernameKey: 1, votedAt: 1 } },
+    );
+    for await (const vote of sameMoments) there.add(momentKey(vote));
+  }
+  return there;
+}
+
+/** Inserts in any order; gives the indexes of those whose place was taken in the meantime. */
+async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
+  if (fresh.length === 0) return [];
+  try {
+    await votes.insertMany(fresh, { ordered: false, writeConcern: DURABLE });
+    return [];
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    const faults = [error.writeErrors].flat();
+    if (error.result.getWriteConcernError() || faults.some(({ code }) => code !== 11_000)) throw error;
+    return faults.map(({ index }) => index);
+  }
+}

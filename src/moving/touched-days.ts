@@ -1,0 +1,36 @@
+import { ObjectId } from 'mongodb';
+import { dayOf } from '../periods/period-marks.ts';
+
+/** UTC days of servers whose figures must be computed again. */
+export type TouchedDays = {
+  add(serverId: ObjectId, at: Date): void;
+  /** There are so many that they should be dealt with now, so that memory stays bounded. */
+  isFull(): boolean;
+  /** Gives all of them and forgets them. */
+  take(): { serverId: ObjectId; days: string[] }[];
+};
+
+/** A server's day takes about a hundred bytes. */
+const MOST_DAYS_KEPT = 20_000;
+
+export function touchedDays(): TouchedDays {
+  let servers = new Map<string, Set<string>>();
+  let count = 0;
+  return {
+    add(serverId, at) {
+      const key = serverId.toHexString();
+      const days = servers.get(key) ?? new Set();
+      servers.set(key, days);
+      const before = days.size;
+      days.add(dayOf(at));
+      count += days.size - before;
+    },
+    isFull: () => count >= MOST_DAYS_KEPT,
+    take() {
+      const taken = [...servers].map(([key, days]) => ({ serverId: new ObjectId(key), days: [...days] }));
+      servers = new Map();
+      count = 0;
+      return taken;
+    },
+  };
+}

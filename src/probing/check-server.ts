@@ -1,0 +1,209 @@
+import type { Collection, Document, ObjectId, WithId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Listener } from '../delivery/listener.ts';
+import { testUnreachableListener } from '../delivery/test-unreachable.ts';
+import type { Logger } from '../log.ts';
+import type { Producer } from '../queues.ts';
+import type { ProbeState, Server } from '../servers/server.ts';
+import { keepSample } from '../status/keep-sample.ts';
+import type { StatusSample } from '../status/status-sample.ts';
+import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
+import type { Canary } from './canary.ts';
+import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
+
+/** What checks work on. */
+export type Checking = {
+  servers: Collection<Server>;
+  statusSamples: Collection<StatusSample>;
+  listeners: Collection<Listener>;
+  producer: Producer;
+  clock: Clock;
+  log: Logger;
+  ask: Ask;
+  canary: Canary;
+};
+
+/**
+ * What became of a check.
+ *
+ * - `recorded`: it counts; `server` is the server after it.
+ * - `void`: it does not, because the server was removed, edited or claimed anew meanwhile, or its end is recorded.
+ * - `stopped`: this process stops, or is out of sockets; nothing is said of the server.
+ * - `no-game`: the server has no game, so nobody knows how to ask it.
+ */
+export type Checked =
+  | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
+  | { kind: 'void' | 'stopped' | 'no-game' };
+
+/** What may be the network's mood and not the server's state: asked once more at once (probing.md, 3). */
+const ASKED_AGAIN: ReadonlySet<ProbeFault> = new Set(['answer-broken', 'closed']);
+
+/** We refuse to ask: that says nothing of the server. */
+const NOT_ASKED: ReadonlySet<ProbeFault> = new Set(['game-unknown', 'address-refused']);
+
+/**
+ * Checks the server whose probe is claimed and records the end. Run twice, it counts once: the first end that is
+ * recorded uses the claim up.
+ *
+ * @throws what MongoDB throws; the server's next probe comes at its planned time
+ */
+export async function checkClaimedServer(
+  deps: Checking,
+  serverId: ObjectId,
+  signal?: AbortSignal,
+): Promise<Checked> {
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
+  const claim = server?.probe.claim;
+  if (!server || !claim) return { kind: 'void' };
+  return check(deps, server, {
+    byHand: false,
+    counts: (now) => now.probe.claim?.toString() === claim.toString(),
+    signal,
+  });
+}
+
+/**
+ * Checks a server because somebody asked for it: it counts for the state, and not for the averages.
+ *
+ * @throws what MongoDB throws
+ */
+export async function checkServer(
+  deps: Checking,
+  server: WithId<Server>,
+  signal?: AbortSignal,
+): Promise<Checked> {
+  const asked = placeOf(server);
+  return check(deps, server, { byHand: true, counts: (now) => placeOf(now) === asked, signal });
+}
+
+function placeOf({ game, address, port, queryPort }: Server): string {
+  return JSON.stringify([game, address, port, queryPort ?? null]);
+}
+
+type Manner = {
+  byHand: boolean;
+  /** Whether the end still counts for the server as it is when it is recorded. */
+  counts(server: Server): boolean;
+  signal: AbortSignal | undefined;
+};
+
+async function check(deps: Checking, server: WithId<Server>, manner: Manner): Promise<Checked> {
+  const { game, address, port, queryPort, probe: before } = server;
+  if (!game) return { kind: 'no-game' };
+  const startedAt = deps.clock.now();
+  const target = { game, host: address, port, queryPort: queryPort ?? null };
+  const probe = await askTwice(deps.ask, target, manner.signal);
+  if (!probe.ok && probe.fault === 'stopped') return { kind: 'stopped' };
+  const end = await judge(deps.canary, server, probe);
+  // While we stop, a canary's silence means nothing either.
+  if (end === 'canary-failed' && manner.signal?.aborted) return { kind: 'stopped' };
+  const after = await record(deps, server, { probe, end, startedAt }, manner);
+  if (!after) return { kind: 'void' };
+  if (probe.ok && (before.status !== 'online' || before.failures > 0)) await wakeListener(deps, server._id);
+  return { kind: 'recorded', probe, end, server: after };
+}
+
+async function askTwice(ask: Ask, target: Target, signal: AbortSignal | undefined): Promise<Probe> {
+  const probe = await ask(target, signal);
+  return probe.ok || !ASKED_AGAIN.has(probe.fault) ? probe : ask(target, signal);
+}
+
+async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
+  if (!probe.ok && NOT_ASKED.has(probe.fault)) return 'not-asked';
+  const { succeededAt, status } = server.probe;
+  const lastSeenOnline = !!succeededAt && status !== 'offline';
+  canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
+  if (probe.ok) return 'answered';
+  return (await canary.works()) ? 'failed' : 'canary-failed';
+}
+
+type End = { probe: Probe; end: Check['end']; startedAt: Date };
+
+/**
+ * Writes the end of a check: one conditional update of the server, then the sample for the history. Killed between
+ * them, a sample is lost and nothing counted twice.
+ *
+ * @returns the server after it; null when the check does not count any more
+ */
+async function record(
+  deps: Checking,
+  asked: WithId<Server>,
+  { probe, end, startedAt }: End,
+  { byHand, counts }: Manner,
+): Promise<WithId<Server> | null> {
+  const now = deps.clock.now();
+  const latencyMs = probe.ok ? probe.answer.latencyMs : 0;
+  const ended: Check = end === 'answered' ? { end, byHand, latencyMs } : { end, byHand };
+  let before: WithId<Server> | null = asked;
+  while (before && counts(before)) {
+    const { state, sample } = stateAfter(before.probe, ended, now);
+    const claim = byHand ? (state.claim ?? null) : null;
+    const changes = { ...probeFields({ ...state, claim }), ...currentFields(probe, startedAt, now) };
+    const after = await updateUnchanged(deps.servers, before, changes);
+    if (after) {
+      if (sample) await keepSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
+      return after;
+    }
+    // Somebody else wrote meanwhile: a check by hand, a claim, an edit.
+    before = await deps.servers.findOne({ _id: asked._id, removedAt: null });
+  }
+  return null;
+}
+
+function updateUnchanged(
+  servers: Collection<Server>,
+  { _id, probe: { revision } }: WithId<Server>,
+  changes: Document,
+): Promise<WithId<Server> | null> {
+  const counted = { ...changes, 'probe.revision': { $literal: revision + 1 } };
+  const unchanged = { _id, removedAt: null, 'probe.revision': revision };
+  return servers.findOneAndUpdate(unchanged, [{ $set: counted }], { returnDocument: 'after' });
+}
+
+/** All but what others count: the revision, and the allowance of checks asked for. */
+function probeFields(state: ProbeState): Document {
+  const { revision: _revision, askedUntil: _askedUntil, ...fields } = state;
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [`probe.${key}`, { $literal: value }]),
+  );
+}
+
+/**
+ * The current figures. A report that came after the question is newer than the answer; an answer without a message
+ * or a version keeps the last one, as a report without them does.
+ */
+function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
+  const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };
+  if (!probe.ok) return checkedAt;
+  const reportIsNewer = { $gt: [{ $ifNull: ['$lastReport.at', new Date(0)] }, startedAt] };
+  const { onlinePlayers, maxPlayers, motd, version } = probe.answer;
+  const said = Object.entries({ onlinePlayers, maxPlayers, motd, version }).filter(
+    ([, value]) => value !== '',
+  );
+  const fields = said.map(([key, value]) => [
+    `current.${key}`,
+    { $cond: [reportIsNewer, `$current.${key}`, { $literal: value }] },
+  ]);
+  return { ...checkedAt, ...Object.fromEntries(fields) };
+}
+
+function sampleOf(sample: SampleOfCheck, probe: Probe, { current }: Server) {
+  const figures = probe.ok
+    ? probe.answer
+    : { onlinePlayers: 0, maxPlayers: current.maxPlayers, latencyMs: null };
+  const { onlinePlayers, maxPlayers, latencyMs } = figures;
+  return { ...sample, source: 'probe' as const, onlinePlayers, maxPlayers, latencyMs };
+}
+
+async function wakeListener(deps: Checking, serverId: ObjectId): Promise<void> {
+  try {
+    await testUnreachableListener(deps, serverId);
+  } catch (error) {
+    // The listener is tested at its own time.
+    deps.log.warn({
+      event: 'probe.listener_not_woken',
+      serverId: serverId.toHexString(),
+      reason: String(error),
+    });
+  }
+}

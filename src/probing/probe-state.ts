@@ -1,0 +1,169 @@
+import { after, HOUR, SECOND } from '../clock.ts';
+import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
+import type { ProbeState } from '../servers/server.ts';
+import type { StatusSample } from '../status/status-sample.ts';
+
+/** Failures in a row that make a server offline, one of them so long after the first (probing.md, rules). */
+const FAILURES_TO_OFFLINE = 3;
+const QUICK_RETRY_MS = 30 * SECOND;
+
+/** A server that is offline for so long is asked less often: each interval doubles the last, up to the longest. */
+const LONG_OFFLINE_MS = HOUR;
+const LONGEST_INTERVAL_SECONDS = 3_600;
+
+/** Planned times vary by this much both ways, so that servers listed in one moment drift apart. */
+const JITTER = 0.1;
+
+/** What is known fades after so many intervals without a check; failures in a row end there too. */
+const INTERVALS_STOOD = 3;
+
+/**
+ * How a check ended.
+ *
+ * - `answered`, `failed`: the server answered or did not.
+ * - `canary-failed`: it did not, but neither did our canary: that says nothing of the server.
+ * - `not-asked`: its game or its address is refused by ourselves, so it was never asked.
+ */
+export type Check =
+  | { end: 'answered'; byHand: boolean; latencyMs: number }
+  | { end: 'failed' | 'canary-failed' | 'not-asked'; byHand: boolean };
+
+/** What a check says for the history. Time that no sample stands for is unknown. */
+export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
+
+/** What a claim changes. */
+export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds'>;
+
+/**
+ * The plan of a server that is claimed at `now`.
+ *
+ * The model of time: a scheduled probe stands for the time from its claim to the next scheduled one, as planned at
+ * the claim. So the seconds of one server's samples lie side by side; time in which the scheduler or the workers
+ * were down is in none of them and stays unknown. A probe between two scheduled ones (a
+ * quick retry, the first after an edit) carries no seconds and moves no schedule.
+ *
+ * @param random - 0 to 1; a server that is new, or late by an interval, gets a place anywhere in the round, so that
+ *   thousands that are due in one moment are spread
+ */
+export function planOfClaim(state: ProbeState, now: Date, random = Math.random()): ClaimPlan {
+  if (now < state.scheduledAt)
+    return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0 };
+  const interval = state.intervalSeconds;
+  const late = now.getTime() - state.scheduledAt.getTime() > interval * SECOND;
+  const claimSeconds =
+    late || !state.checkedAt
+      ? Math.round(interval * (JITTER + (1 - JITTER) * random))
+      : varied(interval, random);
+  const nextAt = after(now, claimSeconds * SECOND);
+  return { nextAt, scheduledAt: nextAt, claimSeconds };
+}
+
+function varied(seconds: number, random: number): number {
+  return Math.round(seconds * (1 - JITTER + 2 * JITTER * random));
+}
+
+/**
+ * The state of a server after a check that ended at `now`, and what it says for the history (null: nothing). Pure
+ * but for the spread of planned times.
+ *
+ * Offline needs three failures in a row, one of them 30 s after the first, or three by hand.
+ */
+export function stateAfter(
+  before: ProbeState,
+  check: Check,
+  now: Date,
+  random = Math.random(),
+): { state: ProbeState; sample: SampleOfCheck | null } {
+  const seconds = check.byHand ? 0 : before.claimSeconds;
+  const checked = { ...(isStale(before, now) ? forgotten(before, now) : before), checkedAt: now };
+  switch (check.end) {
+    case 'answered':
+      return afterAnswer(checked, check.latencyMs, seconds, now, random);
+    case 'failed':
+      return afterFailure(checked, check.byHand, seconds, now);
+    case 'canary-failed':
+      return {
+        state: { ...checked, status: 'unknown' },
+        sample: { status: 'unknown', reason: 'canary', seconds },
+      };
+    case 'not-asked':
+      return { state: { ...checked, status: 'unknown' }, sample: null };
+  }
+}
+
+function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean {
+  return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_STOOD * intervalSeconds * SECOND;
+}
+
+/** Failures from before a time without checks are not in a row with those after it; by hand, spacing is free. */
+function forgotten(before: ProbeState, now: Date): ProbeState {
+  return {
+    ...before,
+    ...sooner(before, after(now, PROBE_INTERVAL_SECONDS * SECOND)),
+    status: 'unknown',
+    failures: 0,
+    failingSince: null,
+    intervalSeconds: PROBE_INTERVAL_SECONDS,
+  };
+}
+
+/** A plan that was made when the server was asked less often must not outlive that. */
+function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
+  return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
+}
+
+function afterAnswer(
+  before: ProbeState,
+  latencyMs: number,
+  seconds: number,
+  now: Date,
+  random: number,
+): { state: ProbeState; sample: SampleOfCheck } {
+  const interval = PROBE_INTERVAL_SECONDS;
+  const plan =
+    before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
+  const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
+  // It stands for no longer than to the next scheduled one, which has just come nearer.
+  const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
+  const state: ProbeState = {
+    ...before,
+    ...plan,
+    status: 'online',
+    latencyMs,
+    succeededAt: now,
+    failures: 0,
+    failuresByHand: 0,
+    failingSince: null,
+    intervalSeconds: interval,
+  };
+  // A quick retry that is still planned has its answer.
+  if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
+  return { state, sample: { status: 'online', seconds: plan ? Math.min(seconds, shorter) : seconds } };
+}
+
+function afterFailure(
+  before: ProbeState,
+  byHand: boolean,
+  seconds: number,
+  now: Date,
+): { state: ProbeState; sample: SampleOfCheck } {
+  const failures = before.failures + 1;
+  const failuresByHand = before.failuresByHand + (byHand ? 1 : 0);
+  const failingSince = before.failingSince ?? now;
+  const failingMs = now.getTime() - failingSince.getTime();
+  const confirmed = failures >= FAILURES_TO_OFFLINE && failingMs >= QUICK_RETRY_MS;
+  const offline = confirmed || failuresByHand >= FAILURES_TO_OFFLINE;
+  const state: ProbeState = { ...before, failures, failuresByHand, failingSince };
+  if (offline) state.status = 'offline';
+  if (offline && seconds > 0 && failingMs >= LONG_OFFLINE_MS) {
+    state.intervalSeconds = Math.min(LONGEST_INTERVAL_SECONDS, 2 * before.intervalSeconds);
+  }
+  if (failures === 1) {
+    const retryAt = after(now, QUICK_RETRY_MS);
+    if (retryAt < state.nextAt) state.nextAt = retryAt;
+  }
+  return {
+    state,
+    sample: offline ? { status: 'offline', seconds } : { status: 'unknown', reason: 'unconfirmed', seconds },
+  };
+}

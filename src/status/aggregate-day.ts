@@ -1,0 +1,174 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import { after, type Clock, DAY, SECOND } from '../clock.ts';
+import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import type { Server } from '../servers/server.ts';
+import type { DailyStats } from './daily-stats.ts';
+import { type EdgeReport, reportEdges, reportsAt, without } from './report-edges.ts';
+import { inSlices, type SliceOptions } from './server-slices.ts';
+import type { StatusSample } from './status-sample.ts';
+import { LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
+
+/** What a day is computed from and written to. */
+export type Aggregating = {
+  servers: Collection<Server>;
+  statusSamples: Collection<StatusSample>;
+  dailyStats: Collection<DailyStats>;
+  clock: Clock;
+};
+
+/** A day older than this many days is never computed from samples: they are gone, or going. */
+export const SAMPLE_DAYS = 34;
+
+/** The day's samples are gone; what was computed or imported of it stands. */
+export class DayTooOldError extends Error {
+  readonly code = 'day-too-old';
+
+  constructor(day: string, first: string) {
+    super(
+      `${day} is too old to be computed: its samples are gone. The first day that can be computed is ${first}.`,
+    );
+    this.name = 'DayTooOldError';
+  }
+}
+
+/** The day still goes on, or has not begun. */
+export class DayNotOverError extends Error {
+  readonly code = 'day-not-over';
+
+  constructor(day: string, last: string) {
+    super(`${day} is not over yet. The last day that can be computed is ${last}.`);
+    this.name = 'DayNotOverError';
+  }
+}
+
+/** The UTC days that can be computed at `now`. */
+export function computableDays(now: Date): { first: string; last: string } {
+  const today = dayOf(now);
+  return { first: addDays(today, -SAMPLE_DAYS), last: addDays(today, -1) };
+}
+
+/** @throws {DayTooOldError} or {DayNotOverError} */
+export function requireComputable(day: string, now: Date): void {
+  const { first, last } = computableDays(now);
+  if (day > last) throw new DayNotOverError(day, last);
+  if (day < first) throw new DayTooOldError(day, first);
+}
+
+/**
+ * Computes the `daily_stats` of a finished UTC day from its samples and replaces what stood there; a server of
+ * which nothing is known on that day gets none. Servers that reported again on that day after days of silence get
+ * their silent days computed too: only now is it known that a gap ended.
+ *
+ * Interrupted, the day is partly computed: running it again completes it. Two runs at once do the same.
+ *
+ * @param day - `2026-11-21`
+ * @returns how many servers were looked at
+ * @throws {DayTooOldError} {DayNotOverError}; the signal's reason
+ */
+export async function aggregateDay(
+  deps: Aggregating,
+  day: string,
+  options: SliceOptions = {},
+): Promise<{ servers: number }> {
+  const now = deps.clock.now();
+  requireComputable(day, now);
+  return inSlices(deps, options, async (slice) => {
+    const serverIds = slice.map(({ _id }) => _id);
+    const before = await computeSlice(deps, day, serverIds, now);
+    for (const [silent, ids] of await silentDays(deps, day, serverIds, { before, now })) {
+      await computeSlice(deps, silent, ids, now);
+    }
+  });
+}
+
+/** @returns the reports that stood when the day began */
+async function computeSlice(
+  { statusSamples, ...deps }: Aggregating,
+  day: string,
+  serverIds: ObjectId[],
+  now: Date,
+): Promise<EdgeReport[]> {
+  const start = startOf(day);
+  const end = after(start, DAY);
+  const { before, behind } = await reportEdges({ statusSamples }, serverIds, { start, end, now });
+  const inDay = { serverId: { $in: serverIds }, at: { $gte: start, $lt: end } };
+  const reports: Document[] = [
+    { $match: { ...inDay, source: 'report' } },
+    { $unionWith: { pipeline: [{ $documents: [...before, ...behind] }] } },
+    ...reportSpans(start, end),
+    { $group: { _id: '$serverId', ...REPORT_SUMS, known: { $max: KNOWN } } },
+    { $match: { known: true } },
+    { $project: { reports: sums(REPORT_SUMS) } },
+  ];
+  const pipeline: Document[] = [
+    { $match: { ...inDay, source: 'probe' } },
+    { $group: { _id: '$serverId', ...PROBE_SUMS } },
+    { $project: { probes: withinDay() } },
+    { $unionWith: { coll: statusSamples.collectionName, pipeline: reports } },
+    { $group: { _id: '$_id', probes: { $max: '$probes' }, reports: { $max: '$reports' } } },
+    {
+      $project: {
+        _id: 0,
+        serverId: '$_id',
+        day,
+        probes: { $ifNull: ['$probes', NO_SUMS] },
+        reports: { $ifNull: ['$reports', NO_SUMS] },
+      },
+    },
+    // Both sources are replaced whole; `_id` stays.
+    { $merge: { into: deps.dailyStats.collectionName, on: ['serverId', 'day'], whenMatched: 'merge' } },
+  ];
+  await statusSamples.aggregate(pipeline).toArray();
+  return before;
+}
+
+/** Whether a report says anything of the day: it fell in it, or its time or the gap behind it reached into it. */
+const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
+
+function sums(of: Document): Document {
+  return Object.fromEntries(Object.keys(of).map((name) => [name, `$${name}`]));
+}
+
+/**
+ * Seconds of probes may overlap, after a restart or at midnight. A day has 86,400: where there are more, all sums
+ * shrink in proportion, which leaves uptime and averages as they are.
+ */
+function withinDay(): Document {
+  const total = { $add: ['$onlineSeconds', '$offlineSeconds', '$unconfirmedSeconds', '$canarySeconds'] };
+  const share = { $divide: [DAY / SECOND, { $max: [total, DAY / SECOND] }] };
+  const { peakPlayers, ...scaled } = sums(PROBE_SUMS);
+  const fields = Object.entries(scaled).map(([name, sum]) => [name, { $multiply: [sum, share] }]);
+  return { ...Object.fromEntries(fields), peakPlayers };
+}
+
+/**
+ * The days before `day`, each with the servers whose reports were silent on it and began again on `day`. A gap that
+ * ended on the next day needs none of this: every day is computed again a day later.
+ */
+async function silentDays(
+  deps: Aggregating,
+  day: string,
+  serverIds: ObjectId[],
+  { before, now }: { before: EdgeReport[]; now: Date },
+): Promise<Map<string, ObjectId[]>> {
+  const start = startOf(day);
+  const dayBefore = after(start, -DAY);
+  const first = computableDays(now).first;
+  const steady = before.filter(({ at }) => at >= dayBefore);
+  const begun = await reportsAt(deps, 'first', without(serverIds, steady), start, after(start, DAY));
+  const longAway = without(
+    begun.map(({ serverId }) => serverId),
+    before,
+  );
+  const older = await reportsAt(deps, 'last', longAway, startOf(first), after(start, -LONGEST_GAP_MS));
+  const days = new Map<string, ObjectId[]>();
+  const returned = new Set(begun.map(({ serverId }) => serverId.toHexString()));
+  for (const { serverId, at } of [...before, ...older]) {
+    if (!returned.has(serverId.toHexString())) continue;
+    const until = dayOf(after(at, LONGEST_GAP_MS));
+    for (let silent = dayOf(at); silent < day && silent <= until; silent = addDays(silent, 1)) {
+      if (silent >= first) days.set(silent, [...(days.get(silent) ?? []), serverId]);
+    }
+  }
+  return days;
+}

@@ -1,0 +1,93 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { addDays, dayOf } from '../periods/period-marks.ts';
+import type { Server } from '../servers/server.ts';
+import { sourceAt } from './current-status.ts';
+import type { DailyStats } from './daily-stats.ts';
+import { inSlices, type SliceOptions } from './server-slices.ts';
+
+type Figuring = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
+
+/** Players: the 7 whole days before today. Latency and uptime: the 30 (design, "Periods and figures"). */
+const PLAYER_DAYS = 7;
+const UPTIME_DAYS = 30;
+
+/** `a ÷ b`; `none` where b is 0. */
+const ratio = (a: unknown, b: unknown, none: unknown) => ({
+  $cond: [{ $gt: [b, 0] }, { $divide: [a, b] }, none],
+});
+
+/**
+ * Writes the figures of servers from their days, in the database: averages, peak, latency and uptime of the source
+ * that is believed now, and the uptime by probes alone. What is not known becomes 0 or null (contract, GET …/info).
+ * They change when a day passes, with new samples or without.
+ *
+ * @throws the signal's reason
+ */
+export async function refreshDailyFigures(deps: Figuring, options: SliceOptions = {}): Promise<void> {
+  const now = deps.clock.now();
+  await inSlices(deps, options, async (slice) => {
+    const reporting = slice.filter((server) => sourceAt(server, now) === 'reports').map(({ _id }) => _id);
+    const ids = slice.map(({ _id }) => _id);
+    await deps.servers
+      .aggregate([
+        { $match: { _id: { $in: ids } } },
+        ...figures(deps.dailyStats.collectionName, dayOf(now), reporting),
+        { $merge: { into: deps.servers.collectionName, whenMatched: 'merge', whenNotMatched: 'discard' } },
+      ])
+      .toArray();
+  });
+}
+
+function figures(dailyStats: string, today: string, reporting: ObjectId[]): Document[] {
+  return [
+    { $project: { source: { $cond: [{ $in: ['$_id', reporting] }, 'reports', 'probes'] } } },
+    {
+      $lookup: {
+        from: dailyStats,
+        localField: '_id',
+        foreignField: 'serverId',
+        let: { source: '$source' },
+        pipeline: [
+          { $match: { day: { $gte: addDays(today, -UPTIME_DAYS), $lt: today } } },
+          {
+            $set: {
+              own: { $cond: [{ $eq: ['$$source', 'reports'] }, '$reports', '$probes'] },
+              isRecent: { $gte: ['$day', addDays(today, -PLAYER_DAYS)] },
+            },
+          },
+          { $group: SUMS },
+        ],
+        as: 'sums',
+      },
+    },
+    { $set: { sums: { $first: '$sums' } } },
+    { $project: { daily: FIGURES } },
+  ];
+}
+
+const recent = (sum: string) => ({ $sum: { $cond: ['$isRecent', `$own.${sum}`, 0] } });
+
+const SUMS: Document = {
+  _id: null,
+  playerSeconds: recent('playerSeconds'),
+  recentSeconds: recent('onlineSeconds'),
+  peakPlayers: { $max: { $cond: ['$isRecent', '$own.peakPlayers', 0] } },
+  latencySum: { $sum: '$own.latencySum' },
+  latencySeconds: { $sum: '$own.latencySeconds' },
+  online: { $sum: '$own.onlineSeconds' },
+  offline: { $sum: '$own.offlineSeconds' },
+  probedOnline: { $sum: '$probes.onlineSeconds' },
+  probedOffline: { $sum: '$probes.offlineSeconds' },
+};
+
+const percentage = (online: string, offline: string) =>
+  ratio({ $multiply: [100, online] }, { $add: [online, offline] }, null);
+
+const FIGURES: Document = {
+  averagePlayers: ratio('$sums.playerSeconds', '$sums.recentSeconds', 0),
+  peakPlayers: { $ifNull: ['$sums.peakPlayers', 0] },
+  averageLatency: ratio('$sums.latencySum', '$sums.latencySeconds', null),
+  uptimePercentage: percentage('$sums.online', '$sums.offline'),
+  probedUptime: percentage('$sums.probedOnline', '$sums.probedOffline'),
+};

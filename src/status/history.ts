@@ -1,0 +1,224 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import { after, type Clock, DAY, HOUR, SECOND } from '../clock.ts';
+import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import type { Server, ServerStatus } from '../servers/server.ts';
+import { REPORT_STANDS_MS, type Source, sourceAt } from './current-status.ts';
+import type { DailyStats, DailySums } from './daily-stats.ts';
+import type { StatusSample } from './status-sample.ts';
+import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
+
+/** How far back a chart looks, and so how fine it is: samples, hours or days. */
+export type HistoryRange = '48h' | '30d' | 'all';
+
+/** Why nothing is known of a time: no check was made, failed checks were not confirmed, or our canary failed. */
+export type GreyReason = 'no-data' | 'unconfirmed' | 'canary';
+
+/** A sample, an hour or a day of a chart. Null is unknown, never zero: the line breaks there. */
+export type HistoryPoint = {
+  /** The time of the sample; the beginning of the hour or UTC day. */
+  at: Date;
+  /** Where it comes from; null where there is nothing. */
+  source: Source | null;
+  /** Over time online. */
+  averagePlayers: number | null;
+  peakPlayers: number | null;
+  /** Milliseconds, over time online. */
+  latencyMs: number | null;
+  /** Online time ÷ (online + offline), 0 to 1. */
+  onlineShare: number | null;
+  /** Only where `onlineShare` is null. */
+  reason: GreyReason | null;
+};
+
+export type History = { resolution: 'samples' | 'hours' | 'days'; points: HistoryPoint[] };
+
+type Reading = {
+  servers: Collection<Server>;
+  statusSamples: Collection<StatusSample>;
+  dailyStats: Collection<DailyStats>;
+  clock: Clock;
+};
+
+/**
+ * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples
+ * are those of both sources. An hour or a day comes from the source that is believed now, and from the other one
+ * where that has nothing. Every span without data is a point of nulls.
+ */
+export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
+  if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
+  const preferred = await sourceOf(deps, serverId);
+  return range === '30d'
+    ? { resolution: 'hours', points: await hourPoints(deps, serverId, preferred) }
+    : { resolution: 'days', points: await dayPoints(deps, serverId, preferred) };
+}
+
+async function sourceOf({ servers, clock }: Reading, serverId: ObjectId): Promise<Source> {
+  const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
+  return server ? sourceAt(server, clock.now()) : 'probes';
+}
+
+const nothing = (at: Date, reason: GreyReason = 'no-data'): HistoryPoint => ({
+  at,
+  source: null,
+  averagePlayers: null,
+  peakPlayers: null,
+  latencyMs: null,
+  onlineShare: null,
+  reason,
+});
+
+/** A sample stands for so many of its intervals, as the status does, and for no less than a report. */
+const INTERVALS_STOOD = 3;
+
+const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
+
+async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
+  const from = after(clock.now(), -2 * DAY);
+  const samples = statusSamples.find({ serverId, at: { $gte: from } }).sort({ at: 1 });
+  const points: HistoryPoint[] = [];
+  let known: Date | undefined;
+  for await (const { at, source, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
+    if (known && known < at) points.push(nothing(known));
+    const players = status === 'online' ? onlinePlayers : null;
+    points.push({
+      at,
+      source: source === 'report' ? 'reports' : 'probes',
+      averagePlayers: players,
+      peakPlayers: players,
+      latencyMs: status === 'online' ? (latencyMs ?? null) : null,
+      onlineShare: SHARE[status],
+      reason: status === 'unknown' ? (reason ?? 'unconfirmed') : null,
+    });
+    const stands = after(at, Math.max(INTERVALS_STOOD * seconds * SECOND, REPORT_STANDS_MS));
+    if (!known || stands > known) known = stands;
+  }
+  return points;
+}
+
+type BothSums = Partial<Record<Source, DailySums>>;
+
+async function hourPoints(
+  { statusSamples, clock }: Reading,
+  serverId: ObjectId,
+  preferred: Source,
+): Promise<HistoryPoint[]> {
+  const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
+  const end = { $add: [hour, HOUR] };
+  const now = clock.now();
+  const from = new Date(Math.ceil((now.getTime() - 30 * DAY) / HOUR) * HOUR);
+  const samplesFrom = (source: StatusSample['source']) => ({
+    $match: { serverId, at: { $gte: from, $lte: now }, source },
+  });
+  const grouped = (source: Source, sums: Document): Document[] => [
+    { $group: { _id: hour, ...sums } },
+    { $set: { source } },
+  ];
+  const hours = statusSamples.aggregate<DailySums & { _id: Date; source: Source }>([
+    samplesFrom('probe'),
+    ...grouped('probes', PROBE_SUMS),
+    {
+      $unionWith: {
+        coll: statusSamples.collectionName,
+        // A report counts within its own hour.
+        pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
+      },
+    },
+  ]);
+  const known = new Map<number, BothSums>();
+  for await (const { _id, source, ...sums } of hours) {
+    known.set(_id.getTime(), { ...known.get(_id.getTime()), [source]: sums });
+  }
+  return everySlot(known, HOUR, preferred);
+}
+
+async function dayPoints(
+  { dailyStats }: Reading,
+  serverId: ObjectId,
+  preferred: Source,
+): Promise<HistoryPoint[]> {
+  const known = new Map<number, BothSums>();
+  for await (const { day, probes, reports } of dailyStats
+    .find({ serverId }, { projection: { foldedMoments: 0 } })
+    .sort({ day: 1 })) {
+    known.set(startOf(day).getTime(), { probes, reports });
+  }
+  return everySlot(known, DAY, preferred);
+}
+
+/** A point for each hour or day from the first known one to the last. */
+function everySlot(known: Map<number, BothSums>, slotMs: number, preferred: Source): HistoryPoint[] {
+  const times = [...known.keys()].toSorted((a, b) => a - b);
+  const last = times.at(-1);
+  const points: HistoryPoint[] = [];
+  if (last === undefined) return points;
+  for (let at = times[0] ?? last; at <= last; at += slotMs) {
+    points.push(slotPoint(new Date(at), known.get(at) ?? {}, preferred));
+  }
+  return points;
+}
+
+function slotPoint(at: Date, both: BothSums, preferred: Source): HistoryPoint {
+  const other: Source = preferred === 'probes' ? 'reports' : 'probes';
+  const source = [preferred, other].find((source) => judgedSeconds(both[source]) > 0);
+  const sums = source && both[source];
+  if (!source || !sums) return nothing(at, reasonOf(both.probes));
+  const online = sums.onlineSeconds;
+  return {
+    at,
+    source,
+    averagePlayers: online > 0 ? sums.playerSeconds / online : null,
+    peakPlayers: online > 0 ? sums.peakPlayers : null,
+    latencyMs: sums.latencySeconds > 0 ? sums.latencySum / sums.latencySeconds : null,
+    onlineShare: online / judgedSeconds(sums),
+    reason: null,
+  };
+}
+
+function judgedSeconds(sums: DailySums | undefined): number {
+  return sums ? sums.onlineSeconds + sums.offlineSeconds : 0;
+}
+
+function reasonOf(probes: DailySums | undefined): GreyReason {
+  if (!probes || probes.canarySeconds + probes.unconfirmedSeconds === 0) return 'no-data';
+  return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
+}
+
+/** One of the 30 whole UTC days before today; all in seconds, 86,400 together. */
+export type UptimeDay = {
+  day: string;
+  onlineSeconds: number;
+  offlineSeconds: number;
+  unknownSeconds: number;
+  /** What the unknown time consists of. */
+  unknown: Record<GreyReason, number>;
+};
+
+const UPTIME_DAYS = 30;
+
+/** The 30 whole UTC days before today, oldest first, by the source that is believed now (as `uptime_percentage`). */
+export async function uptimeDays(deps: Reading, serverId: ObjectId): Promise<UptimeDay[]> {
+  const source = await sourceOf(deps, serverId);
+  const today = dayOf(deps.clock.now());
+  const first = addDays(today, -UPTIME_DAYS);
+  const known = new Map<string, DailySums>();
+  for await (const stats of deps.dailyStats.find({ serverId, day: { $gte: first, $lt: today } })) {
+    known.set(stats.day, stats[source]);
+  }
+  return Array.from({ length: UPTIME_DAYS }, (_, i) => {
+    const day = addDays(first, i);
+    return uptimeDay(day, known.get(day));
+  });
+}
+
+function uptimeDay(day: string, sums: DailySums | undefined): UptimeDay {
+  const { onlineSeconds = 0, offlineSeconds = 0, unconfirmedSeconds = 0, canarySeconds = 0 } = sums ?? {};
+  const unknownSeconds = Math.max(DAY / SECOND - onlineSeconds - offlineSeconds, 0);
+  const noData = Math.max(unknownSeconds - unconfirmedSeconds - canarySeconds, 0);
+  return {
+    day,
+    onlineSeconds,
+    offlineSeconds,
+    unknownSeconds,
+    unknown: { 'no-data': noData, unconfirmed: unconfirmedSeconds, canary: canarySeconds },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Document } from 'mongodb';
+import { DAY, SECOND } from '../clock.ts';
+import { REPORT_STANDS_MS } from './current-status.ts';
+
+/**
+ * After so long without a report a server is not judged by its reports any more (see `sourceAt`): no more of a gap
+ * than this counts as offline.
+ */
+export const LONGEST_GAP_MS = 7 * DAY;
+
+/** For how many seconds a sample counts as what; expressions of an aggregation. */
+type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
+
+/**
+ * The accumulators of a `$group` that give the sums of daily-stats.ts. A null is no number to `$sum`: a sample
+ * without latency adds nothing.
+ */
+function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
+  return {
+    onlineSeconds: { $sum: online },
+    offlineSeconds: { $sum: offline },
+    unconfirmedSeconds: { $sum: unconfirmed },
+    canarySeconds: { $sum: canary },
+    playerSeconds: { $sum: { $multiply: [online, '$onlinePlayers'] } },
+    latencySum: { $sum: { $multiply: [online, '$latencyMs'] } },
+    latencySeconds: { $sum: { $cond: [{ $isNumber: '$latencyMs' }, online, 0] } },
+    peakPlayers: { $max: { $cond: [counted, '$onlinePlayers', 0] } },
+  };
+}
+
+const hasStatus = (status: string) => ({ $eq: ['$status', status] });
+const isCanary = { $eq: ['$reason', 'canary'] };
+const secondsWhere = (...all: unknown[]) => ({ $cond: [{ $and: all }, '$seconds', 0] });
+
+/** The sums of probes: each counts for its seconds, wholly in the day or hour in which it was made. */
+export const PROBE_SUMS: Document = sumsOf({
+  online: { $cond: [hasStatus('online'), '$seconds', 0] },
+  offline: { $cond: [hasStatus('offline'), '$seconds', 0] },
+  unconfirmed: secondsWhere(hasStatus('unknown'), { $not: isCanary }),
+  canary: secondsWhere(hasStatus('unknown'), isCanary),
+  counted: hasStatus('online'),
+});
+
+/** The sums of reports after `reportSpans`. */
+export const REPORT_SUMS: Document = sumsOf({
+  online: '$onlineFor',
+  offline: '$offlineFor',
+  unconfirmed: 0,
+  canary: 0,
+  counted: '$isInside',
+});
+
+/** The sums of a source of which there is no sample. */
+export const NO_SUMS: Document = {
+  onlineSeconds: 0,
+  offlineSeconds: 0,
+  unconfirmedSeconds: 0,
+  canarySeconds: 0,
+  playerSeconds: 0,
+  latencySum: 0,
+  latencySeconds: 0,
+  peakPlayers: 0,
+};
+
+const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
+const secondsBetween = (from: unknown, to: unknown) => ({
+  $max: [0, { $divide: [{ $subtract: [to, from] }, SECOND] }],
+});
+
+/**
+ * Stages that say of each report how many seconds between `start` and `end` it was online (to the next report, at
+ * most 15 minutes) and offline (the rest of the time to the next one, up to 7 days after the report). Behind the
+ * newest report there is no gap yet: nothing is known of that time.
+ */
+export function reportSpans(start: unknown, end: unknown): Document[] {
+  const stood = { $add: ['$at', REPORT_STANDS_MS] };
+  return [
+    {
+      $setWindowFields: {
+        partitionBy: '$serverId',
+        sortBy: { at: 1 },
+        output: { next: { $shift: { output: '$at', by: 1, default: null } } },
+      },
+    },
+    {
+      $set: {
+        isInside: { $and: [{ $gte: ['$at', start] }, { $lt: ['$at', end] }] },
+        // `$min` passes over the null of the newest report.
+        onlineFor: secondsBetween(later('$at', start), { $min: [stood, '$next', end] }),
+        offlineFor: {
+          $cond: [
+            { $eq: ['$next', null] },
+            0,
+            secondsBetween(later(stood, start), {
+              $min: [{ $add: ['$at', LONGEST_GAP_MS] }, '$next', end],
+            }),
+          ],
+        },
+      },
+    },
+  ];
+}

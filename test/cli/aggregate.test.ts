@@ -1,0 +1,58 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { after, HOUR } from '../../src/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { insert, probe } from '../status/samples.ts';
+import { openTerminal, type Terminal } from './tallyport.ts';
+
+let terminal: Terminal;
+
+beforeAll(async () => {
+  terminal = await openTerminal();
+});
+afterAll(() => terminal.close());
+
+const daysAgo = (days: number) => addDays(dayOf(new Date()), -days);
+
+describe('aggregate', () => {
+  it('computes one day, or all finished ones since one, and the figures', async () => {
+    const { server_id } = await terminal.addServer('Alpha');
+    const serverId = new ObjectId(server_id);
+    const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
+    await insert(terminal.platform, [
+      probe(serverId, at(3), { onlinePlayers: 30 }),
+      probe(serverId, at(2), { status: 'offline' }),
+      probe(serverId, at(1), { onlinePlayers: 10 }),
+    ]);
+    const one = await terminal.run(`aggregate --day ${daysAgo(3)}`);
+    expect(one).toMatchObject({ code: 0, stdout: `${daysAgo(3)}: 1 server\n`, stderr: '' });
+    const daily = async () => (await terminal.platform.servers.findOne({ _id: serverId }))?.daily;
+    expect(await daily()).toMatchObject({ averagePlayers: 30, uptimePercentage: 100 });
+
+    const since = await terminal.run(`aggregate --since ${daysAgo(3)} --json`);
+    expect(since.json).toEqual({ days: [3, 2, 1].map((days) => ({ day: daysAgo(days), servers: 1 })) });
+    expect(await daily()).toMatchObject({ averagePlayers: 20, peakPlayers: 30 });
+    expect((await daily())?.uptimePercentage).toBeCloseTo(66.67, 1);
+  });
+
+  it.each([
+    ['a day that is not over', () => `--day ${daysAgo(0)}`, 'day-not-over', /is not over yet/],
+    ['a day to come', () => `--since ${daysAgo(-2)}`, 'day-not-over', /is not over yet/],
+    ['a day whose samples are gone', () => `--day ${daysAgo(35)}`, 'day-too-old', /its samples are gone/],
+  ])('refuses %s', async (_, options, code, says) => {
+    const { code: exitCode, json } = await terminal.run(`aggregate ${options()} --json`);
+    expect(exitCode).toBe(1);
+    expect(json).toEqual({ error: expect.stringMatching(says), code });
+  });
+
+  it.each([
+    '',
+    ' --day yesterday',
+    ' --day 2026-02-30',
+    ' --day 2026-11-01 --since 2026-11-01',
+  ])('asks for one day: aggregate%s', async (options) => {
+    const ended = await terminal.run(`aggregate${options}`);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('a day such as 2026-11-20');
+  });
+});

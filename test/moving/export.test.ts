@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { DAY } from '../../src/clock.ts';
+import { type Export, exportSamples, exportVotes } from '../../src/moving/export.ts';
+import { writeVotes } from '../../src/moving/import-votes.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { listedServer } from './importing.ts';
+
+async function linesOf({ lines }: Export): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const line of lines) {
+    expect(line.endsWith('\n')).toBe(true);
+    found.push(JSON.parse(line));
+  }
+  return found;
+}
+
+it('votes are exported oldest first, without excluded ones', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const first = new Date('2026-01-01T00:00:00.000Z');
+  const votes = ['Steve', 'Alex', 'Kim'].map((username, index) => ({
+    serverId,
+    username,
+    votedAt: new Date(first.getTime() + (3 - index) * DAY),
+  }));
+  await writeVotes(platform, votes);
+  await platform.votes.updateOne({ serverId, username: 'Alex' }, { $set: { excludedAt: new Date() } });
+
+  const exported = await exportVotes(platform, serverId, {});
+  expect(exported.total).toBe(2);
+  expect(await linesOf(exported)).toEqual([
+    { server_id: serverId.toHexString(), username: 'Kim', voted_at: '2026-01-02T00:00:00.000Z' },
+    { server_id: serverId.toHexString(), username: 'Steve', voted_at: '2026-01-04T00:00:00.000Z' },
+  ]);
+  const since = new Date('2026-01-02T00:00:00.001Z');
+  expect((await exportVotes(platform, serverId, { since })).total).toBe(1);
+  expect((await exportVotes(platform, serverId, { until: since })).total).toBe(1);
+});
+
+it('samples of probes, of reports and of checks that did not count are exported as they are', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const at = new Date();
+  const figures = { serverId, onlinePlayers: 3, maxPlayers: 9, latencyMs: 1.5 };
+  await platform.statusSamples.insertMany([
+    { at, source: 'probe', seconds: 60, status: 'online', ...figures },
+    { at: new Date(at.getTime() + 1), source: 'report', seconds: 0, status: 'online', ...figures },
+    {
+      at: new Date(at.getTime() + 2),
+      source: 'probe',
+      seconds: 300,
+      status: 'unknown',
+      reason: 'canary',
+      serverId,
+      onlinePlayers: 0,
+      maxPlayers: 0,
+      latencyMs: null,
+    },
+  ]);
+  const same = { server_id: serverId.toHexString(), online_players: 3, max_players: 9, latency_ms: 1.5 };
+
+  expect(await linesOf(await exportSamples(platform, serverId, {}))).toEqual([
+    { ...same, at: at.toISOString(), online: true, seconds: 60 },
+    { ...same, at: expect.any(String), online: true, source: 'report' },
+    {
+      server_id: serverId.toHexString(),
+      at: expect.any(String),
+      online: null,
+      online_players: 0,
+      max_players: 0,
+      latency_ms: null,
+      seconds: 300,
+      reason: 'canary',
+    },
+  ]);
+});

@@ -1,0 +1,81 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { MINUTE } from '../../src/clock.ts';
+import { ConfigError } from '../../src/config.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { createCanary } from '../../src/probing/canary.ts';
+import { JavaServer } from '../support/game-servers.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+function canary(addresses = '') {
+  const config = testConfig({ CANARY_ADDRESSES: addresses, ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  const clock = stoppedClock();
+  return { clock, canary: createCanary({ config, clock, ask: createAsk(config) }) };
+}
+
+async function responder(): Promise<JavaServer> {
+  const server = new JavaServer();
+  await server.start();
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+const failing = { lastSeenOnline: true, answered: false };
+const fine = { lastSeenOnline: true, answered: true };
+
+it('works while a responder accepts connections, and not when it is gone', async () => {
+  const server = await responder();
+  const { canary: one } = canary(`127.0.0.1:${server.port}`);
+  expect(await one.works()).toBe(true);
+  await server.stop();
+  expect(await one.works()).toBe(false);
+  await server.start();
+  expect(await one.works()).toBe(true);
+});
+
+it('asks a game server as one, and needs only one of several', async () => {
+  const [alive, dead] = [await responder(), await responder()];
+  dead.manner = { closeAfter: 0 };
+  expect(await canary(`minecraft@127.0.0.1:${dead.port}`).canary.works()).toBe(false);
+  const both = `minecraft@127.0.0.1:${dead.port}, minecraft@127.0.0.1:${alive.port}`;
+  expect(await canary(both).canary.works()).toBe(true);
+});
+
+it('shares one check among the failures of a moment', async () => {
+  const server = await responder();
+  const { canary: one } = canary(`minecraft@127.0.0.1:${server.port}`);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => one.works()));
+  expect(new Set(answers)).toEqual(new Set([true]));
+  expect(server.asked).toBeLessThanOrEqual(2);
+});
+
+it('takes a game of no list for a fault of configuration', () => {
+  expect(() => canary('minecrafft@127.0.0.1:1')).toThrow(ConfigError);
+});
+
+it('without addresses fails when more than half of the servers last seen online fail within a minute', async () => {
+  const { canary: listing, clock } = canary();
+  for (let i = 0; i < 10; i += 1) listing.note(`fine ${i}`, fine);
+  for (let i = 0; i < 10; i += 1) listing.note(`failing ${i}`, failing);
+  expect(await listing.works()).toBe(true);
+  listing.note('one more', failing);
+  expect(await listing.works()).toBe(false);
+  listing.note('one more', fine);
+  expect(await listing.works()).toBe(true);
+  for (let i = 0; i < 10; i += 1) listing.note(`failing too ${i}`, failing);
+  expect(await listing.works()).toBe(false);
+  clock.move(MINUTE + 1);
+  expect(await listing.works()).toBe(true);
+});
+
+it('without addresses lets a listing of three servers say that all are offline', async () => {
+  const { canary: listing } = canary();
+  for (const server of ['a', 'b', 'c']) listing.note(server, failing);
+  expect(await listing.works()).toBe(true);
+});
+
+it('without addresses takes no notice of servers that were not online', async () => {
+  const { canary: listing } = canary();
+  for (let i = 0; i < 100; i += 1) listing.note(`dead ${i}`, { lastSeenOnline: false, answered: false });
+  expect(await listing.works()).toBe(true);
+});

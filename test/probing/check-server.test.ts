@@ -1,0 +1,246 @@
+import { ObjectId, UUID } from 'mongodb';
+import { expect, it } from 'vitest';
+import { after, MINUTE, SECOND } from '../../src/clock.ts';
+import { REACHABLE } from '../../src/delivery/listener.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import type { Ask } from '../../src/probing/ask.ts';
+import { checkNow } from '../../src/probing/check-now.ts';
+import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
+import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { editServer, removeServer } from '../../src/servers/listing.ts';
+import { latencyAt, sourceAt, statusAt } from '../../src/status/current-status.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
+import { type ProbingBench, probingBench } from './probing-bench.ts';
+
+/** One round: the server, if it is due, is claimed and checked. */
+async function probe({ platform, deps, serverId }: ProbingBench) {
+  await claimDueServers(platform);
+  const checked = await checkClaimedServer(deps, serverId);
+  await platform.queues['probe-servers'].obliterate({ force: true });
+  return checked;
+}
+
+/** The same bench, in which something happens while the server is asked. */
+function meanwhile(bench: ProbingBench, happens: () => Promise<unknown>): ProbingBench {
+  const ask: Ask = async (...asked) => {
+    const answer = await bench.deps.ask(...asked);
+    await happens();
+    return answer;
+  };
+  return { ...bench, deps: { ...bench.deps, ask } };
+}
+
+it('records an answer: figures, state and a sample that stands for the planned interval', async () => {
+  const bench = await probingBench();
+  bench.far.said = { motd: 'Hello', version: '1.21', online: 7, max: 30 };
+  expect(await probe(bench)).toMatchObject({ kind: 'recorded', end: 'answered' });
+  const server = await bench.server();
+  const now = bench.clock.now();
+  expect(server.current).toMatchObject({ onlinePlayers: 7, maxPlayers: 30, motd: 'Hello', version: '1.21' });
+  expect(server.current.checkedAt).toEqual(now);
+  expect(statusAt(server, now)).toBe('online');
+  expect(latencyAt(server, now)).toBeGreaterThanOrEqual(0);
+  expect(await bench.samples()).toMatchObject([
+    { at: now, source: 'probe', status: 'online', seconds: server.probe.claimSeconds, onlinePlayers: 7 },
+  ]);
+});
+
+it('keeps the last figures through failures, and says when it was checked', async () => {
+  const bench = await probingBench();
+  await probe(bench);
+  await bench.far.stop();
+  bench.clock.move(6 * MINUTE);
+  expect(await probe(bench)).toMatchObject({ kind: 'recorded', end: 'failed' });
+  const server = await bench.server();
+  expect(server.current).toMatchObject({ onlinePlayers: 3, motd: 'A quiet place' });
+  expect(server.current.checkedAt).toEqual(bench.clock.now());
+  expect((await bench.samples()).at(-1)).toMatchObject({ status: 'unknown', reason: 'unconfirmed' });
+});
+
+it('keeps the last message and version when an answer has none', async () => {
+  const bench = await probingBench();
+  await probe(bench);
+  bench.far.said = { motd: '', version: '', online: 1, max: 1 };
+  bench.clock.move(6 * MINUTE);
+  await probe(bench);
+  expect((await bench.server()).current).toMatchObject({
+    motd: 'A quiet place',
+    version: '1.21.4',
+    maxPlayers: 1,
+  });
+});
+
+it('counts a job that runs twice once, also at the same time', async () => {
+  const bench = await probingBench();
+  await claimDueServers(bench.platform);
+  const ends = await Promise.all([1, 2, 3].map(() => checkClaimedServer(bench.deps, bench.serverId)));
+  expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['recorded', 'void', 'void']);
+  expect(await checkClaimedServer(bench.deps, bench.serverId)).toEqual({ kind: 'void' });
+  expect(await bench.samples()).toHaveLength(1);
+});
+
+it('lets a later claim, an edit and a removal make a check void', async () => {
+  const bench = await probingBench();
+  const { platform, clock, serverId } = bench;
+  const late = meanwhile(bench, async () => {
+    clock.move(10 * MINUTE);
+    await claimDueServers(platform);
+  });
+  expect(await probe(late)).toEqual({ kind: 'void' });
+
+  clock.move(10 * MINUTE);
+  await bench.far.stop();
+  const edited = meanwhile(bench, () => editServer(platform, serverId, { port: 4 }, 'test'));
+  expect(await probe(edited)).toEqual({ kind: 'void' });
+  expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: null, nextAt: clock.now() });
+  expect(await checkServer(edited.deps, await bench.server())).toMatchObject({ kind: 'recorded' });
+
+  const removed = meanwhile(bench, () => removeServer(platform, serverId, 'test'));
+  expect(await probe(removed)).toEqual({ kind: 'void' });
+  expect(await bench.samples()).toMatchObject([{ seconds: 0 }]);
+});
+
+it('makes an edited server due at once, its failures forgotten', async () => {
+  const bench = await probingBench();
+  await bench.far.stop();
+  for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
+  expect(statusAt(await bench.server(), bench.clock.now())).toBe('offline');
+  await bench.far.start();
+  await editServer(bench.platform, bench.serverId, { port: bench.far.port }, 'test');
+  expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
+  expect(await probe(bench)).toMatchObject({ end: 'answered' });
+});
+
+it('counts a check by hand and a probe that end in the same moment, both', async () => {
+  const bench = await probingBench();
+  await bench.far.stop();
+  const both = meanwhile(bench, async () => {
+    await checkServer(bench.deps, await bench.server());
+  });
+  expect(await probe(both)).toMatchObject({ kind: 'recorded', end: 'failed' });
+  expect((await bench.server()).probe).toMatchObject({ failures: 2, failuresByHand: 1 });
+});
+
+it('asks once more, at once, when an answer is broken', async () => {
+  const bench = await probingBench();
+  const { deps, far } = bench;
+  let asked = 0;
+  const ask: Ask = (...target) => {
+    far.manner = asked++ === 0 ? { closeAfter: 5 } : {};
+    return deps.ask(...target);
+  };
+  expect(await probe({ ...bench, deps: { ...deps, ask } })).toMatchObject({ end: 'answered' });
+  expect(asked).toBe(2);
+});
+
+it('does not let an older probe overwrite the figures of a newer report', async () => {
+  const bench = await probingBench();
+  const { platform, clock, serverId } = bench;
+  const reported = meanwhile(bench, async () => {
+    clock.move(SECOND);
+    await reportStatus(platform, serverId, { onlinePlayers: 11, maxPlayers: 50, version: 'new' });
+  });
+  await probe(reported);
+  expect((await bench.server()).current).toMatchObject({
+    onlinePlayers: 11,
+    maxPlayers: 50,
+    version: 'new',
+  });
+  clock.move(6 * MINUTE);
+  await probe(bench);
+  expect((await bench.server()).current).toMatchObject({ onlinePlayers: 3, maxPlayers: 20 });
+});
+
+it('believes reports while no probe is answered, and probes from the first answer on', async () => {
+  const bench = await probingBench();
+  const { platform, clock, serverId } = bench;
+  await bench.far.stop();
+  for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
+  await reportStatus(platform, serverId, { onlinePlayers: 2, maxPlayers: 5 });
+  expect(sourceAt(await bench.server(), clock.now())).toBe('reports');
+  expect(statusAt(await bench.server(), clock.now())).toBe('online');
+  await bench.far.start();
+  await checkServer(bench.deps, await bench.server());
+  expect(sourceAt(await bench.server(), clock.now())).toBe('probes');
+});
+
+it('says unknown and counts no failure while the canary is dead', async () => {
+  const bench = await probingBench({ CANARY_ADDRESSES: '127.0.0.1:1' });
+  await probe(bench);
+  await bench.far.stop();
+  for (let round = 0; round < 3; round += 1) {
+    bench.clock.move(6 * MINUTE);
+    expect(await probe(bench)).toMatchObject({ end: 'canary-failed' });
+  }
+  const server = await bench.server();
+  expect(server.probe).toMatchObject({ status: 'unknown', failures: 0 });
+  expect((await bench.samples()).slice(1)).toMatchObject(
+    Array.from({ length: 3 }, () => ({ status: 'unknown', reason: 'canary' })),
+  );
+}, 30_000);
+
+it('records nothing when the process stops in the middle of a check', async () => {
+  const bench = await probingBench();
+  bench.far.manner = { silent: true };
+  await claimDueServers(bench.platform);
+  const stop = new AbortController();
+  const checking = checkClaimedServer(bench.deps, bench.serverId, stop.signal);
+  stop.abort();
+  expect(await checking).toEqual({ kind: 'stopped' });
+  expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: expect.any(UUID) });
+  expect(await bench.samples()).toEqual([]);
+});
+
+it('counts what it refuses to ask as nothing', async () => {
+  const bench = await probingBench({ ALLOWED_PRIVATE_RANGES: '' });
+  expect(await probe(bench)).toMatchObject({ end: 'not-asked', probe: { fault: 'address-refused' } });
+  expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
+  expect(await bench.samples()).toEqual([]);
+});
+
+it('tests an unreachable vote listener when its server returns, and leaves a paused one alone', async () => {
+  const bench = await probingBench();
+  const { platform, clock, serverId } = bench;
+  const secret = new VotifierListener().token;
+  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port: 8_192, secret } as const;
+  const { _id } = await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  const later = after(clock.now(), 10 * MINUTE);
+  const breaker = { failures: 3, tests: 4, openSince: clock.now(), nextTestAt: later };
+  const nextTestAt = async () => (await platform.listeners.findOne({ _id }))?.breaker.nextTestAt;
+  await bench.far.stop();
+  await checkServer(bench.deps, await bench.server());
+  await bench.far.start();
+
+  await platform.listeners.updateOne({ _id }, { $set: { breaker, pause: { at: clock.now(), by: 'owner' } } });
+  await checkServer(bench.deps, await bench.server());
+  expect(await nextTestAt()).toEqual(later);
+
+  await bench.far.stop();
+  await checkServer(bench.deps, await bench.server());
+  await bench.far.start();
+  await platform.listeners.updateOne({ _id }, { $set: { pause: null } });
+  await platform.queues['forward-votes'].obliterate({ force: true });
+  await checkServer(bench.deps, await bench.server());
+  expect(await nextTestAt()).toEqual(clock.now());
+  expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+
+  await platform.listeners.updateOne({ _id }, { $set: { breaker: REACHABLE } });
+  await checkServer(bench.deps, await bench.server());
+  expect(await nextTestAt()).toBeUndefined();
+});
+
+it('lets an owner check five times at once and then every 12 s, over all processes', async () => {
+  const { deps, clock, serverId } = await probingBench();
+  const kinds = await Promise.all(Array.from({ length: 8 }, () => checkNow(deps, serverId)));
+  expect(kinds.filter(({ kind }) => kind === 'recorded')).toHaveLength(5);
+  expect(kinds.filter(({ kind }) => kind === 'refused')).toHaveLength(3);
+  expect(await checkNow(deps, serverId)).toEqual({
+    kind: 'refused',
+    nextAllowedAt: after(clock.now(), 12 * SECOND),
+  });
+  clock.move(12 * SECOND);
+  expect(await checkNow(deps, serverId)).toMatchObject({ kind: 'recorded', end: 'answered' });
+  expect(await checkNow(deps, serverId)).toMatchObject({ kind: 'refused' });
+  expect(await checkNow(deps, new ObjectId())).toEqual({ kind: 'not-found' });
+});

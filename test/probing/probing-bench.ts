@@ -1,0 +1,62 @@
+import { ObjectId, type WithId } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import { after, MINUTE } from '../../src/clock.ts';
+import type { Platform } from '../../src/platform.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { createCanary } from '../../src/probing/canary.ts';
+import type { Checking } from '../../src/probing/check-server.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import type { Server } from '../../src/servers/server.ts';
+import type { StatusSample } from '../../src/status/status-sample.ts';
+import { JavaServer } from '../support/game-servers.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+/** A platform with a stopped clock, one listed server and the game server behind it. */
+export type ProbingBench = {
+  platform: Platform;
+  clock: StoppedClock;
+  deps: Checking;
+  far: JavaServer;
+  serverId: ObjectId;
+  server(): Promise<WithId<Server>>;
+  samples(): Promise<StatusSample[]>;
+};
+
+/** A game server, stopped when the test ends. */
+export async function farServer(): Promise<JavaServer> {
+  const far = new JavaServer();
+  await far.start();
+  onTestFinished(() => far.stop());
+  return far;
+}
+
+/** Opens a platform of its own; nothing probes but what the test does. */
+export async function probingBench(env: Record<string, string> = {}): Promise<ProbingBench> {
+  // The past of a moment ago: samples are kept for 35 days from now.
+  const clock = stoppedClock(after(new Date(), -10 * MINUTE));
+  const opened = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', ...env });
+  const platform = { ...opened, clock };
+  const far = await farServer();
+  const ask = createAsk(platform.config);
+  const serverId = await listServer(platform, far.port);
+  return {
+    platform,
+    clock,
+    deps: { ...platform, ask, canary: createCanary({ ...platform, ask }) },
+    far,
+    serverId,
+    async server() {
+      const server = await platform.servers.findOne({ _id: serverId });
+      if (!server) throw new Error('not listed');
+      return server;
+    },
+    samples: () => platform.statusSamples.find({ serverId }).sort({ at: 1 }).toArray(),
+  };
+}
+
+/** Lists a Minecraft server on this machine. */
+export async function listServer(platform: Platform, port: number, game = 'minecraft'): Promise<ObjectId> {
+  const added = { name: 'Alpha Craft', address: '127.0.0.1', port, game };
+  return new ObjectId((await addServer(platform, added, 'test')).serverId);
+}

@@ -1,0 +1,116 @@
+import { ObjectId } from 'mongodb';
+import { expect, it, vi } from 'vitest';
+import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { addDays, dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
+import type { Platform } from '../../src/platform.ts';
+import { insert, listServer, probe } from '../status/samples.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { startScheduler, startWorker } from '../support/worker-process.ts';
+
+const PATIENT = { timeout: 30_000, interval: 20 };
+const ONLY_THIS = { args: ['aggregate-day'] };
+
+/** The newest day that is computed by now: it ended at least 10 minutes ago. */
+function lastDay(): string {
+  return addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
+}
+
+/** A server that was listed on `day`. */
+async function listOn(platform: Platform, day: string): Promise<ObjectId> {
+  const serverId = await listServer(platform);
+  await platform.servers.updateOne({ _id: serverId }, { $set: { listedAt: startOf(day) } });
+  return serverId;
+}
+
+function marks({ periodMarks }: Platform, work: string): Promise<string[]> {
+  return periodMarks
+    .find({ work })
+    .sort({ period: 1 })
+    .map(({ period }) => period)
+    .toArray();
+}
+
+it('computes each missed day once after three days without a scheduler, however many run then', async () => {
+  const platform = await testPlatform();
+  const last = lastDay();
+  const days = [-4, -3, -2, -1, 0].map((age) => addDays(last, age));
+  const [done = '', ...missed] = days;
+  const serverId = await listOn(platform, done);
+  await markDone(platform, 'aggregate-day', done);
+  await markDone(platform, 'aggregate-day-again', done);
+  await insert(
+    platform,
+    days.map((day) => probe(serverId, after(startOf(day), HOUR), { onlinePlayers: 8 })),
+  );
+  const worker = await startWorker(platform.config, ONLY_THIS);
+  await Promise.all([startScheduler(platform.config), startScheduler(platform.config)]);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual(days), PATIENT);
+  // Those that ended over a day ago need no second time.
+  expect(await marks(platform, 'aggregate-day-again')).toEqual(days.slice(0, -1));
+  const found = await platform.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
+  expect(found.map(({ day }) => day)).toEqual(missed);
+  const daily = (await platform.servers.findOne({ _id: serverId }))?.daily;
+  expect(daily).toMatchObject({ averagePlayers: 8, uptimePercentage: 100 });
+  const jobs = await platform.queues['aggregate-day'].getJobs(['completed']);
+  expect(jobs.map(({ name }) => name)).toContain(`Aggregate day: ${last}`);
+  expect(worker.lines.filter(({ event }) => event === 'job.failed')).toEqual([]);
+});
+
+it('computes a day again a day later', async () => {
+  const platform = await testPlatform();
+  const last = lastDay();
+  const serverId = await listOn(platform, last);
+  await insert(platform, [probe(serverId, after(startOf(last), HOUR))]);
+  const [worker, scheduler] = await Promise.all([
+    startWorker(platform.config, ONLY_THIS),
+    startScheduler(platform.config),
+  ]);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual([last]), PATIENT);
+  expect(await marks(platform, 'aggregate-day-again')).toEqual([]);
+  await Promise.all([worker.stop(), scheduler.stop()]);
+
+  await insert(platform, [probe(serverId, after(startOf(last), 2 * HOUR))]);
+  const tomorrow = { env: { CLOCK_OFFSET_MS: String(DAY) } };
+  await startWorker(platform.config, { ...ONLY_THIS, ...tomorrow });
+  await startScheduler(platform.config, tomorrow);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day-again')).toEqual([last]), PATIENT);
+  expect(await platform.dailyStats.findOne({ serverId, day: last })).toMatchObject({
+    probes: { onlineSeconds: 600 },
+  });
+});
+
+it('completes the day of a worker that was killed half-way', async () => {
+  const platform = await testPlatform();
+  const day = lastDay();
+  const first = await listOn(platform, day);
+  const model = await platform.servers.findOne({ _id: first });
+  if (!model) throw new Error('not listed');
+  const crowd = Array.from({ length: 2_999 }, (_, i) => ({
+    ...model,
+    _id: new ObjectId(),
+    slug: `server-${i}`,
+  }));
+  await platform.servers.insertMany(crowd);
+  const all = [first, ...crowd.map(({ _id }) => _id)];
+  await insert(
+    platform,
+    all.map((serverId) => probe(serverId, after(startOf(day), HOUR))),
+  );
+  const computed = () => platform.dailyStats.countDocuments();
+
+  const killed = await startWorker(platform.config, ONLY_THIS);
+  await platform.queues['aggregate-day'].add('Aggregate day', { day });
+  await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...PATIENT, interval: 1 });
+  await killed.kill();
+  const half = await computed();
+  expect(half).toBeGreaterThan(0);
+  expect(half).toBeLessThan(all.length);
+  expect(await marks(platform, 'aggregate-day')).toEqual([]);
+
+  await startWorker(platform.config, ONLY_THIS);
+  await startScheduler(platform.config);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual([day]), PATIENT);
+  expect(await platform.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
+  const figured = await platform.servers.countDocuments({ 'daily.uptimePercentage': 100 });
+  expect(figured).toBe(all.length);
+});

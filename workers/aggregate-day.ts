@@ -1,0 +1,41 @@
+import type { Processor } from 'bullmq';
+import type { Platform } from '../src/platform.ts';
+import { type Payload, QUEUES } from '../src/queues.ts';
+import { aggregateDay } from '../src/status/aggregate-day.ts';
+import { refreshDailyFigures } from '../src/status/daily-figures.ts';
+import { markAggregated } from '../src/status/due-aggregates.ts';
+
+/**
+ * Computes the day that a job names and every server's figures, and marks the day. The progress in Bull Board is
+ * the share of the servers, in percent.
+ *
+ * @param stop - aborted when the worker stops: the day stays unmarked and is enqueued again
+ */
+export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
+  return async (job) => {
+    const { day } = QUEUES['aggregate-day'].payload.parse(job.data);
+    const begunAt = platform.clock.now();
+    let shown = 0;
+    const progress = (done: number, total: number) => {
+      const percent = Math.floor((100 * done) / Math.max(total, 1));
+      if (percent === shown) return;
+      shown = percent;
+      // Redis may be away: the day is computed all the same.
+      void job.updateProgress(percent).catch(() => undefined);
+    };
+    let servers: number;
+    try {
+      ({ servers } = await aggregateDay(platform, day, { progress, signal: stop }));
+      await refreshDailyFigures(platform, { signal: stop });
+    } catch (error) {
+      if (!stop.aborted) throw error;
+      // Another worker goes on at once.
+      await platform.producer.add('aggregate-day', { day }, { subject: day });
+      return { stopped: true };
+    }
+    await markAggregated(platform, day, begunAt);
+    const durationMs = platform.clock.now().getTime() - begunAt.getTime();
+    platform.log.info({ event: 'aggregate_day.done', day, servers, durationMs });
+    return { servers };
+  };
+}
