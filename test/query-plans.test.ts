@@ -5,11 +5,14 @@
  */
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MINUTE } from '../src/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
 import { setListener } from '../src/delivery/listeners.ts';
+import { dayOf } from '../src/periods/period-marks.ts';
 import { VotifierListener } from '../src/sample/votifier-listener.ts';
 import { issueToken } from '../src/servers/api-tokens.ts';
 import { makeToken } from '../src/servers/token-text.ts';
+import { historyOf, uptimeDays } from '../src/status/history.ts';
+import { insert, NOTHING, probe } from './status/samples.ts';
 import { addPast } from './support/crowd.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
 
@@ -40,6 +43,19 @@ beforeAll(async () => {
     reviews: 300,
     keys: 500,
   });
+  // As they come in, oldest first: 28 days of an hourly probe, and 2 of one every 5 minutes.
+  const from = after(now, -30 * DAY);
+  const hourly = Array.from({ length: 28 * 24 }, (_, i) => after(from, i * HOUR));
+  const often = Array.from({ length: 2 * 288 }, (_, i) => after(now, 5 * i * MINUTE - 2 * DAY));
+  await insert(
+    platform,
+    [...hourly, ...often].map((at) => probe(other.serverId, at)),
+  );
+  const days = Array.from({ length: 60 }, (_, i) => dayOf(after(now, -(i + 1) * DAY)));
+  const stats = [busy.serverId, ...ids].flatMap((serverId) => {
+    return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
+  });
+  await platform.dailyStats.insertMany(stats as never);
   for (let i = 0; i < 50; i++) {
     await issueToken(platform, { serverId: busy.serverId, name: `token ${i}` });
     const serverId = ids[i] ?? other.serverId;
@@ -56,16 +72,22 @@ beforeAll(async () => {
 afterAll(() => tallyport.close());
 
 /** The operations on the database that `request` makes, the note of the token's use included. */
-async function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
+function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
+  const { db } = tallyport.platform.mongo;
+  tallyport.clock.move(2 * MINUTE);
+  return profiled(async () => {
+    expect((await request()).status).toBe(status);
+    if (status === 401) return;
+    const noted = { ns: `${db.databaseName}.api_tokens`, op: 'update' };
+    await expect.poll(() => db.collection('system.profile').findOne(noted)).not.toBeNull();
+  });
+}
+
+async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   const { db } = tallyport.platform.mongo;
   const profile = db.collection('system.profile');
-  tallyport.clock.move(2 * MINUTE);
   await db.command({ profile: 2 });
-  expect((await request()).status).toBe(status);
-  if (status !== 401) {
-    const noted = { ns: `${db.databaseName}.api_tokens`, op: 'update' };
-    await expect.poll(() => profile.findOne(noted)).not.toBeNull();
-  }
+  await work();
   await db.command({ profile: 0 });
   const own = { ns: { $not: /system\.profile$/ }, 'command.profile': { $exists: false } };
   const operations = await profile.find(own).sort({ ts: 1 }).toArray();
@@ -153,6 +175,22 @@ test.each([
 ])('a call with %s', async (_, caller) => {
   const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);
   expect(operations.map(put).toSorted()).toEqual(['query api_tokens', 'query servers']);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test.each([
+  ['the newest samples of a chart', '48h', ['query status_samples', 'getmore status_samples']],
+  ['the hours of a chart', '30d', ['query servers', 'command status_samples', 'getmore status_samples']],
+  ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
+] as const)('%s', async (_, range, expected) => {
+  const operations = await profiled(() => historyOf(tallyport.platform, other.serverId, range));
+  expect([...new Set(operations.map(put))]).toEqual(expected);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('the thirty days of uptime', async () => {
+  const operations = await profiled(() => uptimeDays(tallyport.platform, busy.serverId));
+  expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
   for (const operation of operations) expectIndexed(operation);
 });
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';

@@ -51,8 +51,10 @@ it('computes each missed day once after three days without a scheduler, however 
   expect(found.map(({ day }) => day)).toEqual(missed);
   const daily = (await platform.servers.findOne({ _id: serverId }))?.daily;
   expect(daily).toMatchObject({ averagePlayers: 8, uptimePercentage: 100 });
-  const jobs = await platform.queues['aggregate-day'].getJobs(['completed']);
-  expect(jobs.map(({ name }) => name)).toContain(`Aggregate day: ${last}`);
+  await vi.waitFor(async () => {
+    const jobs = await platform.queues['aggregate-day'].getJobs(['completed']);
+    expect(jobs.map(({ name }) => name)).toContain(`Aggregate day: ${last}`);
+  }, PATIENT);
   expect(worker.lines.filter(({ event }) => event === 'job.failed')).toEqual([]);
 });
 

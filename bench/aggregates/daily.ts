@@ -1,0 +1,118 @@
+/**
+ * How long a day of many servers takes beside one bare aggregation that gives the same sums, on a mongod of its own,
+ * in turns: `node bench/aggregates/daily.ts [servers …]`, by default `2500 10000`. A day is 288 probes a server.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Db, MongoClient, ObjectId } from 'mongodb';
+import { after, DAY, MINUTE } from '../../src/clock.ts';
+import { bindCollections } from '../../src/collections.ts';
+import { ownEnvironment } from '../../src/config.ts';
+import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { MONGOD } from '../../src/embedded/mongod.ts';
+import { startService } from '../../src/embedded/service-process.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { startOf } from '../../src/periods/period-marks.ts';
+import { newProbeState } from '../../src/servers/listing.ts';
+import { aggregateDay } from '../../src/status/aggregate-day.ts';
+import { refreshDailyFigures } from '../../src/status/daily-figures.ts';
+import type { StatusSample } from '../../src/status/status-sample.ts';
+import { PROBE_SUMS } from '../../src/status/sum-samples.ts';
+
+const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
+
+/** Far from the end of the time that samples are kept. */
+const TODAY = '2028-03-01';
+const YESTERDAY = '2028-02-29';
+const ROUNDS = 288;
+const BATCH = 20_000;
+
+async function fill(db: Db, count: number): Promise<void> {
+  const { servers, statusSamples } = bindCollections(db);
+  const listedAt = startOf(YESTERDAY);
+  const ids = Array.from({ length: count }, () => new ObjectId());
+  const listed = ids.map((_id, i) => ({
+    _id,
+    slug: `server-${i}`,
+    listedAt,
+    removedAt: null,
+    probe: newProbeState(listedAt),
+    lastReport: null,
+  }));
+  await servers.insertMany(listed as never);
+  let batch: StatusSample[] = [];
+  // As they come in: one round of all servers after the other.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const at = after(startOf(YESTERDAY), (round * DAY) / ROUNDS);
+    for (const [i, serverId] of ids.entries()) {
+      const status = (i + round) % 50 === 0 ? 'offline' : 'online';
+      const onlinePlayers = (i * 7 + round) % 200;
+      const found = { status, onlinePlayers, maxPlayers: 200, latencyMs: (i + round) % 90 } as const;
+      batch.push({ at, serverId, source: 'probe', seconds: 300, ...found });
+      if (batch.length < BATCH) continue;
+      await statusSamples.insertMany(batch, { ordered: false });
+      batch = [];
+    }
+  }
+  if (batch.length > 0) await statusSamples.insertMany(batch, { ordered: false });
+}
+
+async function bare(db: Db): Promise<void> {
+  await db
+    .collection('status_samples')
+    .aggregate([
+      { $match: { at: { $gte: startOf(YESTERDAY), $lt: startOf(TODAY) } } },
+      { $group: { _id: '$serverId', ...PROBE_SUMS } },
+      { $merge: { into: 'bare_stats', whenMatched: 'replace' } },
+    ])
+    .toArray();
+}
+
+/** Ours and the bare one must have said the same of every server. */
+async function differences(db: Db): Promise<number> {
+  let differing = 0;
+  for await (const { serverId, probes } of db.collection('daily_stats').find({ day: YESTERDAY })) {
+    const { _id, ...sums } = (await db.collection('bare_stats').findOne({ _id: serverId })) ?? {};
+    if (Object.entries(sums).some(([name, sum]) => probes[name] !== sum)) differing += 1;
+  }
+  return differing;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return (performance.now() - began) / 1_000;
+}
+
+async function compare(db: Db, count: number): Promise<void> {
+  await migrateDatabase(db);
+  const filling = await seconds(() => fill(db, count));
+  console.log(`${count} servers, ${count * ROUNDS} samples (${filling.toFixed(1)} s to insert)`);
+  const deps = {
+    ...bindCollections(db),
+    clock: { now: () => after(startOf(TODAY), 10 * MINUTE) },
+  };
+  const ours = () => aggregateDay(deps, YESTERDAY);
+  for (const turn of ['first', 'again', 'once more']) {
+    // The first reader finds the samples less warm: it changes from turn to turn.
+    const native = turn === 'again' ? await seconds(() => bare(db)) : undefined;
+    const own = await seconds(ours);
+    const peer = native ?? (await seconds(() => bare(db)));
+    const ratio = (own / peer).toFixed(2);
+    console.log(`  ${turn}: ours ${own.toFixed(2)} s, bare ${peer.toFixed(2)} s, ratio ${ratio}`);
+  }
+  const figures = await seconds(() => refreshDailyFigures(deps));
+  console.log(`  figures: ${figures.toFixed(2)} s; servers that differ: ${await differences(db)}`);
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'tallyport-bench-'));
+const mongod = await startService(MONGOD, { binary: await findMongod(ownEnvironment(), console.log), dir });
+const client = await new MongoClient(MONGOD.address(mongod.port), { ignoreUndefined: true }).connect();
+try {
+  for (const count of sizes) await compare(client.db(`bench_${count}`), count);
+} finally {
+  await client.close();
+  await mongod.stop();
+  await rm(dir, { recursive: true, force: true });
+}
