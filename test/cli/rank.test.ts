@@ -1,0 +1,104 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { openTerminal, type Terminal } from './tallyport.ts';
+
+let terminal: Terminal;
+
+beforeAll(async () => {
+  terminal = await openTerminal();
+});
+afterAll(() => terminal.close());
+
+async function cast(serverId: string, username: string): Promise<string> {
+  const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
+  const end = await castVote(terminal.platform, request);
+  if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
+  return end.vote._id.toString();
+}
+
+it('ranks now, and explains a place by the figures that gave it', async () => {
+  const first = await terminal.addServer('First');
+  const middle = await terminal.addServer('Middle');
+  const voted = await terminal.addServer('Voted');
+  const notYet = await terminal.run(`rank explain ${voted.slug}`);
+  expect(notYet.stdout).toContain('not yet: it stands last until the next ranking');
+  await cast(voted.server_id, 'Steve');
+  await terminal.platform.servers.updateOne(
+    { _id: new ObjectId(first.server_id) },
+    { $set: { 'daily.probedUptime': 99.5 } },
+  );
+
+  expect((await terminal.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
+  expect((await terminal.run('rank')).stdout).toBe('Ranked 3 servers; 0 have another place than before.\n');
+  await cast(first.server_id, 'Later');
+  const { json } = await terminal.run(`rank explain ${first.slug} --json`);
+  expect(json).toMatchObject({
+    rank_position: 2,
+    votes_count: 0,
+    probed_uptime: 99.5,
+    listed: 3,
+    ranked_at: expect.stringMatching(/Z$/),
+    above: { slug: voted.slug, rank_position: 1, votes_count: 1, decided_by: 'votes' },
+    below: { slug: middle.slug, rank_position: 3, decided_by: 'uptime' },
+  });
+  const days = Object.entries(json.votes_by_day as Record<string, number>);
+  expect(days).toHaveLength(30);
+  expect(days.at(-1)).toEqual([new Date().toISOString().slice(0, 10), 1]);
+  const { stdout } = await terminal.run(`rank explain ${first.slug}`);
+  expect(stdout).toMatch(/Place: +2 of 3/);
+  expect(stdout).toMatch(
+    /1 +voted +1 +none .*by votes\n2 +first +0 +99\.50 % .*\n3 +middle .*by probed uptime/,
+  );
+  expect(stdout).toContain(': 0; 1 by now, which the next ranking counts.');
+});
+
+it('excludes votes with a reason, shows that they are, and takes it back', async () => {
+  const { slug, server_id } = await terminal.addServer('Flooded');
+  const voteId = await cast(server_id, 'Bought');
+  // Cast long enough ago for its counting to be over.
+  const votedAt = new Date(Date.now() - 60_000);
+  await terminal.platform.votes.updateOne({ serverId: new ObjectId(server_id) }, { $set: { votedAt } });
+  const since = new Date(votedAt.getTime() - 1_000).toISOString();
+  const until = new Date(votedAt.getTime() + 1_000).toISOString();
+  const exclude = (...more: string[]) =>
+    terminal.run(
+      `vote exclude ${slug} --since ${since} --until ${until} --json`,
+      '--reason',
+      'A flood',
+      ...more,
+    );
+  const votes = async () => (await terminal.run(`server show ${slug} --json`)).json.votes_count;
+  expect((await exclude('--token', 'f'.repeat(24))).json.code).toBe('token-not-found');
+
+  const { json } = await exclude();
+  expect(json).toMatchObject({ state: 'excluded', votes: 1, reason: 'A flood', by: 'cli', undone: null });
+  expect((await exclude()).json.exclusion_id).toBe(json.exclusion_id);
+  expect(await votes()).toBe(0);
+  expect((await terminal.run(`vote show ${voteId} --json`)).json).toMatchObject({
+    excluded_at: expect.stringMatching(/Z$/),
+    exclusions: [{ exclusion_id: json.exclusion_id, reason: 'A flood' }],
+  });
+  expect((await terminal.run(`vote show ${voteId}`)).stdout).toMatch(
+    /Excluded: +counts nowhere, by cli: «A flood»/,
+  );
+  expect((await terminal.run(`vote list ${slug}`)).stdout).toMatch(/Bought .* excluded\n/);
+  expect((await terminal.run(`vote exclusions ${slug}`)).stdout).toMatch(
+    / all +1 +excluded +cli, .*A flood\n/,
+  );
+
+  expect((await terminal.run(`vote include ${json.exclusion_id} --json`)).json).toMatchObject({
+    state: 'included',
+    undone: { by: 'cli' },
+  });
+  expect(await votes()).toBe(1);
+  expect((await terminal.run(`vote include ${'0'.repeat(24)} --json`)).json.code).toBe('exclusion-not-found');
+});
+
+it('refuses to exclude votes that are still to come', async () => {
+  const { slug } = await terminal.addServer('Future');
+  const ended = await terminal.run(
+    `vote exclude ${slug} --since 2026-01-01 --until 2999-01-01 --reason bought --json`,
+  );
+  expect(ended).toMatchObject({ code: 1, json: { code: 'range-not-over' } });
+});
