@@ -3,6 +3,8 @@ import type { Schema } from 'mongoose';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
+import { type WorkLease, workLeaseSchema } from './periods/work-lease-record.ts';
+import { type RankSnapshot, rankSnapshotSchema } from './ranking/rank-snapshot.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from './reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from './servers/api-token.ts';
 import { type Server, serverSchema } from './servers/server.ts';
@@ -11,6 +13,7 @@ import { type StatusSample, statusSampleSchema } from './status/status-sample.ts
 import { type IdempotencyKey, idempotencyKeySchema } from './votes/idempotency-key.ts';
 import { type Vote, voteSchema } from './votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from './votes/vote-counter.ts';
+import { type VoteExclusion, voteExclusionSchema } from './votes/vote-exclusion.ts';
 
 /** Every collection's schema, as `migrate` makes them and readiness checks them. */
 export const SCHEMAS: Schema[] = [
@@ -18,11 +21,14 @@ export const SCHEMAS: Schema[] = [
   apiTokenSchema,
   voteSchema,
   voteCounterSchema,
+  voteExclusionSchema,
   idempotencyKeySchema,
   listenerSchema,
   statusSampleSchema,
   dailyStatsSchema,
   periodMarkSchema,
+  workLeaseSchema,
+  rankSnapshotSchema,
   reviewSchema,
   reviewListSchema,
   auditEntrySchema,
@@ -34,11 +40,14 @@ export type Collections = {
   apiTokens: Collection<ApiToken>;
   votes: Collection<Vote>;
   voteCounters: Collection<VoteCounter>;
+  voteExclusions: Collection<VoteExclusion>;
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
   periodMarks: Collection<PeriodMark>;
+  workLeases: Collection<WorkLease>;
+  rankSnapshots: Collection<RankSnapshot>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
@@ -50,11 +59,14 @@ export function bindCollections(db: Db): Collections {
     apiTokens: db.collection('api_tokens'),
     votes: db.collection('votes'),
     voteCounters: db.collection('vote_counters'),
+    voteExclusions: db.collection('vote_exclusions'),
     idempotencyKeys: db.collection('idempotency_keys'),
     listeners: db.collection('listeners'),
     statusSamples: db.collection('status_samples'),
     dailyStats: db.collection('daily_stats'),
     periodMarks: db.collection('period_marks'),
+    workLeases: db.collection('work_leases'),
+    rankSnapshots: db.collection('rank_snapshots'),
     reviews: db.collection('reviews'),
     reviewLists: db.collection('review_lists'),
     auditLog: db.collection('audit_log'),

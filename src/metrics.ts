@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { SECOND } from './clock.ts';
+import { within } from './deadline.ts';
 import type { Protocol } from './delivery/listener.ts';
 import type { Outcome } from './delivery/outcomes.ts';
 import type { Platform } from './platform.ts';
 import type { Checked } from './probing/check-server.ts';
 import type { Check } from './probing/probe-state.ts';
+import { rankedAt } from './ranking/recompute-ranks.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /** How a call to cast a vote ended: `replayed` is an idempotency key's second answer, `unknown` a lost write. */
@@ -24,6 +26,8 @@ export type Metrics = {
   voteArrived(protocol: Protocol, latencyMs: number): void;
   /** A check of a game server ended. */
   probeEnded(outcome: ProbeOutcome): void;
+  /** A repair found a server's day wrong by so many votes. */
+  countersDrifted(votes: number): void;
   /** A request was answered. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
   requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
   /** The content type of `text()`. */
@@ -35,8 +39,11 @@ export type Metrics = {
 /** What counting takes from the platform. */
 export type MetricsSources = Pick<
   Platform,
-  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log'
+  'config' | 'servers' | 'votes' | 'listeners' | 'workLeases' | 'queues' | 'clock' | 'producerRedis' | 'log'
 >;
+
+/** A scrape waits no longer for MongoDB. */
+const SCRAPE_PATIENCE_MS = 2 * SECOND;
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** A vote may arrive at once or after three days. */
@@ -86,7 +93,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: REQUEST_BUCKETS,
     registers,
   });
+  const drift = new Counter({
+    name: 'tallyport_counter_drift_votes_total',
+    help: 'Votes by which counters differed from the votes themselves when they were repaired.',
+    registers,
+  });
   registerWaitingWork(registry, createWaitingWork(sources));
+  registerRanksAge(registry, sources);
 
   return {
     voteEnded: (result) => votes.inc({ result }),
@@ -97,6 +110,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       if (outcome === 'canary-failed') canary.set(0);
       else if (outcome === 'answered' || outcome === 'failed') canary.set(1);
     },
+    countersDrifted: (votes) => drift.inc(votes),
     requestEnded: ({ method, route, status, durationMs }) =>
       requests.observe({ method, route, status }, durationMs / SECOND),
     contentType: registry.contentType,
@@ -168,6 +182,22 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
     [],
     (gauge, { redisUp }) => gauge.set(redisUp ? 1 : 0),
   );
+}
+
+/** How old the ranking is. Absent before the first one, and while MongoDB does not say. */
+function registerRanksAge(registry: Registry, sources: MetricsSources): void {
+  const age = new Gauge({
+    name: 'tallyport_ranks_age_seconds',
+    help: 'Time since the ranking that stands was computed; it is every 10 minutes.',
+    registers: [],
+    async collect() {
+      const at = await within(SCRAPE_PATIENCE_MS, rankedAt(sources)).catch(() => null);
+      this.reset();
+      if (at) this.set((sources.clock.now().getTime() - at.getTime()) / SECOND);
+      else this.remove();
+    },
+  });
+  registry.registerMetric(age);
 }
 
 /** Measures every request that `app` answers, those of plugins registered later included. */

@@ -40,6 +40,24 @@ export const QUEUES = {
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
+  /** Counts the votes of a finished UTC day and puts the counters right; one job a day. */
+  'repair-counters': {
+    title: 'Repair counters',
+    payload: z.object({ day: z.iso.date() }),
+    key: (payload: { day: string }) => payload.day,
+  },
+  /** Gives every listed server its place. */
+  'recompute-ranks': {
+    title: 'Recompute ranks',
+    payload: z.object({}),
+    key: () => 'all',
+  },
+  /** Finishes an exclusion of votes, or its undoing, that was begun and cut short. */
+  'exclude-votes': {
+    title: 'Exclude votes',
+    payload: z.object({ exclusionId: objectId }),
+    key: (payload: { exclusionId: string }) => payload.exclusionId,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;

@@ -8,9 +8,12 @@ import { runProcess, type Work } from '../src/process.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/queues.ts';
 import { openRedis } from '../src/redis.ts';
 import { cleanUp } from './clean-up.ts';
+import { excludeVotesWorker } from './exclude-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
 import { probeServers } from './probe-servers.ts';
+import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
+import { repairCountersWorker } from './repair-counters.ts';
 
 /** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
@@ -31,6 +34,9 @@ function processors(
     'forward-votes': forwardVotes(platform, metrics, signals),
     'probe-servers': probeServers(platform, metrics, signals.stop),
     'clean-up': cleanUp(platform),
+    'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
+    'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
+    'exclude-votes': excludeVotesWorker(platform, signals.stop),
   };
 }
 

@@ -5,6 +5,7 @@ import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
 import { claimProbes } from './claim-probes.ts';
+import { enqueueExclusions, enqueueRanking, enqueueRepairs } from './enqueue-counting.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
 type Periodic = {
@@ -20,7 +21,12 @@ type Periodic = {
   enqueue(platform: Platform): Promise<boolean>;
 };
 
-const PERIODIC: Periodic[] = [{ name: 'clean-up', cron: '*/10 * * * *', enqueue: enqueueCleanUps }];
+const PERIODIC: Periodic[] = [
+  { name: 'clean-up', cron: '*/10 * * * *', enqueue: enqueueCleanUps },
+  { name: 'repair-counters', cron: '*/10 * * * *', enqueue: enqueueRepairs },
+  { name: 'recompute-ranks', cron: '*/10 * * * *', enqueue: enqueueRanking },
+  { name: 'exclude-votes', cron: '*/10 * * * *', enqueue: enqueueExclusions },
+];
 
 /** At the start Redis is mostly not connected yet, and the next round is far away. */
 const AGAIN_MS = SECOND;

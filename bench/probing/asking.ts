@@ -26,11 +26,14 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** Queries a second, and how many were not answered. */
-async function round(way: Way, places: Place[]): Promise<{ rate: number; failed: number }> {
+/** Queries a second, microseconds of this process's CPU time a query, and how many were not answered. */
+type Result = { rate: number; cpuUs: number; failed: number };
+
+async function round(way: Way, places: Place[]): Promise<Result> {
   let next = 0;
   let failed = 0;
   const began = performance.now();
+  const spent = process.cpuUsage();
   const worker = async () => {
     while (next < queries) {
       const place = places[next % places.length];
@@ -39,7 +42,9 @@ async function round(way: Way, places: Place[]): Promise<{ rate: number; failed:
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return { rate: (queries / (performance.now() - began)) * 1_000, failed };
+  const { user, system } = process.cpuUsage(spent);
+  const rate = (queries / (performance.now() - began)) * 1_000;
+  return { rate, cpuUs: (user + system) / queries, failed };
 }
 
 function median(values: number[]): number {
@@ -47,20 +52,31 @@ function median(values: number[]): number {
 }
 
 async function compare(name: string, places: Place[]): Promise<void> {
-  const rates: Record<string, number[]> = { ours: [], gamedig: [] };
-  let failed = 0;
+  const results: Record<string, Result[]> = { ours: [], gamedig: [] };
   for (let turn = 0; turn <= rounds; turn += 1) {
     for (const [way, one] of Object.entries(WAYS)) {
       const result = await round(one, places);
-      failed += result.failed;
       // The first turn warms up.
-      if (turn > 0) rates[way]?.push(result.rate);
+      if (turn > 0) results[way]?.push(result);
     }
   }
-  const ours = median(rates.ours ?? []);
-  const theirs = median(rates.gamedig ?? []);
-  const figures = `${ours.toFixed(0).padStart(7)} ${theirs.toFixed(0).padStart(9)}`;
-  console.log(`${name.padEnd(14)} ${figures} ${(ours / theirs).toFixed(2).padStart(6)} ${failed}`);
+  const figure = (way: string, of: (result: Result) => number) => median((results[way] ?? []).map(of));
+  const [ours, theirs] = ['ours', 'gamedig'].map((way) => figure(way, ({ rate }) => rate)) as [
+    number,
+    number,
+  ];
+  const failed = Object.values(results)
+    .flat()
+    .reduce((sum, result) => sum + result.failed, 0);
+  const cells = [
+    ours.toFixed(0),
+    theirs.toFixed(0),
+    (ours / theirs).toFixed(2),
+    figure('ours', ({ cpuUs }) => cpuUs).toFixed(0),
+    figure('gamedig', ({ cpuUs }) => cpuUs).toFixed(0),
+    String(failed),
+  ];
+  console.log(name.padEnd(14), ...cells.map((cell) => cell.padStart(10)));
 }
 
 /** The places of all games in turn. */
@@ -72,7 +88,8 @@ function mixed(places: Place[]): Place[] {
 const far = fork(new URL('responders.ts', import.meta.url));
 const [places] = (await once(far, 'message')) as [Place[]];
 console.log(`${queries} queries a round, ${concurrency} at once, median of ${rounds} rounds`);
-console.log('                ours/s gamedig/s  ratio unanswered');
+const head = ['ours/s', 'gamedig/s', 'ratio', 'ours µs', 'gamedig µs', 'unanswered'];
+console.log(' '.repeat(14), ...head.map((cell) => cell.padStart(10)));
 for (const [game, alike = []] of Object.entries(Object.groupBy(places, ({ game }) => game))) {
   await compare(game, alike);
 }

@@ -69,8 +69,9 @@ async function start(entry: string, ...args: string[]): Promise<ChildProcess> {
 /** Lists the servers as they stand in the middle of their life: seen online, due evenly over the round. */
 async function list(collections: Collections, places: Place[]): Promise<void> {
   const clock = { now: () => new Date() };
+  const producer = { add: async () => false };
   const added = { name: 'Bench', address: '127.0.0.1', port: 1, game: 'minecraft' };
-  const { serverId } = await addServer({ ...collections, clock }, added, 'bench');
+  const { serverId } = await addServer({ ...collections, clock, producer }, added, 'bench');
   const model = (await collections.servers.findOneAndDelete({ _id: new ObjectId(serverId) })) as Server;
   const now = clock.now();
   const servers = Array.from({ length: count }, (_, i) => {

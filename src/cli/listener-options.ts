@@ -10,31 +10,52 @@ import { sentence, systemReason } from './words.ts';
 /** What is typed after `listener set <server>`. */
 export type SetOptions = {
   protocol: Protocol;
-  host: string;
-  port: number;
+  host?: string;
+  port?: number;
   publicKeyFile?: string;
   token?: string;
+  url?: string;
   serviceName?: string;
 };
 
+/** What each protocol needs, by the names of its options; it takes no other of these. */
+const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
+  'votifier-v1': ['host', 'port', 'publicKeyFile'],
+  'votifier-v2': ['host', 'port', 'token'],
+  http: ['url'],
+};
+
+const NAMES = {
+  host: '--host',
+  port: '--port',
+  publicKeyFile: '--public-key-file',
+  token: '--token',
+  url: '--url',
+} as const;
+
 /**
- * Sees that the secret is the one that the protocol takes.
+ * Sees that what the protocol needs was typed, and nothing that only another one takes.
  *
  * @throws {CommandError} `wrong-use`; `token-malformed` for a token of our own API
  */
-export function requireSecret(_server: string, { protocol, publicKeyFile, token }: SetOptions): void {
-  const [wanted, given, other] =
-    protocol === 'votifier-v1'
-      ? (['--public-key-file', publicKeyFile, token] as const)
-      : (['--token', token, publicKeyFile] as const);
-  if (given === undefined) throw wrongUse(`${protocol} needs ${wanted}.`);
-  if (other !== undefined) throw wrongUse(`${protocol} takes ${wanted} alone.`);
+export function requireOptions(_server: string, options: SetOptions): void {
+  const { protocol, token } = options;
+  const needed = NEEDS[protocol];
+  const names = Object.keys(NAMES) as (keyof typeof NAMES)[];
+  const missing = needed.filter((name) => options[name] === undefined);
+  const foreign = names.filter((name) => options[name] !== undefined && !needed.includes(name));
+  if (missing.length > 0) throw wrongUse(`${protocol} needs ${listed(missing)}.`);
+  if (foreign.length > 0) throw wrongUse(`${protocol} takes ${listed(needed)}, not ${listed(foreign)}.`);
   if (token !== undefined && isTokenShaped(token.trim())) {
     throw new CommandError(
       'token-malformed',
       'This is an API token of Tallyport, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
     );
   }
+}
+
+function listed(names: (keyof typeof NAMES)[]): string {
+  return names.map((name) => NAMES[name]).join(' and ');
 }
 
 /**

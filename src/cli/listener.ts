@@ -1,5 +1,8 @@
 import { type Command, Option } from 'commander';
-import { EXPLANATIONS, listenerReason } from '../delivery/explanations.ts';
+import type { WithId } from 'mongodb';
+import { diagnoseListener } from '../delivery/diagnose-listener.ts';
+import { listenerReason } from '../delivery/explanations.ts';
+import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
 import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
 import {
   type ListenerView,
@@ -10,18 +13,17 @@ import {
   showListener,
 } from '../delivery/listeners.ts';
 import { createSend } from '../delivery/send-vote.ts';
-import { testListener } from '../delivery/test-listener.ts';
 import type { Platform } from '../platform.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
-import { hostWarning, requireSecret, type SetOptions, secretOf } from './listener-options.ts';
+import { hostWarning, requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import { port } from './option-values.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import { pairs } from './table.ts';
-import { counted, iso, span, when } from './words.ts';
+import { counted, iso, when } from './words.ts';
 
 export function addListenerCommands(program: Command): void {
   const listener = program.command('listener').description('say where a server’s votes are forwarded to');
@@ -31,19 +33,21 @@ export function addListenerCommands(program: Command): void {
     .description('set or change the vote listener of a server')
     .argument('<server>', 'id or slug')
     .addOption(new Option('--protocol <protocol>', 'how it speaks').choices(PROTOCOLS).makeOptionMandatory())
-    .requiredOption('--host <host>', 'host name or IP address, without a port')
-    .requiredOption('--port <port>', 'the vote plugin’s port, usually 8192, not the game’s', port)
+    .option('--host <host>', 'for Votifier: host name or IP address, without a port')
+    .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', port)
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
     .option('--token <token>', 'for votifier-v2: the token in the plugin’s configuration')
+    .option('--url <url>', 'for http: where votes are posted to, signed; the secret is printed once')
     .option('--service-name <name>', 'what the listener sees as the voting site; stays as it is by default')
     .addHelpText(
       'after',
       examples(
         'listener set alpha-craft --protocol votifier-v2 --host mc.example.org --port 8192 --token 5k1v…',
         'listener set alpha-craft --protocol votifier-v1 --host mc.example.org --port 8192 --public-key-file public.key',
+        'listener set alpha-craft --protocol http --url https://example.org/votes',
       ),
     )
-    .action(onPlatform(set, { check: requireSecret, wakes: true }));
+    .action(onPlatform(set, { check: requireOptions, wakes: true }));
 
   const plain = (name: string, description: string) =>
     listener
@@ -60,24 +64,70 @@ export function addListenerCommands(program: Command): void {
   plain('resume', 'send again, what waits too, and try an unreachable listener at once').action(
     onPlatform((platform, text: string) => change(platform, text, resumeListener), { wakes: true }),
   );
-  plain('test', 'send a marked test vote and show how it ended').action(onPlatform(test));
+  plain('rotate', 'make a new signing secret for an http listener; the old one is good for 24 h more').action(
+    onPlatform(rotate),
+  );
+  plain(
+    'test',
+    'find out what is wrong with a listener: sends a marked test vote, walks through every step',
+  ).action(onPlatform(test));
 }
 
 async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
-  const secret = await secretOf(options);
+  const pasted = await secretOf(options);
   const server = await serverOf(platform, text);
-  const { protocol, host, port } = options;
   const before = await platform.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? platform.config.SERVICE_NAME;
-  await setListener(platform, server._id, { protocol, host, port, secret, serviceName }, BY);
+  const secret = await place(platform, server, { ...options, serviceName, pasted });
   const shown = await viewOf(platform, server);
   const warning = await hostWarning(shown.host, platform.config);
   if (warning) process.stderr.write(`Warning: ${warning}\n`);
   return {
-    json: { ...listenerJson(shown), ...(warning ? { warning } : {}) },
+    json: { ...listenerJson(shown), ...(secret ? { secret } : {}), ...(warning ? { warning } : {}) },
     text: [
-      `Votes of ${server.slug} go to ${addressOf(shown)} (${protocol}), from the service name «${shown.serviceName}».`,
+      `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name «${shown.serviceName}».`}`,
+      ...(shown.url ? secretText(secret, server) : []),
       `See whether they arrive: ${invocation(`listener test ${server.slug}`)}`,
+    ].join('\n'),
+  };
+}
+
+/** Stores what was typed. Returns the secret of a new http listener, to be shown once. */
+async function place(
+  platform: Platform,
+  { _id }: WithId<Server>,
+  options: SetOptions & { serviceName: string; pasted: string },
+): Promise<string | null> {
+  const { protocol, host = '', port = 0, url = '', serviceName, pasted: secret } = options;
+  if (protocol === 'http') {
+    return (await setHttpListener(platform, _id, { url, serviceName }, BY)).secret;
+  }
+  await setListener(platform, _id, { protocol, host, port, secret, serviceName }, BY);
+  return null;
+}
+
+function secretText(secret: string | null, { slug }: Server): string[] {
+  return secret
+    ? [`Secret, shown this once: ${secret}`]
+    : [`The secret stays as it is; a new one: ${invocation(`listener rotate ${slug}`)}`];
+}
+
+async function rotate(platform: Platform, text: string): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const rotated = await rotateSecret(platform, server._id, BY);
+  if (!rotated) {
+    throw new CommandError('no-http-listener', `${server.slug} has no http listener, so no signing secret.`);
+  }
+  const { secret, previousValidUntil } = rotated;
+  return {
+    json: {
+      server_id: server._id.toHexString(),
+      secret,
+      previous_valid_until: previousValidUntil.toISOString(),
+    },
+    text: [
+      `New secret, shown this once: ${secret}`,
+      `Votes are signed with the old one too until ${when(previousValidUntil, platform.clock.now())}.`,
     ].join('\n'),
   };
 }
@@ -133,26 +183,16 @@ async function remove(platform: Platform, text: string): Promise<Answer> {
 
 async function test(platform: Platform, text: string): Promise<Answer> {
   const server = await serverOf(platform, text);
-  const tested = await testListener({ ...platform, send: createSend(platform.config) }, server._id);
-  if (!tested) throw noListener(server);
-  const { cause, mend } = EXPLANATIONS[tested.code];
-  const delivered = tested.class === 'delivered';
+  const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, server._id);
+  if (!diagnosis) throw noListener(server);
+  const { outcome, fault, step, cause, mend, reply } = diagnosis;
+  const delivered = outcome === 'delivered';
   return {
-    json: {
-      ...(delivered ? {} : { error: cause }),
-      code: tested.code,
-      class: tested.class,
-      reached: tested.reached,
-      duration_ms: tested.durationMs,
-      words: tested.words ?? null,
-      cause,
-      mend,
-    },
+    json: { ...(delivered ? {} : { error: cause }), ...diagnosis },
     text: pairs([
-      ['Outcome', `${tested.class} (${tested.code})`],
-      ['Reached', tested.reached],
-      ['Duration', span(tested.durationMs)],
-      ['The listener said', tested.words ? `«${tested.words}»` : '-'],
+      ['Outcome', fault ? `${outcome} (${fault})` : outcome],
+      [delivered ? 'Reached' : 'Stopped at', step.replaceAll('-', ' ')],
+      ['It said', reply ? `«${reply}»` : '-'],
       ['Cause', cause],
       ['Mend', mend],
     ]),
@@ -160,7 +200,8 @@ async function test(platform: Platform, text: string): Promise<Answer> {
   };
 }
 
-function addressOf({ host, port }: Pick<Listener, 'host' | 'port'>): string {
+function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
+  if (url) return url;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
@@ -187,7 +228,7 @@ function listenerText(shown: Shown, { slug }: Server, now: Date): string {
       : []),
     ['Protocol', shown.protocol],
     ['Address', addressOf(shown)],
-    ['Service name', shown.serviceName],
+    ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Next test', when(nextTest(shown), now)],
     ['Last delivered', when(shown.lastDeliveredAt, now)],
@@ -208,6 +249,7 @@ function listenerJson(shown: Shown): Record<string, unknown> {
     protocol: shown.protocol,
     host: shown.host,
     port: shown.port,
+    url: shown.url ?? null,
     service_name: shown.serviceName,
     state: shown.state,
     reason: reason && {

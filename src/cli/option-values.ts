@@ -35,3 +35,14 @@ export function duration(text: string): number {
   if (!(ms > 0)) throw new InvalidArgumentError('It must be a time such as 30s, 15m, 1h or 90d.');
   return ms;
 }
+
+/** A moment: a UTC day's beginning (`2026-11-21`), or a time with its offset. */
+export function moment(text: string): Date {
+  const at = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError(
+      'It must be a day such as 2026-11-21 or a time such as 2026-11-21T08:00:00Z.',
+    );
+  }
+  return at;
+}

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { resendVote } from '../delivery/resend-vote.ts';
 import type { Platform } from '../platform.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { DELIVERY_STATES, type DeliveryState, type Vote } from '../votes/vote.ts';
@@ -9,6 +8,7 @@ import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
+import { addResendCommand } from './resend.ts';
 import { table } from './table.ts';
 import { timelineJson, timelineText } from './timeline.ts';
 import { iso, when } from './words.ts';
@@ -32,12 +32,7 @@ export function addVoteCommands(program: Command): void {
     .addHelpText('after', examples('vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
     .action(onPlatform(show));
 
-  vote
-    .command('resend')
-    .description('send a vote again, up to 30 days after it was cast')
-    .argument('<vote_id>', 'the Vote-Id that the API answered with')
-    .addHelpText('after', examples('vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
-    .action(onPlatform(resend, { wakes: true }));
+  addResendCommand(vote);
 
   vote
     .command('forget')
@@ -113,32 +108,6 @@ async function show(platform: Platform, text: string): Promise<Answer> {
   ]);
   const shown = { vote, server, listener, queuePaused: paused, now: platform.clock.now() };
   return { json: timelineJson(shown), text: timelineText(shown) };
-}
-
-async function resend(platform: Platform, text: string): Promise<Answer> {
-  const vote = await voteOf(platform, text);
-  const voteId = vote._id.toString();
-  const resent = await resendVote(platform, vote._id, BY);
-  switch (resent.kind) {
-    case 'resent':
-      return {
-        json: { vote_id: voteId, resent: true, from: resent.from, may_arrive_twice: resent.mayArriveTwice },
-        text: `The vote of «${vote.username}» is in the line again.${
-          resent.mayArriveTwice ? ' It may have arrived before, and arrives twice then.' : ''
-        }`,
-      };
-    case 'under-way':
-      throw new CommandError(
-        'under-way',
-        `The vote is ${resent.state} already: it is not put in the line twice.`,
-      );
-    case 'no-listener':
-      throw new CommandError('no-listener', 'Its server has no vote listener: set one first.');
-    case 'too-old':
-      throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
-    case 'not-found':
-      throw noSuchVote(text);
-  }
 }
 
 async function forget(platform: Platform, text: string, usernameText: string): Promise<Answer> {

@@ -120,7 +120,13 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
     return attempt.test ? {} : { 'delivery.step': 1 };
   }
 
-  function waitAgain(nextAt = attempt.test ? now : after(now, delayAt(schedule, step + 1))) {
+  /** By its schedule; later where the listener asked for that. */
+  function nextTurn(): Date {
+    const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
+    return after(now, Math.max(delay, end.retryAfterMs ?? 0));
+  }
+
+  function waitAgain(nextAt = nextTurn()) {
     return {
       set: {
         'delivery.state': 'waiting',

@@ -57,6 +57,8 @@ function breakerAfterFailure(
 ): Breaker {
   const failures = before.failures + 1;
   const reason = { code: end.code, ...(end.words ? { words: end.words } : {}) };
+  /** By the schedule; later where the listener asked for that. */
+  const nextTest = (tests: number) => after(now, Math.max(delayAt(schedule, tests), end.retryAfterMs ?? 0));
   if (before.openSince && !end.test) return { ...before, failures };
   if (before.openSince) {
     const tests = before.tests + 1;
@@ -64,10 +66,10 @@ function breakerAfterFailure(
       failures,
       openSince: before.openSince,
       tests,
-      nextTestAt: after(now, delayAt(schedule, tests)),
+      nextTestAt: nextTest(tests),
       ...reason,
     };
   }
   if (failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
-  return { failures, openSince: now, tests: 0, nextTestAt: after(now, delayAt(schedule, 0)), ...reason };
+  return { failures, openSince: now, tests: 0, nextTestAt: nextTest(0), ...reason };
 }

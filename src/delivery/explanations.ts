@@ -64,6 +64,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: 'The listener did not accept the answer to its own challenge.',
     mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if it lasts.',
   },
+  'http-unavailable': {
+    cause:
+      'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.',
+    mend: 'Look into the log of the website or application that takes the votes.',
+  },
 
   'closed-without-answer': {
     cause:
@@ -111,9 +116,39 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: 'The listener speaks Votifier v1 only, and a v2 token is set.',
     mend: 'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
   },
+  'v2-only': {
+    cause: 'The listener takes Votifier v2 only, and a v1 public key is set.',
+    mend: 'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
+  },
   'address-refused': {
     cause: 'The listener’s host leads to an address that is not a public one.',
     mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+  },
+  'not-http': {
+    cause: 'Something that does not speak HTTP answers at this address and port.',
+    mend: 'Check the port in the URL: it is the website’s, not the game’s and not Votifier’s.',
+  },
+  'tls-failed': {
+    cause: 'The URL begins with https://, and what answers there does not speak TLS 1.2 or newer.',
+    mend: 'Check the port in the URL, or enable HTTPS at the website.',
+  },
+  'certificate-refused': {
+    cause:
+      'The certificate of the website is not valid for its name, has expired, or was signed by nobody who is trusted.',
+    mend: 'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.',
+  },
+  'http-redirected': {
+    cause: 'The URL answers with a redirect, and votes do not follow redirects.',
+    mend: 'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.',
+  },
+  'http-forbidden': {
+    cause:
+      'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter stands before it.',
+    mend: 'Compare the secret there with the listener’s (make a new one with `listener rotate`), and let the filter pass this URL.',
+  },
+  'http-not-found': {
+    cause: 'There is nothing at this URL (HTTP 404 or 410).',
+    mend: 'Check the path of the URL, and that the application which takes the votes is installed there.',
   },
   'repeated-vote-faults': {
     cause: 'The listener refused several votes in a row, one by one.',

@@ -2,7 +2,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
-export const PROTOCOLS = ['votifier-v1', 'votifier-v2'] as const;
+export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
@@ -35,14 +35,24 @@ const leaseDefinition = {
   until: { type: Date, required: true },
 } as const;
 
+/** Votes are signed with it too until then, so that the far end can change over in its own time. */
+const previousSecretDefinition = {
+  sealed: { type: String, required: true },
+  until: { type: Date, required: true },
+} as const;
+
 const listenerDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
   host: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
-  /** The public key (v1) or the token (v2), sealed (see secrets.ts). */
+  /** For http: where votes are posted to; `host` and `port` are taken from it. */
+  url: { type: String, default: null, maxlength: 2_048 },
+  /** The public key (v1), the token (v2) or the signing secret (http), sealed (see secrets.ts). */
   sealedSecret: { type: String, required: true },
+  /** For http: the secret before the last rotation. */
+  previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
   /** What the listener sees as the voting site; it chooses the token there and never changes by itself. */
   serviceName: { type: String, required: true },
   /** Grows with every change of the settings and every resume: an older attempt's end changes nothing then. */

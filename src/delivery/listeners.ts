@@ -10,14 +10,7 @@ import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { releaseWaitingVotes } from './attempt-records.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
-import {
-  type Listener,
-  type ListenerState,
-  listenerSchema,
-  listenerState,
-  type Protocol,
-  REACHABLE,
-} from './listener.ts';
+import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
 import { secretContext } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
 
@@ -34,15 +27,18 @@ export type ListenerSetup = {
 /** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
 const REFUSED_PORTS = new Set([22, 25, 465, 587]);
 
-/** Where votes go, as an owner enters it. `secret`: the public key (v1) or the token (v2). */
+/** The port of a listener. */
+export const listenerPort = z
+  .int('port must be a whole number')
+  .min(1, 'port must be 1 to 65535')
+  .max(65_535, 'port must be 1 to 65535')
+  .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener');
+
+/** Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2). */
 export const listenerSettingsSchema = z.object({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
   host: hostSchema,
-  port: z
-    .int('port must be a whole number')
-    .min(1, 'port must be 1 to 65535')
-    .max(65_535, 'port must be 1 to 65535')
-    .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener'),
+  port: listenerPort,
   secret: z.string(),
   serviceName: z
     .string()
@@ -55,12 +51,12 @@ export const listenerSettingsSchema = z.object({
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
 /** The canonical form of a pasted key or token. Throws a `CredentialError` that says what is wrong with it. */
-function canonicalSecret(protocol: Protocol, secret: string): string {
+function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string): string {
   return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
 }
 
 /**
- * Sets or changes a server's vote listener. What stood in the way before (a pause for a fault of
+ * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the way before (a pause for a fault of
  * configuration, an open breaker) is forgotten, and waiting votes are tried at once.
  *
  * @param by - who does it, for the audit log
@@ -73,20 +69,31 @@ export async function setListener(
   by: string,
 ): Promise<Listener> {
   const { secret, ...rest } = parseInput(listenerSettingsSchema, settings);
-  const now = deps.clock.now();
-  const changed = {
-    ...rest,
-    sealedSecret: deps.secrets.seal(canonicalSecret(rest.protocol, secret), secretContext({ serverId })),
-    updatedAt: now,
-    breaker: REACHABLE,
-    voteFaults: 0,
-  };
+  const sealedSecret = deps.secrets.seal(canonicalSecret(rest.protocol, secret), secretContext({ serverId }));
+  return placeListener(deps, serverId, { ...rest, url: null, sealedSecret, previousSecret: null }, by);
+}
+
+/** What an owner decides of a listener, its secrets sealed. */
+export type Placed = Pick<
+  Listener,
+  'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
+>;
+
+/** Stores a listener's settings, forgets what stood in the way before, and wakes its votes. */
+export async function placeListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  placed: Placed,
+  by: string,
+): Promise<Listener> {
+  const changed = { ...placed, updatedAt: deps.clock.now(), breaker: REACHABLE, voteFaults: 0 };
   const listener = (await update(deps, serverId, changed)) ?? (await insert(deps, serverId, changed));
+  const { protocol, host, port, url, serviceName } = placed;
   await recordAudit(deps, {
     by,
     action: 'listener.set',
     serverId,
-    details: { ...rest, revision: listener.revision },
+    details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
   });
   await wake(deps, listener);
   return listener;
@@ -140,7 +147,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
 }
 
 /** A listener as its owner sees it, without its secret. */
-export type ListenerView = Omit<Listener, 'sealedSecret' | 'lease'> & {
+export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'lease'> & {
   state: ListenerState;
   waiting: number;
 };
@@ -152,7 +159,7 @@ export async function showListener(
 ): Promise<ListenerView | null> {
   const found = await listeners.findOne({ serverId });
   if (!found) return null;
-  const { sealedSecret: _, lease: __, ...shown } = found;
+  const { sealedSecret: _, previousSecret: __, lease: ___, ...shown } = found;
   return { ...shown, state: listenerState(found), waiting: await countWaiting(votes, serverId) };
 }
 
@@ -180,7 +187,7 @@ export async function removeListener(
 
 /** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
 export function pauseListener(deps: ListenerSetup, serverId: ObjectId, by: string): Promise<Listener | null> {
-  return change(deps, serverId, by, 'listener.pause', {
+  return changeListener(deps, { serverId }, by, 'listener.pause', {
     $set: { pause: { at: deps.clock.now(), by: 'owner' } },
   });
 }
@@ -191,26 +198,30 @@ export async function resumeListener(
   serverId: ObjectId,
   by: string,
 ): Promise<Listener | null> {
-  const listener = await change(deps, serverId, by, 'listener.resume', {
+  const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
     $set: { pause: null, breaker: REACHABLE, voteFaults: 0 },
   });
   if (listener) await wake(deps, listener);
   return listener;
 }
 
-async function change(
-  deps: ListenerSetup,
-  serverId: ObjectId,
+/** Changes a listener under a new revision and records it; null when none is as `which` says. */
+export async function changeListener(
+  { listeners, auditLog, clock }: Pick<ListenerSetup, 'listeners' | 'auditLog' | 'clock'>,
+  which: { serverId: ObjectId; revision?: number },
   by: string,
   action: string,
   update: UpdateFilter<Listener>,
 ): Promise<Listener | null> {
-  const listener = await deps.listeners.findOneAndUpdate(
-    { serverId },
+  const listener = await listeners.findOneAndUpdate(
+    which,
     { ...update, $inc: { revision: 1 } },
     { returnDocument: 'after' },
   );
-  if (listener) await recordAudit(deps, { by, action, serverId, details: { revision: listener.revision } });
+  if (listener) {
+    const { serverId, revision } = listener;
+    await recordAudit({ auditLog, clock }, { by, action, serverId, details: { revision } });
+  }
   return listener;
 }
 

@@ -34,6 +34,7 @@ export const OUTCOMES = {
   'too-slow': 'transient',
   'unknown-error': 'transient',
   'challenge-refused': 'transient',
+  'http-unavailable': 'transient',
 
   'closed-without-answer': 'ambiguous',
   reset: 'ambiguous',
@@ -47,7 +48,14 @@ export const OUTCOMES = {
   'key-invalid': 'configuration',
   'not-votifier': 'configuration',
   'v1-only': 'configuration',
+  'v2-only': 'configuration',
   'address-refused': 'configuration',
+  'not-http': 'configuration',
+  'tls-failed': 'configuration',
+  'certificate-refused': 'configuration',
+  'http-redirected': 'configuration',
+  'http-forbidden': 'configuration',
+  'http-not-found': 'configuration',
   'repeated-vote-faults': 'configuration',
 
   'name-too-long': 'vote-only',
@@ -68,6 +76,8 @@ export type Outcome = {
   reached: Step;
   /** What the listener said, at most 200 printable characters; absent when it said nothing. */
   words?: string;
+  /** For how long the listener asked to be left alone, in milliseconds (HTTP's Retry-After), at most an hour. */
+  retryAfterMs?: number;
 };
 
 /** Makes an outcome; its class follows from its code. */

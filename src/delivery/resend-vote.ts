@@ -1,4 +1,4 @@
-import type { Collection, UUID } from 'mongodb';
+import type { Collection, UpdateFilter, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
@@ -26,7 +26,8 @@ export type Resent =
   /** Votes can be resent for 30 days. */
   | { kind: 'too-old' };
 
-const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
+/** Votes in the other states are in the line already. */
+export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
 /**
  * Sends a vote again, or for the first time when it was cast without a listener. It starts a schedule of its
@@ -44,22 +45,9 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
   const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
   if (!listener) return { kind: 'no-listener' };
 
-  const changed = await votes.updateOne(
-    { serverId, _id: voteId, 'delivery.state': state },
-    {
-      $set: {
-        'delivery.state': 'waiting',
-        'delivery.nextAt': now,
-        'delivery.queuedAt': now,
-        'delivery.expiresAt': after(now, DELIVERY_EXPIRES_MS),
-        'delivery.step': 0,
-        'delivery.ambiguousEnds': 0,
-      },
-      $unset: { 'delivery.deliveredAt': '' },
-      $push: { 'delivery.events': { at: now, kind: 'resent' } },
-    },
-    { writeConcern: DURABLE },
-  );
+  const changed = await votes.updateOne({ serverId, _id: voteId, 'delivery.state': state }, resending(now), {
+    writeConcern: DURABLE,
+  });
   if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
   await recordAudit(deps, {
     by,
@@ -74,8 +62,29 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
   return { kind: 'resent', from: state, mayArriveTwice: mayHaveArrived(vote) };
 }
 
-function mayHaveArrived({ delivery }: Vote): boolean {
+/** Puts a vote in the line again, with a schedule of its own. */
+export function resending(now: Date): UpdateFilter<Vote> {
+  return {
+    $set: {
+      'delivery.state': 'waiting',
+      'delivery.nextAt': now,
+      'delivery.queuedAt': now,
+      'delivery.expiresAt': after(now, DELIVERY_EXPIRES_MS),
+      'delivery.step': 0,
+      'delivery.ambiguousEnds': 0,
+    },
+    $unset: { 'delivery.deliveredAt': '' },
+    $push: { 'delivery.events': { at: now, kind: 'resent' } },
+  };
+}
+
+/** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */
+export function mayHaveArrived({ delivery }: Vote): boolean {
   return (
-    delivery.state === 'delivered' || (delivery.ends.ambiguous ?? 0) > 0 || (delivery.ends.delivered ?? 0) > 0
+    delivery.state === 'delivered' ||
+    (delivery.ends.ambiguous ?? 0) > 0 ||
+    (delivery.ends.delivered ?? 0) > 0 ||
+    // A website that answered with a fault of its own may have taken it before.
+    delivery.attempts.some(({ code }) => code === 'http-unavailable')
   );
 }

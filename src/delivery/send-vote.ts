@@ -1,13 +1,15 @@
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
+import { type HttpTarget, postVote } from './http-client.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import { sendVote, type VotifierTarget } from './votifier-client.ts';
 
 /** A listener with its secret read: ready to send with. Never logged, never stored. */
-export type OpenedListener = VotifierTarget;
+export type OpenedListener = VotifierTarget | HttpTarget;
 
 export type SendLimits = {
   /** Gives the attempt up as long as nothing is written. */
@@ -31,32 +33,46 @@ export function secretContext(listener: Pick<Listener, 'serverId'>): string {
 }
 
 /**
- * Reads a listener's settings and opens its secret.
+ * Reads a listener's settings and opens its secret; for http the one before a rotation too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
  */
 export function openListener(secrets: SecretBox, listener: Listener): OpenedListener {
-  const { protocol, host, port, serviceName } = listener;
-  const secret = secrets.open(listener.sealedSecret, secretContext(listener));
+  const { protocol, host, port, serviceName, url, previousSecret } = listener;
+  const open = (sealed: string) => secrets.open(sealed, secretContext(listener));
+  const secret = open(listener.sealedSecret);
   const target = { host, port, serviceName };
-  return protocol === 'votifier-v1'
-    ? { ...target, protocol, publicKey: parsePublicKey(secret).publicKey }
-    : { ...target, protocol, token: secret };
+  switch (protocol) {
+    case 'votifier-v1':
+      return { ...target, protocol, publicKey: parsePublicKey(secret).publicKey };
+    case 'votifier-v2':
+      return { ...target, protocol, token: secret };
+    case 'http': {
+      if (!url) throw new Error('an HTTP listener without a URL');
+      const previous = previousSecret && { secret: open(previousSecret.sealed), until: previousSecret.until };
+      const serverId = listener.serverId.toHexString();
+      return { protocol, url, serverId, secret, previous: previous ?? null };
+    }
+  }
 }
 
 /** Sends over the network, to addresses that the configuration allows. */
-export function createSend(config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>): Send {
+export function createSend(
+  config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'>,
+): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
-  return (listener, vote, { signal, waitSignal, mayWrite }) =>
-    sendVote(
-      listener,
-      { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt },
-      {
-        allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
-        timeoutMs,
-        signal,
-        waitSignal,
-        mayWrite: () => mayWrite(timeoutMs),
-      },
-    );
+  const clock = systemClock(config.CLOCK_OFFSET_MS);
+  return (listener, vote, { signal, waitSignal, mayWrite }) => {
+    const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
+    const options = {
+      allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
+      timeoutMs,
+      signal,
+      waitSignal,
+      mayWrite: () => mayWrite(timeoutMs),
+    };
+    return listener.protocol === 'http'
+      ? postVote(listener, forwarded, options, clock.now())
+      : sendVote(listener, forwarded, options);
+  };
 }

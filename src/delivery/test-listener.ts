@@ -9,6 +9,9 @@ import { openListener, type Send } from './send-vote.ts';
 /** The player of a test vote: its owner sees at once that nobody real voted. */
 export const TEST_USERNAME = 'TallyportTest';
 
+/** What sending a test vote works on. */
+export type Testing = { listeners: Collection<Listener>; secrets: SecretBox; clock: Clock; send: Send };
+
 /** The end of a test vote, and how long it took in milliseconds. */
 export type ListenerTest = Outcome & { durationMs: number };
 
@@ -19,10 +22,7 @@ export type ListenerTest = Outcome & { durationMs: number };
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
  */
-export async function testListener(
-  deps: { listeners: Collection<Listener>; secrets: SecretBox; clock: Clock; send: Send },
-  serverId: ObjectId,
-): Promise<ListenerTest | null> {
+export async function testListener(deps: Testing, serverId: ObjectId): Promise<ListenerTest | null> {
   const listener = await deps.listeners.findOne({ serverId });
   if (!listener) return null;
   const now = deps.clock.now();

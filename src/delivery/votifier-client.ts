@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { AddressError, type ResolveOptions, resolveAddress } from '../address-guard.ts';
+import type { ResolveOptions } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
 import { printable } from './printable.ts';
+import { resolveListener } from './resolve-listener.ts';
 import { assertSendable, type ForwardedVote } from './vote-message.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
 import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
@@ -56,7 +57,7 @@ export async function sendVote(
 }
 
 async function attempt(target: VotifierTarget, vote: ForwardedVote, options: SendOptions): Promise<Outcome> {
-  const addresses = await resolve(target.host, options);
+  const addresses = await resolveListener(target.host, options);
   if (!Array.isArray(addresses)) return addresses;
 
   const wire = await dial(addresses, target.port, patience(options.timeoutMs, options.signal));
@@ -65,16 +66,6 @@ async function attempt(target: VotifierTarget, vote: ForwardedVote, options: Sen
     return await converse(wire, target, vote, options);
   } finally {
     wire.destroy();
-  }
-}
-
-async function resolve(host: string, options: SendOptions): Promise<string[] | Outcome> {
-  try {
-    return await resolveAddress(host, options);
-  } catch (error) {
-    if (!(error instanceof AddressError)) throw error;
-    if (error.code === 'stopped') return outcome('stopped-before-written', 'none');
-    return outcome(error.code, error.code === 'address-refused' ? 'resolved' : 'none');
   }
 }
 

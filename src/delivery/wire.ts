@@ -59,6 +59,11 @@ export class Wire {
     this.#socket.write(bytes);
   }
 
+  /** The connection itself, for a library that speaks on it from now on; `destroy` ends it all the same. */
+  get socket(): Socket {
+    return this.#socket;
+  }
+
   /** Ends the connection, whatever state it is in. */
   destroy(): void {
     this.#socket.destroy();

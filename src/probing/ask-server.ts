@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
-import { AddressError } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
@@ -20,6 +19,9 @@ const DATAGRAM_MS = 2_000;
 
 /** UDP queries at once: beyond, answers get lost in this machine (probing.md, 5). */
 const UDP_AT_ONCE = 128;
+
+/** What is told to whatever a protocol leaves waiting. One for all: making an error of its own is slow. */
+const OVER = new QueryError('stopped', 'The query is over.');
 
 /** What one query may take and who may end it. */
 type Bounds = { limit: QueryLimit; lookups: Lookups; signal: AbortSignal | undefined };
@@ -96,6 +98,8 @@ function mostTelling(errors: unknown[]): unknown {
   return errors.find((error) => !silent(error) && !refused(error)) ?? errors.find(refused) ?? errors[0];
 }
 
+const stopped = () => new QueryError('stopped', 'The check was stopped.');
+
 async function askAt(
   server: QueryServer,
   game: Game,
@@ -103,7 +107,7 @@ async function askAt(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<ServerAnswer> {
-  if (signal?.aborted) throw new AddressError('stopped', 'The check was stopped');
+  if (signal?.aborted) throw stopped();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   ended.catch(() => {});
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
@@ -111,7 +115,7 @@ async function askAt(
     reject(error);
     connections.end(error);
   };
-  const onStop = () => end(new QueryError('stopped', 'The check was stopped.'));
+  const onStop = () => end(stopped());
   const timer = setTimeout(
     () => end(new QueryError('no-answer', `${server.where} did not answer in time.`)),
     timeoutMs,
@@ -123,7 +127,7 @@ async function askAt(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
-    end(new QueryError('stopped', 'The query is over.'));
+    end(OVER);
   }
 }
 

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import { type ResolveOptions, resolveAddress } from '../address-guard.ts';
+import { within } from '../deadline.ts';
 import type { Target } from './ask.ts';
 import type { Game } from './games.ts';
 
@@ -39,9 +40,11 @@ export async function findServer(
   game: Game,
   { srv, ...options }: Omit<ResolveOptions, 'lookup'> & Lookups,
 ): Promise<Found> {
+  const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
   const host = record?.name ?? target.host;
-  const answers = await resolveAddress(host, options);
+  const timeoutMs = Math.ceil(options.timeoutMs - (performance.now() - began));
+  const answers = await resolveAddress(host, { ...options, timeoutMs });
   const addresses = [answers.find(isIPv4), answers.find((answer) => !isIPv4(answer))];
   return {
     host,
@@ -63,7 +66,8 @@ async function srvRecord(
   const stop = () => resolver.cancel();
   signal?.addEventListener('abort', stop);
   try {
-    const records = await (srv ?? ((name) => resolver.resolveSrv(name)))(`_minecraft._tcp.${host}`);
+    const ask = srv ?? ((name) => resolver.resolveSrv(name));
+    const records = await within(SRV_TIMEOUT_MS, ask(`_minecraft._tcp.${host}`));
     const [first] = records
       .filter(({ name }) => name !== '' && name !== '.')
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
@@ -73,6 +77,7 @@ async function srvRecord(
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);
+    resolver.cancel();
   }
 }
 

@@ -57,8 +57,6 @@ const ALIASES: Record<string, string> = {
   tf2: 'teamfortress2',
   gmod: 'garrysmod',
   ark: 'ase',
-  l4d: 'left4dead',
-  l4d2: 'left4dead2',
   q3: 'q3a',
   quake3: 'q3a',
   ut2004: 'unrealtournament2004',
@@ -100,12 +98,16 @@ const BY_SPELLING: Map<string, Game> = spellings();
 
 function spellings(): Map<string, Game> {
   const byId = new Map(LIST.map((game) => [game.id, game]));
-  const aliases = Object.entries(ALIASES).map(([alias, id]) => [alias, byId.get(id)] as const);
+  const aliases = Object.entries(ALIASES).map(([alias, id]) => {
+    const game = byId.get(id);
+    if (!game) throw new Error(`The alias ${alias} is of no game: gamedig has no ${id}`);
+    return [alias, game] as const;
+  });
   const oldIds = LIST.map((game) => [compared(games[game.id]?.extra?.old_id ?? ''), game] as const);
   const names = LIST.map((game) => [compared(game.name), game] as const);
   const found = new Map<string, Game>();
   for (const [spelling, game] of [...byId, ...aliases, ...oldIds, ...names]) {
-    if (game && spelling !== '' && !found.has(spelling)) found.set(spelling, game);
+    if (spelling !== '' && !found.has(spelling)) found.set(spelling, game);
   }
   return found;
 }
@@ -117,7 +119,7 @@ function spellings(): Map<string, Game> {
  * @throws {GameError} `game-not-asked`: its servers cannot be asked by us
  */
 export function gameOf(text: string): Game {
-  const game = BY_SPELLING.get(compared(text));
+  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(compared(text));
   if (!game) throw new UnknownGameError(text);
   const reason = whyNotAsked(game.protocol);
   if (reason) {

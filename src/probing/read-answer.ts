@@ -57,5 +57,6 @@ function wordsOf({ name, version, raw }: Results, { protocol }: Game): { motd: u
 function shown(text: unknown, longest: number): string {
   if (typeof text !== 'string') return '';
   const start = text.slice(0, 4 * longest).toWellFormed();
-  return [...start.replace(/(?!\n)\p{Cc}/gu, '')].slice(0, longest).join('');
+  const clean = start.replace(/(?!\n)\p{Cc}/gu, '');
+  return clean.length <= longest ? clean : [...clean].slice(0, longest).join('');
 }

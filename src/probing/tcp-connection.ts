@@ -48,7 +48,9 @@ export class TcpConnection {
       .on('end', () => {
         this.#ended = true;
       })
-      .on('close', () => this.fail(this.#closed()));
+      .on('close', () => {
+        if (!this.#failed) this.fail(this.#closed());
+      });
   }
 
   /** @throws {QueryError} when there is no connection */
@@ -113,7 +115,12 @@ export class TcpConnection {
     if (length > MOST_BYTES) {
       throw new QueryError('answer-too-long', `${this.#where} announces more than a game server has to say.`);
     }
-    return heard.length < length ? undefined : take(heard.subarray(0, length));
+    if (heard.length < length) return undefined;
+    const made = take(heard.subarray(0, length));
+    if (made === undefined) {
+      throw new QueryError('answer-broken', `What ${this.#where} sends is not an answer of this game.`);
+    }
+    return made;
   }
 
   #closed(): QueryError {

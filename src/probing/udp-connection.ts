@@ -65,6 +65,7 @@ export class UdpConnection {
     if (this.#failed) return Promise.reject(this.#failed);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const waiting = new Waiting(exchange, {
+      where: this.#where,
       send: () => this.#send(exchange.bytes),
       measured: (ms) => {
         this.roundTripMs = Math.min(ms, this.roundTripMs ?? ms);
@@ -72,7 +73,7 @@ export class UdpConnection {
       settle: (settled) => {
         this.#waiting.delete(waiting);
         if ('made' in settled) resolve(settled.made);
-        else reject(settled.error ?? new QueryError('no-answer', `${this.#where} did not answer in time.`));
+        else reject(settled.error);
       },
     });
     this.#waiting.add(waiting);
@@ -107,16 +108,17 @@ export class UdpConnection {
   }
 }
 
-/** How a request ended; without `made` and `error`, in silence. */
-type Settled = { made: unknown } | { error?: unknown };
+/** How a request ended. */
+type Settled = { made: unknown } | { error: unknown };
 
-type WaitingFor = { send(): void; measured(ms: number): void; settle(settled: Settled): void };
+type WaitingFor = { where: string; send(): void; measured(ms: number): void; settle(settled: Settled): void };
 
 /** A request under way. */
 class Waiting {
   readonly #exchange: Exchange;
   readonly #deps: WaitingFor;
   #sentAt = 0;
+  #heard = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(exchange: Exchange, deps: WaitingFor) {
@@ -138,6 +140,7 @@ class Waiting {
   }
 
   take(bytes: Buffer): void {
+    this.#heard = true;
     const tookMs = performance.now() - this.#sentAt;
     this.#deps.measured(tookMs);
     try {
@@ -158,10 +161,17 @@ class Waiting {
   #giveUp(): void {
     try {
       const made = this.#exchange.late?.();
-      this.settle(made === undefined ? {} : { made });
+      this.settle(made === undefined ? { error: this.#silence() } : { made });
     } catch (error) {
       this.settle({ error });
     }
+  }
+
+  #silence(): QueryError {
+    const { where } = this.#deps;
+    return this.#heard
+      ? new QueryError('answer-broken', `What ${where} sends is not an answer of this game.`)
+      : new QueryError('no-answer', `${where} did not answer in time.`);
   }
 
   settle(settled: Settled): void {

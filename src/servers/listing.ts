@@ -4,6 +4,8 @@ import { after, type Clock, SECOND } from '../clock.ts';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import type { Producer } from '../queues.ts';
+import { requestRanks } from '../ranking/request-ranks.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { ProbeState, Server } from './server.ts';
 import {
@@ -42,6 +44,8 @@ export function newProbeState(now: Date): ProbeState {
 }
 
 type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+/** The list itself changes, and with it the ranking. */
+type ListChange = Listing & { producer: Pick<Producer, 'add'> };
 
 /**
  * Lists a server. It stands in the last place of the ranking at first, and all of its figures are unknown.
@@ -50,7 +54,7 @@ type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; 
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function addServer(
-  { servers, auditLog, clock }: Listing,
+  { servers, auditLog, clock, producer }: ListChange,
   input: NewServer,
   by: string,
 ): Promise<{ serverId: string; slug: string }> {
@@ -63,6 +67,7 @@ export async function addServer(
     listedAt: clock.now(),
     removedAt: null,
     rankPosition: listed + 1,
+    ranked: null,
     current: {
       onlinePlayers: 0,
       maxPlayers: 0,
@@ -87,6 +92,7 @@ export async function addServer(
     { auditLog, clock },
     { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
   );
+  await requestRanks(producer);
   return { serverId, slug };
 }
 
@@ -164,7 +170,7 @@ function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<S
  * @returns the server and how many waiting votes were failed; null when there never was such a server
  */
 export async function removeServer(
-  deps: Listing & { votes: Collection<Vote> },
+  deps: ListChange & { votes: Collection<Vote> },
   serverId: ObjectId,
   by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
@@ -181,6 +187,7 @@ export async function removeServer(
     serverId,
     details: { slug: server.slug, failedVotes },
   });
+  await requestRanks(deps.producer);
   return { server, failedVotes };
 }
 

@@ -62,6 +62,13 @@ const dailyFigures = {
   probedUptime: { type: Number, default: null },
 } as const;
 
+/** The figures that gave a server its place, of the ranking that gave it. */
+const rankFigures = {
+  /** Today's votes and those of the 29 UTC days before. */
+  votesCount: { type: Number, required: true },
+  probedUptime: { type: Number, default: null },
+} as const;
+
 const nested = { _id: false } as const;
 
 const serverDefinition = {
@@ -77,6 +84,8 @@ const serverDefinition = {
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
   rankPosition: { type: Number, required: true, min: 1 },
+  /** null until the first ranking after the listing. */
+  ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },

@@ -1,12 +1,27 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import type { Nested } from '../document.ts';
+
+/** A recount of a day on which votes are still being cast (see recount-votes.ts). */
+const recountDefinition = {
+  id: { type: Schema.Types.UUID, required: true },
+  /** The UTC day of the month, `21`. */
+  day: { type: String, required: true },
+  /** Votes cast before are counted from the votes; those from then on, itself included, in `newer`. */
+  from: { type: Date, required: true },
+  newer: { type: Number, required: true },
+  /** On mongod's clock. */
+  startedAt: { type: Date, required: true },
+} as const;
 
 const voteCounterDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC calendar month, `2026-11`. */
   month: { type: String, required: true, match: /^\d{4}-\d{2}$/ },
-  /** Votes by UTC day of the month: `{'01': 12, '21': 3}`. */
+  /** Votes by UTC day of the month, without excluded ones: `{'01': 12, '21': 3}`. */
   days: { type: Schema.Types.Mixed, required: true },
+  /** Present while a recount is under way, and after one that died. */
+  recount: { type: new Schema(recountDefinition, { _id: false }) },
 } as const;
 
 /**
@@ -15,7 +30,10 @@ const voteCounterDefinition = {
  */
 export const voteCounterSchema = new Schema(voteCounterDefinition, { collection: 'vote_counters' });
 voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
+// What the ranking reads.
+voteCounterSchema.index({ month: 1 });
 
-export type VoteCounter = Omit<InferRawDocType<typeof voteCounterDefinition>, 'days'> & {
+export type VoteCounter = Omit<InferRawDocType<typeof voteCounterDefinition>, 'days' | 'recount'> & {
   days: Record<string, number>;
+  recount?: Nested<typeof recountDefinition>;
 };

@@ -1,11 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
-import type { Vote } from './vote.ts';
+import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
 /** The published span of `votes_count`: today and the 29 UTC days before. */
-const RANKING_DAYS = 30;
+export const RANKING_DAYS = 30;
 
 /** `2026-11` of a moment, in UTC. */
 function monthOf(at: Date): string {
@@ -32,10 +32,27 @@ export async function countVote(
   serverId: ObjectId,
   votedAt: Date,
 ): Promise<number> {
+  const day = dayOf(votedAt);
+  // A recount of this day that is under way counts the votes from its moment on by itself.
+  const recounted = {
+    $and: [
+      { $eq: ['$recount.day', day] },
+      { $gt: ['$recount.from', null] },
+      { $lte: ['$recount.from', votedAt] },
+    ],
+  };
+  const newer = { $mergeObjects: ['$recount', { newer: { $add: ['$recount.newer', 1] } }] };
   const increment = () =>
     voteCounters.findOneAndUpdate(
       { serverId, month: monthOf(votedAt) },
-      { $inc: { [`days.${dayOf(votedAt)}`]: 1 } },
+      [
+        {
+          $set: {
+            [`days.${day}`]: { $add: [{ $ifNull: [`$days.${day}`, 0] }, 1] },
+            recount: { $cond: [recounted, newer, '$recount'] },
+          },
+        },
+      ],
       { upsert: true, returnDocument: 'after' },
     );
   // Two first votes of a month may both try to insert the document; the second try finds it.
@@ -46,11 +63,27 @@ export async function countVote(
   return counter ? sum(Object.values(counter.days)) : 1;
 }
 
+/**
+ * A server's votes from `from` to before `to`, counted from the votes themselves, without excluded ones. Both
+ * numbers come from indexes alone.
+ */
+export async function countVotesBetween(
+  votes: Collection<Vote>,
+  serverId: ObjectId,
+  from: Date,
+  to: Date,
+): Promise<number> {
+  const cast = { serverId, votedAt: { $gte: from, $lt: to } };
+  const all = await votes.countDocuments(cast);
+  const under = { ...cast, excludedAt: { $gt: new Date(0) } };
+  return all - (await votes.countDocuments(under, { hint: EXCLUDED_VOTES }));
+}
+
 /** A server's votes in the UTC month of `at`, counted from the votes themselves. */
 export function countVotesOfMonth(votes: Collection<Vote>, serverId: ObjectId, at: Date): Promise<number> {
   const start = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
   const end = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1));
-  return votes.countDocuments({ serverId, votedAt: { $gte: start, $lt: end } });
+  return countVotesBetween(votes, serverId, start, end);
 }
 
 /** `votesCount`: today and the 29 UTC days before. `monthlyVotes`: the current UTC month. */

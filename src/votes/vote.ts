@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { PROTOCOLS } from '../delivery/listener.ts';
 import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../delivery/outcomes.ts';
@@ -90,6 +91,10 @@ const voteDefinition = {
   tokenId: { type: Schema.Types.ObjectId, default: null },
   /** The operator ended this vote's 24 hours early. */
   cooldownEndedAt: { type: Date },
+  /** The exclusions that it is under; present exactly while there are any, as `excludedAt` is. */
+  excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
+  /** Since when it is excluded: it leaves every count then, and still blocks its player's 24 hours. */
+  excludedAt: { type: Date },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 
@@ -102,6 +107,12 @@ voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: 'open_work', partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
 );
+/** The index of excluded votes alone: few, so that counting without them stays cheap. */
+export const EXCLUDED_VOTES = 'excluded_votes';
+voteSchema.index(
+  { serverId: 1, votedAt: 1, excludedAt: 1 },
+  { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
+);
 
 export type Attempt = Nested<typeof attemptDefinition>;
 export type Delivery = Omit<Nested<typeof deliveryDefinition>, 'attempts' | 'events' | 'ends'> & {
@@ -109,4 +120,7 @@ export type Delivery = Omit<Nested<typeof deliveryDefinition>, 'attempts' | 'eve
   events: Nested<typeof eventDefinition>[];
   ends: Partial<Record<OutcomeClass, number>>;
 };
-export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery'> & { delivery: Delivery };
+export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'excludedBy'> & {
+  delivery: Delivery;
+  excludedBy?: ObjectId[];
+};

@@ -46,6 +46,7 @@ describe('listener set and show', () => {
       protocol: 'votifier-v2',
       host: '127.0.0.1',
       port: 8192,
+      url: null,
       service_name: 'Tallyport',
       state: 'active',
       reason: null,
@@ -78,6 +79,39 @@ describe('listener set and show', () => {
     expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
     expect(ended.stdout).toContain(`node src/cli.ts listener test ${slug}`);
     expect(listener && openListener(terminal.platform.secrets, listener).protocol).toBe('votifier-v1');
+  });
+
+  it('gives an http listener its secret once, and a new one when it is rotated', async () => {
+    const { slug } = await terminal.addServer('Web');
+    const set = (path: string) =>
+      terminal.run(`listener set ${slug} --protocol http --url https://example.org/${path} --json`);
+    const first = await set('votes');
+    const moved = await set('elsewhere');
+    const rotated = await terminal.run(`listener rotate ${slug} --json`);
+    const shown = await terminal.run(`listener show ${slug}`);
+
+    expect(first).toMatchObject({ code: 0, json: { protocol: 'http', url: 'https://example.org/votes' } });
+    expect(first.json.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(moved.json.url).toBe('https://example.org/elsewhere');
+    expect(moved.json).not.toHaveProperty('secret');
+    expect(rotated.json.secret).toMatch(/^whsec_/);
+    expect(rotated.json.secret).not.toBe(first.json.secret);
+    expect(Date.parse(String(rotated.json.previous_valid_until))).toBeGreaterThan(Date.now());
+    expect(shown.stdout).toMatch(/Address: +https:\/\/example\.org\/elsewhere\n/);
+    expect(shown.stdout).not.toContain('whsec_');
+  });
+
+  it.each([
+    ['--protocol http --host h', 'http needs --url.'],
+    ['--protocol http --url https://a.example/ --port 1', 'http takes --url, not --port.'],
+    ['--protocol votifier-v2 --host h', 'votifier-v2 needs --port and --token.'],
+    [
+      '--protocol votifier-v2 --host h --port 1 --token abcdefgh --url https://a.example/',
+      'votifier-v2 takes --host and --port and --token, not --url.',
+    ],
+  ])('refuses %s: each protocol has its own options', async (options, error) => {
+    const ended = await terminal.run(`listener set alpha ${options} --json`);
+    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
   });
 
   it('never changes the service name by itself', async () => {
@@ -222,19 +256,15 @@ describe('listener test', () => {
     expect(json).toMatchObject({
       code: 0,
       json: {
-        class: 'delivered',
-        code: 'acknowledged',
-        reached: 'acknowledged',
-        duration_ms: expect.any(Number),
-        words: null,
+        outcome: 'delivered',
+        fault: null,
+        step: 'acknowledgement',
         cause: 'The listener took the vote and said so.',
         mend: expect.any(String),
       },
     });
     expect(plain.code).toBe(0);
-    expect(plain.stdout).toMatch(
-      /^Outcome: +delivered \(acknowledged\)\nReached: +acknowledged\nDuration: +\d+ ms\n/,
-    );
+    expect(plain.stdout).toMatch(/^Outcome: +delivered\nReached: +acknowledgement\n/);
     expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'TallyportTest']);
   });
 
@@ -249,14 +279,14 @@ describe('listener test', () => {
       code: 1,
       json: {
         error: expect.stringContaining('refused the signature'),
-        class: 'configuration',
-        code: 'bad-signature',
-        reached: 'written',
-        words: expect.stringContaining('Signature is not valid'),
+        outcome: 'configuration',
+        fault: 'bad-signature',
+        step: 'key-or-token',
+        reply: expect.stringContaining('Signature is not valid'),
       },
     });
     expect(plain.code).toBe(1);
-    expect(plain.stdout).toMatch(/The listener said: +«.*Signature is not valid.*»/);
+    expect(plain.stdout).toMatch(/It said: +«.*Signature is not valid.*»/);
     expect(plain.stdout).toMatch(/Mend: +Copy the token/);
     expect(listener.votes).toEqual([]);
     expect((await terminal.run(`listener show ${slug} --json`)).json.state).toBe('active');

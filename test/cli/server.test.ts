@@ -55,6 +55,34 @@ describe('server add', () => {
   });
 });
 
+describe('server games', () => {
+  it('finds the games that --game takes, under every spelling', async () => {
+    const found = await terminal.run('server games bedrock --json');
+    const game = { id: 'mbe', name: 'Minecraft: Bedrock Edition', port: 19_132, probed: true, reason: null };
+    expect(found).toMatchObject({ code: 0, json: { games: [game] } });
+
+    const { slug } = await terminal.addServer('Bedrock');
+    await terminal.run(`server edit ${slug} --game`, 'minecraft bedrock');
+    expect((await terminal.run(`server show ${slug} --json`)).json.game).toBe('mbe');
+  });
+
+  it('says which cannot be probed, and why', async () => {
+    const { stdout } = await terminal.run('server games squad');
+    expect(stdout).toMatch(/^ID +NAME +PORT +PROBED\nsquad +Squad +\d+ +no\nNot probed: .*\.\n$/);
+  });
+
+  it('tells near matches of a wrong one', async () => {
+    const ended = await terminal.run(
+      'server add --name x --address x.example --port 1 --game valhiem --json',
+    );
+    expect(ended.code).toBe(1);
+    expect(ended.json).toEqual({
+      error: 'There is no game «valhiem» in the list. Near it: valheim (Valheim).',
+      code: 'invalid-input',
+    });
+  });
+});
+
 describe('server list and show', () => {
   it('show every figure that the API shows', async () => {
     const { server_id, slug } = await terminal.addServer('Shown');

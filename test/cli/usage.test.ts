@@ -16,7 +16,7 @@ const GROUPS = ['', 'server', 'token', 'listener', 'vote', 'review', 'operator']
 const COMMANDS = [
   ...['add', 'list', 'show', 'edit', 'remove'].map((name) => `server ${name}`),
   ...['issue', 'list', 'revoke', 'rotate'].map((name) => `token ${name}`),
-  ...['set', 'show', 'remove', 'pause', 'resume', 'test'].map((name) => `listener ${name}`),
+  ...['set', 'show', 'remove', 'pause', 'resume', 'rotate', 'test'].map((name) => `listener ${name}`),
   ...['list', 'show', 'resend', 'forget'].map((name) => `vote ${name}`),
   ...['add', 'list', 'approve', 'reject'].map((name) => `review ${name}`),
   'migrate',
@@ -67,7 +67,10 @@ describe('wrong use', () => {
     ['vote list alpha --state lost', 'Allowed choices are none, waiting,'],
     ['vote list alpha --limit 1001', 'It must be a whole number, 1 to 1000.'],
     ['review add alpha --username x --rating 6', 'It must be a whole number, 1 to 5.'],
-    ['listener set alpha --protocol http --host h --port 1', 'Allowed choices are votifier-v1, votifier-v2.'],
+    [
+      'listener set alpha --protocol smoke --host h --port 1',
+      'Allowed choices are votifier-v1, votifier-v2, http.',
+    ],
     ['listener set alpha --protocol votifier-v2 --host h --port 1', 'votifier-v2 needs --token.'],
     ['listener set alpha --protocol votifier-v1 --host h --port 1', 'votifier-v1 needs --public-key-file.'],
     [
@@ -76,7 +79,7 @@ describe('wrong use', () => {
     ],
     [
       'listener set alpha --protocol votifier-v2 --host h --port 1 --token t --public-key-file f',
-      'votifier-v2 takes --token alone.',
+      'votifier-v2 takes --host and --port and --token, not --public-key-file.',
     ],
   ])('«%s» ends with 2 and one sentence', async (args, words) => {
     const { code, stdout, stderr } = await run(args);

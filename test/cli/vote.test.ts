@@ -253,6 +253,33 @@ describe('vote resend', () => {
     );
   });
 
+  it('puts a server’s votes of a time into the line, in the states that were named', async () => {
+    const { server_id, slug } = await listening('Range');
+    for (const name of ['Alex', 'Steve']) await cast(server_id, name);
+    await drain(server_id);
+    const since = '--since 2026-01-01';
+    const none = await terminal.run(`vote resend ${slug} ${since}`);
+    const delivered = await terminal.run(`vote resend ${slug} ${since} --state delivered`);
+    const again = await terminal.run(`vote resend ${slug} ${since} --state delivered --json`);
+
+    expect(none.stdout).toMatch(/^No vote to send again: none is none or failed, cast from 2026-01-01T/);
+    expect(delivered.stdout).toMatch(
+      /^2 votes in the line again .*\n2 of them may have arrived before, and arrive twice then\.\n$/s,
+    );
+    expect(again.json).toMatchObject({ resent: 0, may_arrive_twice: 0, more: false, states: ['delivered'] });
+  });
+
+  it.each([
+    ['alpha --until 2026-11-21', '--until and --state need --since.'],
+    ['alpha --since 2026-11-22 --until 2026-11-21', '--since must be before --until.'],
+    ['alpha --since yesterday', /must be a day such as 2026-11-21/],
+    ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],
+  ])('refuses «%s»', async (line, error) => {
+    const ended = await terminal.run(`vote resend ${line} --json`);
+    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
+    expect(ended.json.error).toMatch(error);
+  });
+
   it('knows no vote that is not there', async () => {
     expect((await terminal.run(`vote resend ${new UUID()} --json`)).json.code).toBe('vote-not-found');
   });

@@ -88,3 +88,19 @@ export async function farProcess(script: string): Promise<VotifierTarget> {
 function v2Target(port: number): VotifierTarget {
   return { protocol: 'votifier-v2', host: '127.0.0.1', port, serviceName: 'Tallyport', token: 'secret' };
 }
+
+/** A listener whose process never accepts and whose queue of connections is full. */
+export async function deafTarget(): Promise<VotifierTarget> {
+  const target = await farProcess(`
+    require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+      const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      process.stdout.write(String(this.address().port), sleep);
+    })`);
+  for (;;) {
+    const filler = net.connect({ port: target.port, host: target.host }).on('error', () => {});
+    onTestFinished(() => void filler.destroy());
+    const connected = once(filler, 'connect').then(() => true);
+    const swallowed = new Promise((resolve) => setTimeout(() => resolve(false), 200));
+    if (!(await Promise.race([connected, swallowed]))) return target;
+  }
+}

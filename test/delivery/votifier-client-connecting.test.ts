@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import net from 'node:net';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { VotifierTarget } from '../../src/delivery/votifier-client.ts';
-import { answering, farProcess, running, send, silent, targetsOf } from './far-end.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answering, deafTarget, running, send, silent, targetsOf } from './far-end.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -118,19 +116,3 @@ describe('finding the listener', () => {
     expect(refused).toMatchObject({ code: 'connection-refused' });
   });
 });
-
-/** A listener whose process never accepts and whose queue of connections is full. */
-async function deafTarget(): Promise<VotifierTarget> {
-  const target = await farProcess(`
-    require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
-      const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-      process.stdout.write(String(this.address().port), sleep);
-    })`);
-  for (;;) {
-    const filler = net.connect({ port: target.port, host: target.host }).on('error', () => {});
-    onTestFinished(() => void filler.destroy());
-    const connected = once(filler, 'connect').then(() => true);
-    const swallowed = new Promise((resolve) => setTimeout(() => resolve(false), 200));
-    if (!(await Promise.race([connected, swallowed]))) return target;
-  }
-}

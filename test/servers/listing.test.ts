@@ -130,6 +130,16 @@ describe('listing a server', () => {
       { countryCode: 'The country code must have two letters (ISO 3166-1), such as DE.' },
     ],
     [{ game: 'x'.repeat(51) }, { game: 'The game must have at most 50 characters.' }],
+    [
+      { game: 'minecaft' },
+      { game: 'There is no game «minecaft» in the list. Near it: minecraft (Minecraft).' },
+    ],
+    [
+      { game: 'palworld' },
+      {
+        game: 'Palworld servers cannot be asked: they answer only to a password or key of their owner. Leave the game out: the server then lives by its reports.',
+      },
+    ],
   ])('refuses %j', async (input, faults) => {
     expect(await faultsOf(input)).toEqual(faults);
   });

@@ -122,6 +122,8 @@ function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
 abstract class UdpResponder extends Responder {
   #socket: UdpSocket | undefined;
   readonly open = 0;
+  /** Told the port that a request came from. */
+  onRequest: (port: number) => void = () => {};
 
   /** The answer to a request; undefined where a true server keeps quiet. */
   protected abstract answerTo(request: Buffer): Buffer | undefined;
@@ -141,6 +143,7 @@ abstract class UdpResponder extends Responder {
   }
 
   #hear(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
+    this.onRequest(from.port);
     if (!this.hears()) return;
     const answer = this.manner.answer ?? this.answerTo(request);
     if (!answer) return;
@@ -202,13 +205,21 @@ export class QuakeServer extends UdpResponder {
 
 /** A Minecraft Bedrock server: RakNet's unconnected ping. */
 export class BedrockServer extends UdpResponder {
+  /** What it answers to gamedig's ping, whoever sends it. */
+  usualAnswer(): Buffer {
+    return this.#pong(Buffer.from('1122334455667788', 'hex'));
+  }
+
   protected answerTo(request: Buffer): Buffer | undefined {
-    if (request[0] !== 0x01) return undefined;
+    return request[0] === 0x01 ? this.#pong(request.subarray(1, 9)) : undefined;
+  }
+
+  #pong(time: Buffer): Buffer {
     const { motd, version, online, max } = this.said;
     const status = Buffer.from(`MCPE;${motd};766;${version};${online};${max};1234567890;A world;Survival`);
     return Buffer.concat([
       Buffer.from([0x1c]),
-      request.subarray(1, 9),
+      time,
       Buffer.from('000000000000002a00ffff00fefefefefdfdfdfd12345678', 'hex'),
       Buffer.from([status.length >> 8, status.length & 0xff]),
       status,

@@ -1,8 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { SECOND } from '../../src/clock.ts';
-import type { Protocol } from '../../src/delivery/listener.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -37,7 +36,7 @@ export type GameServer = {
   count(state: Delivery['state']): Promise<number>;
 };
 
-type Options = { name?: string; protocol?: Protocol };
+type Options = { name?: string; protocol?: ListenerSettings['protocol'] };
 
 /** Lists a server and starts its listener, which runs until the test ends. */
 export async function addGameServer(

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
-import type { Protocol } from '../../src/delivery/listener.ts';
+import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import type { Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -13,7 +13,7 @@ const UNKNOWN_ERROR = '{"status":"error","cause":"java.lang.Exception","error":"
 type Case = {
   name: string;
   player?: string;
-  protocol?: Protocol;
+  protocol?: ListenerSettings['protocol'];
   behaviour?: Behaviour;
   before?: (listener: VotifierListener) => unknown;
   state: DeliveryState;

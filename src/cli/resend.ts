@@ -1,0 +1,135 @@
+import { type Command, Option } from 'commander';
+import { resendVote } from '../delivery/resend-vote.ts';
+import { NOT_ARRIVED, type ResentRange, resendVotes } from '../delivery/resend-votes.ts';
+import type { Platform } from '../platform.ts';
+import { DELIVERY_STATES, type DeliveryState } from '../votes/vote.ts';
+import { findVote } from '../votes/vote-list.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { BY, serverOf, uuidOf } from './find.ts';
+import { moment } from './option-values.ts';
+import { withProgress } from './progress.ts';
+import { counted, utc } from './words.ts';
+
+type RangeOptions = { since?: Date; until?: Date; state?: DeliveryState[] };
+
+export function addResendCommand(vote: Command): void {
+  const states = DELIVERY_STATES.filter((state) => state !== 'waiting' && state !== 'sending');
+  vote
+    .command('resend')
+    .description('send a vote again, or a server’s votes of a time; up to 30 days after they were cast')
+    .argument(
+      '<vote_id|server>',
+      'the Vote-Id that the API answered with; with --since, a server’s id or slug',
+    )
+    .option('--since <time>', 'votes cast then or later: a day (UTC) or a time with its offset', moment)
+    .option('--until <time>', 'votes cast before then; now by default', moment)
+    .addOption(
+      new Option(
+        '--state <state...>',
+        'only those in these states; by default what surely did not arrive: none and failed',
+      ).choices(states),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21',
+        'vote resend alpha-craft --since 2026-11-20 --until 2026-11-21T08:00:00Z',
+        'vote resend alpha-craft --since 2026-11-20 --state unconfirmed',
+      ),
+    )
+    .action(onPlatform(resend, { wakes: true, check: requireOneOrRange }));
+}
+
+function requireOneOrRange(_what: string, { since, until, state }: RangeOptions): void {
+  if (!since && (until || state)) throw wrongUse('--until and --state need --since.');
+  if (since && until && since >= until) throw wrongUse('--since must be before --until.');
+}
+
+function resend(platform: Platform, text: string, options: RangeOptions): Promise<Answer> {
+  const { since } = options;
+  return since ? resendRange(platform, text, { ...options, since }) : resendOne(platform, text);
+}
+
+async function resendRange(
+  platform: Platform,
+  text: string,
+  { since, until = platform.clock.now(), state }: RangeOptions & { since: Date },
+): Promise<Answer> {
+  const server = await serverOf(platform, text);
+  const range = { since, until, states: state ?? NOT_ARRIVED };
+  const resent = await withProgress('Resending', 'votes', (progress) =>
+    resendVotes(platform, server._id, range, BY, progress),
+  );
+  if (!resent) throw noListener();
+  return {
+    json: {
+      server_id: server._id.toHexString(),
+      since: since.toISOString(),
+      until: until.toISOString(),
+      states: range.states,
+      resent: resent.resent,
+      may_arrive_twice: resent.mayArriveTwice,
+      more: resent.more,
+    },
+    text: rangeText(resent, range),
+  };
+}
+
+function rangeText(
+  { resent, mayArriveTwice, more }: ResentRange,
+  { since, until, states }: { since: Date; until: Date; states: DeliveryState[] },
+): string {
+  const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
+  if (resent === 0) return `No vote to send again: none is ${span}.`;
+  return [
+    `${counted(resent, 'vote')} in the line again (${span}).`,
+    ...(mayArriveTwice > 0
+      ? [`${mayArriveTwice} of them may have arrived before, and arrive twice then.`]
+      : []),
+    ...(more ? ['There are more in this time: run it again.'] : []),
+  ].join('\n');
+}
+
+function noListener(): CommandError {
+  return new CommandError('no-listener', 'The server has no vote listener: set one first.');
+}
+
+async function resendOne(platform: Platform, text: string): Promise<Answer> {
+  const voteId = uuidOf(text);
+  const vote = voteId && (await findVote(platform, voteId));
+  if (!vote) throw noSuchVote(text);
+  const resent = await resendVote(platform, vote._id, BY);
+  switch (resent.kind) {
+    case 'resent':
+      return {
+        json: {
+          vote_id: vote._id.toString(),
+          resent: true,
+          from: resent.from,
+          may_arrive_twice: resent.mayArriveTwice,
+        },
+        text: `The vote of «${vote.username}» is in the line again.${
+          resent.mayArriveTwice ? ' It may have arrived before, and arrives twice then.' : ''
+        }`,
+      };
+    case 'under-way':
+      throw new CommandError(
+        'under-way',
+        `The vote is ${resent.state} already: it is not put in the line twice.`,
+      );
+    case 'no-listener':
+      throw noListener();
+    case 'too-old':
+      throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
+    case 'not-found':
+      throw noSuchVote(text);
+  }
+}
+
+function noSuchVote(text: string): CommandError {
+  return new CommandError(
+    'vote-not-found',
+    `There is no vote with the id «${text}». For the votes of a server, add --since.`,
+  );
+}

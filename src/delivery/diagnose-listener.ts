@@ -1,0 +1,199 @@
+import type { ObjectId } from 'mongodb';
+import { AddressError, resolveAddress } from '../address-guard.ts';
+import type { Config } from '../config.ts';
+import { EXPLANATIONS } from './explanations.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import type { Listener } from './listener.ts';
+import { askInOtherTongues, tongueOf } from './other-tongues.ts';
+import type { OutcomeClass, OutcomeCode } from './outcomes.ts';
+import { printable } from './printable.ts';
+import { type ListenerTest, type Testing, testListener } from './test-listener.ts';
+import { dial, patience } from './wire.ts';
+
+/** Where a diagnosis stopped: what came before it is in order. */
+export type DiagnosisStep =
+  | 'name-resolution'
+  | 'address-policy'
+  | 'connecting'
+  | 'greeting'
+  | 'protocol-version'
+  | 'key-or-token'
+  | 'acknowledgement';
+
+/** What is wrong with a listener, first of all. */
+export type Diagnosis = {
+  /** How the test vote ended. */
+  outcome: OutcomeClass;
+  /** null when nothing is known to be wrong. */
+  fault: Fault | null;
+  step: DiagnosisStep;
+  /** One sentence each: what is wrong, and what to do about it. */
+  cause: string;
+  mend: string;
+  /** What answered, at most 200 printable characters. */
+  reply?: string;
+};
+
+type Diagnosing = Testing & {
+  config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
+};
+
+/** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
+const FAULT_OF: Record<OutcomeCode, Fault | null> = {
+  acknowledged: null,
+  'sent-not-confirmed': null,
+  'dns-not-found': 'dns-not-found',
+  'dns-timeout': 'dns-not-found',
+  'connection-refused': 'connection-refused',
+  unreachable: 'connect-timeout',
+  'connect-timeout': 'connect-timeout',
+  silent: 'silent',
+  'closed-before-greeting': 'closed-without-answer',
+  'closed-before-written': 'closed-without-answer',
+  'too-slow': 'too-slow',
+  'unknown-error': 'garbage-answer',
+  'challenge-refused': 'challenge-refused',
+  'http-unavailable': 'http-server',
+  'closed-without-answer': 'closed-without-answer',
+  reset: 'closed-without-answer',
+  'no-answer': 'too-slow',
+  'garbage-answer': 'garbage-answer',
+  'lease-ran-out': null,
+  'stopped-while-waiting': null,
+  'bad-signature': 'bad-signature',
+  'unknown-service': 'unknown-service',
+  'key-invalid': 'key-invalid',
+  'not-votifier': 'other-protocol',
+  'v1-only': 'v1-only',
+  'v2-only': 'v2-only',
+  'address-refused': 'address-refused',
+  'not-http': 'other-protocol',
+  'tls-failed': 'tls-server',
+  'certificate-refused': 'tls-server',
+  'http-redirected': 'http-server',
+  'http-forbidden': 'bad-signature',
+  'http-not-found': 'http-server',
+  'repeated-vote-faults': null,
+  'name-too-long': 'name-too-long',
+  'frame-too-long': 'name-too-long',
+  'vote-refused': 'garbage-answer',
+  'stopped-before-written': null,
+  'our-fault': null,
+};
+
+/** A diagnosis may say more of these codes than their fault does: where the fault is one of several reasons. */
+const SAYS_MORE = new Set<OutcomeCode>([
+  'acknowledged',
+  'sent-not-confirmed',
+  'dns-timeout',
+  'unreachable',
+  'http-unavailable',
+  'http-redirected',
+  'http-forbidden',
+  'http-not-found',
+  'tls-failed',
+  'certificate-refused',
+  'not-http',
+  'our-fault',
+]);
+
+/** Services that did not greet as a Votifier does: they are asked what they are. */
+const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
+
+/**
+ * Finds out what is wrong with a server's listener: walks through name resolution, address policy, connecting,
+ * greeting, protocol version, key or token and acknowledgement with a marked test vote, and where something
+ * else than a Votifier answers, asks it in other tongues what it is. Changes nothing.
+ *
+ * @returns null when the server has no listener
+ * @throws {UnsealError} when the listener's secret cannot be read
+ */
+export async function diagnoseListener(deps: Diagnosing, serverId: ObjectId): Promise<Diagnosis | null> {
+  const listener = await deps.listeners.findOne({ serverId });
+  const tested = listener && (await testListener(deps, serverId));
+  if (!tested) return null;
+  const votifier = listener.protocol !== 'http';
+  const found = votifier && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
+  return found ?? diagnosisOf(tested);
+}
+
+/** What an end alone says. */
+function diagnosisOf({ code, class: outcome, reached, words }: ListenerTest): Diagnosis {
+  const fault = FAULT_OF[code];
+  const { cause, mend } = fault === null || SAYS_MORE.has(code) ? EXPLANATIONS[code] : FAULTS[fault];
+  const step = fault ? stepOf(fault, reached === 'written') : 'acknowledgement';
+  return { outcome, fault, step, cause, mend, ...(words ? { reply: words } : {}) };
+}
+
+function stepOf(fault: Fault, written: boolean): DiagnosisStep {
+  switch (fault) {
+    case 'dns-not-found':
+      return 'name-resolution';
+    case 'address-refused':
+      return 'address-policy';
+    case 'connection-refused':
+    case 'connect-timeout':
+      return 'connecting';
+    case 'v1-only':
+    case 'v2-only':
+      return 'protocol-version';
+    case 'key-invalid':
+    case 'token-malformed':
+    case 'bad-signature':
+    case 'unknown-service':
+      return 'key-or-token';
+    case 'challenge-refused':
+    case 'name-too-long':
+    case 'garbage-answer':
+      return 'acknowledgement';
+    case 'closed-without-answer':
+    case 'too-slow':
+    case 'http-server':
+      return written ? 'acknowledgement' : 'greeting';
+    default:
+      return 'greeting';
+  }
+}
+
+async function askWhatItIs(
+  { config }: Diagnosing,
+  { host, port }: Listener,
+  { code, class: outcome }: ListenerTest,
+): Promise<Diagnosis | null> {
+  const timeoutMs = config.LISTENER_TIMEOUT_MS;
+  const addresses = await addressesOf(host, config);
+  if (code === 'not-votifier') {
+    const banner = await hearBanner(addresses, port, timeoutMs);
+    return banner && diagnosed(outcome, tongueOf(banner), banner);
+  }
+  const tongue = await askInOtherTongues(addresses, port, timeoutMs);
+  return tongue && diagnosed(outcome, tongue.fault, tongue.reply);
+}
+
+function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosis {
+  const reply = printable(heard);
+  return { outcome, fault, step: 'greeting', ...FAULTS[fault], ...(reply ? { reply } : {}) };
+}
+
+/** Checked once more: the name may have changed since the test vote. */
+async function addressesOf(host: string, config: Diagnosing['config']): Promise<string[]> {
+  try {
+    const { ALLOWED_PRIVATE_RANGES: allowedPrivateRanges, LISTENER_TIMEOUT_MS: timeoutMs } = config;
+    return await resolveAddress(host, { allowedPrivateRanges, timeoutMs });
+  } catch (error) {
+    if (error instanceof AddressError) return [];
+    throw error;
+  }
+}
+
+/** What a service says first, as bytes; null when it says nothing this time. */
+async function hearBanner(addresses: string[], port: number, timeoutMs: number): Promise<Buffer | null> {
+  const wire = await dial(addresses, port, patience(timeoutMs));
+  if (typeof wire === 'string') return null;
+  try {
+    const heard = await wire.next(patience(timeoutMs));
+    return heard.kind === 'bytes' ? heard.bytes : null;
+  } finally {
+    wire.destroy();
+  }
+}

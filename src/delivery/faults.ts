@@ -1,0 +1,93 @@
+import type { Explanation } from './explanations.ts';
+
+/** What is wrong with a listener, as a diagnosis names it. The codes are stable: they stand in `--json` output. */
+export const FAULTS = {
+  'dns-not-found': {
+    cause: 'The host name of the listener leads to no address.',
+    mend: 'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
+  },
+  'address-refused': {
+    cause: 'The listener’s host leads to an address that is not a public one.',
+    mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+  },
+  'connection-refused': {
+    cause: 'The machine answers, but nothing listens on this port.',
+    mend: 'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
+  },
+  'connect-timeout': {
+    cause: 'Nothing answered at this address and port: mostly a firewall drops the connection.',
+    mend: 'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.',
+  },
+  silent: {
+    cause:
+      'Something took the connection and says nothing, not even to a browser, a TLS client or a Minecraft client.',
+    mend: 'Check that the port is the vote plugin’s and restart the game server; a plugin that hangs keeps its port open.',
+  },
+  'http-server': {
+    cause: 'A website answers here, not a vote listener as it was set.',
+    mend: 'Set the port of the vote plugin (usually 8192); for votes by HTTP, set the URL that takes them, without a redirect.',
+  },
+  'minecraft-server': {
+    cause: 'This is the port that players join on, not the one of the vote plugin.',
+    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
+  },
+  'tls-server': {
+    cause:
+      'Something here speaks TLS in another way than this listener was set: a website, or a proxy with a certificate.',
+    mend: 'For Votifier set the plugin’s own port; for votes by HTTPS check the port and renew or complete the certificate.',
+  },
+  'proxy-protocol': {
+    cause: 'A proxy stands before the listener and speaks the PROXY protocol, which voting sites do not.',
+    mend: 'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.',
+  },
+  'other-protocol': {
+    cause: 'Another service answers at this address and port.',
+    mend: 'Read its reply to see which, and set the port of the vote plugin, usually 8192.',
+  },
+  'v1-only': {
+    cause: 'The listener speaks Votifier v1 only, and a v2 token is set.',
+    mend: 'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
+  },
+  'v2-only': {
+    cause: 'The listener takes Votifier v2 only, and a v1 public key is set.',
+    mend: 'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
+  },
+  'key-invalid': {
+    cause: 'The listener could not decrypt the vote: its key is another one.',
+    mend: 'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
+  },
+  'token-malformed': {
+    cause: 'What is set as the token cannot be one.',
+    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
+  },
+  'bad-signature': {
+    cause: 'The listener refused the signature: its token or secret is another one.',
+    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; for HTTP, compare the secret.',
+  },
+  'unknown-service': {
+    cause: 'The listener has no token for our service name.',
+    mend: 'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
+  },
+  'challenge-refused': {
+    cause: 'The listener did not accept the answer to its own challenge.',
+    mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if it lasts.',
+  },
+  'name-too-long': {
+    cause: 'The listener takes no message of this length.',
+    mend: 'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.',
+  },
+  'closed-without-answer': {
+    cause: 'The listener closed the connection without an answer.',
+    mend: 'Look into the game server’s log, check the token, and that no proxy, filter or address limit ends the connection: some listeners close without a word on a wrong token.',
+  },
+  'garbage-answer': {
+    cause: 'The listener answered with something else than a yes or a known error.',
+    mend: 'Read its reply and look for the same words in the game server’s log; then update the vote plugin.',
+  },
+  'too-slow': {
+    cause: 'The listener began to speak or took the vote, and did not come to an end in time.',
+    mend: 'Check the load of the game server and of its network, and its log for errors of the vote plugin.',
+  },
+} as const satisfies Record<string, Explanation>;
+
+export type Fault = keyof typeof FAULTS;

@@ -1,0 +1,117 @@
+import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { after, HOUR } from '../clock.ts';
+import { hostSchema, parseInput } from '../input.ts';
+import { newSigningSecret } from './http-message.ts';
+import type { Listener } from './listener.ts';
+import { changeListener, type ListenerSetup, listenerPort, placeListener } from './listeners.ts';
+import { secretContext } from './send-vote.ts';
+
+/** After a rotation votes are signed with the old secret too for so long. */
+export const SECRET_OVERLAP_MS = 24 * HOUR;
+
+const LONGEST_URL = 2_048;
+
+/** Where an HTTP listener takes votes: its URL, and the host and port in it. */
+const listenerUrl = z
+  .string({ error: 'must be text' })
+  .trim()
+  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .transform((text, context) => {
+    const fault = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    const url = URL.parse(text);
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      return fault('The URL must begin with https:// (or http://), like https://example.org/votes.');
+    }
+    if (url.username || url.password) {
+      return fault('The URL must have no user name and no password: votes are signed instead.');
+    }
+    url.hash = '';
+    const host = hostSchema.safeParse(url.hostname);
+    if (!host.success) return fault(host.error.issues[0]?.message ?? 'The host of the URL cannot be read.');
+    const port = listenerPort.safeParse(Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+    if (!port.success) return fault(`The ${port.error.issues[0]?.message}.`);
+    return { url: url.href, host: host.data, port: port.data };
+  });
+
+const httpSettings = z.object({ url: listenerUrl });
+
+/** An HTTP listener that was set. */
+export type HttpListenerSet = {
+  listener: Listener;
+  /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps the one it has. */
+  secret: string | null;
+};
+
+/**
+ * Lets a server's votes be posted to a URL, signed after Standard Webhooks. The first time a secret is made;
+ * another URL later keeps it (`rotateSecret` makes a new one).
+ *
+ * @param serviceName - kept for a later change to Votifier; the message does not carry it
+ * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the kept secret cannot be read
+ */
+export async function setHttpListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  { url, serviceName }: { url: string; serviceName: string },
+  by: string,
+): Promise<HttpListenerSet> {
+  const { url: place } = parseInput(httpSettings, { url });
+  const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
+  const secret = before ? null : newSigningSecret();
+  const context = secretContext({ serverId });
+  // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
+  const kept = before ? deps.secrets.open(before.sealedSecret, context) : '';
+  const listener = await placeListener(
+    deps,
+    serverId,
+    {
+      protocol: 'http',
+      ...place,
+      serviceName,
+      sealedSecret: deps.secrets.seal(secret ?? kept, context),
+      previousSecret: before?.previousSecret ?? null,
+    },
+    by,
+  );
+  return { listener, secret };
+}
+
+/** A secret that was changed. */
+export type RotatedSecret = {
+  /** `whsec_…`, to be shown once. */
+  secret: string;
+  /** Until then votes carry a signature by the old one too. */
+  previousValidUntil: Date;
+};
+
+/**
+ * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both, so that
+ * the far end changes over without losing one. A secret that an earlier rotation left is dropped at once.
+ *
+ * @returns null when the server has no HTTP listener
+ */
+export async function rotateSecret(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<RotatedSecret | null> {
+  for (;;) {
+    const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
+    if (!before) return null;
+    const secret = newSigningSecret();
+    const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
+    // Only the one that was read: two rotations at once must not both call theirs the current one.
+    const { revision } = before;
+    const rotated = await changeListener(deps, { serverId, revision }, by, 'listener.rotate', {
+      $set: {
+        sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
+        previousSecret: { sealed: before.sealedSecret, until },
+      },
+    });
+    if (rotated) return { secret, previousValidUntil: until };
+  }
+}

@@ -1,0 +1,110 @@
+import type { Collection, Filter, ObjectId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { after, type Clock } from '../clock.ts';
+import { DURABLE } from '../mongo.ts';
+import type { Progress } from '../progress.ts';
+import type { Producer } from '../queues.ts';
+import type { DeliveryState, Vote } from '../votes/vote.ts';
+import type { Listener } from './listener.ts';
+import { mayHaveArrived, RESENDABLE_STATES, resending } from './resend-vote.ts';
+import { RESENDABLE_MS } from './schedule.ts';
+
+/** Which votes of a server are sent again. */
+export type ResendRange = {
+  /** Cast at this moment or later; before `until`. */
+  since: Date;
+  until: Date;
+  /** In one of these states; votes that wait or are being sent are never touched. */
+  states: DeliveryState[];
+};
+
+/** What became of a range. */
+export type ResentRange = {
+  /** Votes that are in the line again. */
+  resent: number;
+  /** Of these, those that were delivered before, or may have been. */
+  mayArriveTwice: number;
+  /** There are more in the range than one run takes: run it again. */
+  more: boolean;
+};
+
+/** States that surely mean "not arrived": what a range takes unless others are named. */
+export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
+
+/** Votes that one run takes at most. */
+const MOST_RESENT = 50_000;
+const BATCH = 500;
+
+type ResendingMany = {
+  votes: Collection<Vote>;
+  listeners: Collection<Listener>;
+  auditLog: Collection<AuditEntry>;
+  producer: Producer;
+  clock: Clock;
+};
+
+/**
+ * Sends a server's votes of a time range again, in the order of voting. Each starts a schedule of its own, and
+ * its timeline says that it was resent. A vote is never put in the line twice: running it again, or half of it
+ * after a kill, takes what is still in one of the states.
+ *
+ * @param progress - hears of votes put in the line
+ * @returns null when the server has no listener
+ */
+export async function resendVotes(
+  deps: ResendingMany,
+  serverId: ObjectId,
+  range: ResendRange,
+  by: string,
+  progress: Progress = () => undefined,
+): Promise<ResentRange | null> {
+  const { votes, listeners, producer, clock } = deps;
+  const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  if (!listener) return null;
+  const now = clock.now();
+  const wanted = filterOf(serverId, range, now);
+  const total = await votes.countDocuments(wanted, { limit: MOST_RESENT + 1 });
+  const result: ResentRange = { resent: 0, mayArriveTwice: 0, more: total > MOST_RESENT };
+  if (total === 0) return result;
+
+  // Before the first: a run that is killed has left its trace.
+  await recordAudit(deps, {
+    by,
+    action: 'vote.resend-range',
+    serverId,
+    details: {
+      since: range.since.toISOString(),
+      until: range.until.toISOString(),
+      states: range.states,
+      votes: Math.min(total, MOST_RESENT),
+    },
+  });
+  while (result.resent < MOST_RESENT) {
+    const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(BATCH).toArray();
+    if (batch.length === 0) break;
+    const { modifiedCount } = await votes.updateMany(
+      { serverId, _id: { $in: batch.map(({ _id }) => _id) }, 'delivery.state': { $in: range.states } },
+      resending(now),
+      { writeConcern: DURABLE },
+    );
+    result.resent += modifiedCount;
+    result.mayArriveTwice += batch.filter(mayHaveArrived).length;
+    progress(Math.min(result.resent, total), Math.min(total, MOST_RESENT));
+    await producer.add('forward-votes', {
+      serverId: serverId.toHexString(),
+      listenerId: listener._id.toHexString(),
+    });
+  }
+  return result;
+}
+
+function filterOf(serverId: ObjectId, { since, until, states }: ResendRange, now: Date): Filter<Vote> {
+  const oldest = after(now, -RESENDABLE_MS);
+  return {
+    serverId,
+    'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },
+    votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
+    // Not those that this run has resent and that have ended again meanwhile.
+    'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
+  };
+}

@@ -1,0 +1,52 @@
+import { isIP, type Socket } from 'node:net';
+import tls from 'node:tls';
+import type { OutcomeCode } from './outcomes.ts';
+import { type Patience, Wire } from './wire.ts';
+
+/** Why there is no secure connection. */
+export type TlsFault = {
+  fault: Extract<
+    OutcomeCode,
+    'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
+  >;
+  words: string;
+};
+
+/**
+ * Shakes hands over a connected socket and checks the certificate against `host` and the authorities that this
+ * machine's Node trusts.
+ *
+ * @param host - the name in the URL, or its IP address without brackets
+ */
+export function secure(socket: Socket, host: string, { until, stop }: Patience): Promise<Wire | TlsFault> {
+  return new Promise((resolve) => {
+    const secured = tls.connect({
+      socket,
+      host,
+      // An IP address must not stand there; the certificate is checked against `host` then.
+      ...(isIP(host) ? {} : { servername: host }),
+      ALPNProtocols: ['http/1.1'],
+      minVersion: 'TLSv1.2',
+    });
+    const settle = (result: Wire | TlsFault) => {
+      clearTimeout(timer);
+      stop?.removeEventListener('abort', onStop);
+      if (!(result instanceof Wire)) secured.destroy();
+      resolve(result);
+    };
+    const fail = (fault: TlsFault['fault'], words = '') => settle({ fault, words });
+    const onStop = () => fail('stopped-before-written');
+    const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
+    stop?.addEventListener('abort', onStop);
+    // The listener stays: what fails after the handshake is told by the wire.
+    secured
+      .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), error.message))
+      .once('secureConnect', () => settle(new Wire(secured)));
+  });
+}
+
+function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFault['fault'] {
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'tls-failed';
+  if (syscall !== undefined || code === 'ECONNRESET') return 'closed-before-greeting';
+  return 'certificate-refused';
+}

@@ -1,0 +1,15 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { RankSnapshot } from './rank-snapshot.ts';
+
+/** A server's place at the end of each UTC day, oldest first; a day that was not kept is missing. */
+export async function rankHistory(
+  { rankSnapshots }: { rankSnapshots: Collection<RankSnapshot> },
+  serverId: ObjectId,
+): Promise<{ day: string; place: number }[]> {
+  const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();
+  return months.flatMap(({ month, days }) =>
+    Object.entries(days)
+      .map(([day, place]) => ({ day: `${month}-${day}`, place }))
+      .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
+  );
+}

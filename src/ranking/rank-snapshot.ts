@@ -1,0 +1,18 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const rankSnapshotDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** The UTC calendar month, `2026-11`. */
+  month: { type: String, required: true },
+  /** The place at the end of each UTC day of the month: `{'01': 12, '21': 3}`. A missing day is a gap. */
+  days: { type: Schema.Types.Mixed, required: true },
+} as const;
+
+/** Which place a server had, day by day; a document a month. Kept for ever. */
+export const rankSnapshotSchema = new Schema(rankSnapshotDefinition, { collection: 'rank_snapshots' });
+rankSnapshotSchema.index({ serverId: 1, month: 1 }, { unique: true });
+
+export type RankSnapshot = Omit<InferRawDocType<typeof rankSnapshotDefinition>, 'days'> & {
+  days: Record<string, number>;
+};

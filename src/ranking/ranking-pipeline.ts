@@ -1,0 +1,88 @@
+import type { Collection, Document, Filter } from 'mongodb';
+import type { Logger } from '../log.ts';
+import type { PeriodMark } from '../periods/period-mark.ts';
+import { addDays } from '../periods/period-marks.ts';
+import type { Leasing } from '../periods/work-lease.ts';
+import type { Server } from '../servers/server.ts';
+import type { VoteCounter } from '../votes/vote-counter.ts';
+import { RANKING_DAYS } from '../votes/vote-figures.ts';
+import type { RankSnapshot } from './rank-snapshot.ts';
+
+/** What a ranking works on. */
+export type Ranking = Leasing & {
+  servers: Collection<Server>;
+  voteCounters: Collection<VoteCounter>;
+  rankSnapshots: Collection<RankSnapshot>;
+  periodMarks: Collection<PeriodMark>;
+  log: Logger;
+};
+
+/** The UTC days whose votes a ranking counts, oldest first: `lastDay` and the 29 before. */
+export function rankingDays(lastDay: string): string[] {
+  return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));
+}
+
+/** The days of the month by month: `2026-11` → `['20', '21']`. They may touch three months. */
+function byMonth(days: string[]): Map<string, string[]> {
+  const months = new Map<string, string[]>();
+  for (const day of days) {
+    const month = day.slice(0, 7);
+    months.set(month, [...(months.get(month) ?? []), day.slice(8)]);
+  }
+  return months;
+}
+
+/**
+ * The ranking (design, "Periods and figures"): votes descending, then probed uptime (none last), then the older
+ * listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, probedUptime, place, …}` with places
+ * dense from 1. The counters are added up once for all servers, which costs less than looking them up for each.
+ *
+ * @param lastDay - the newest UTC day whose votes count
+ * @param listed - which servers take part
+ */
+export function rankingPipeline(lastDay: string, listed: Filter<Server>): Document[] {
+  const months = byMonth(rankingDays(lastDay));
+  // A day without votes is missing, and adds nothing.
+  const votesOf = [...months].map(([month, days]) => ({
+    $cond: [{ $eq: ['$month', month] }, { $sum: days.map((day) => `$days.${day}`) }, 0],
+  }));
+  return [
+    { $match: listed },
+    {
+      $project: {
+        listedAt: 1,
+        rankPosition: 1,
+        probedUptime: { $ifNull: ['$daily.probedUptime', null] },
+        ranked: 1,
+      },
+    },
+    {
+      $unionWith: {
+        coll: 'vote_counters',
+        pipeline: [
+          { $match: { month: { $in: [...months.keys()] } } },
+          { $project: { _id: '$serverId', votes: { $sum: votesOf } } },
+        ],
+      },
+    },
+    {
+      $group: {
+        _id: '$_id',
+        votesCount: { $sum: '$votes' },
+        probedUptime: { $max: '$probedUptime' },
+        listedAt: { $max: '$listedAt' },
+        rankPosition: { $max: '$rankPosition' },
+        ranked: { $max: '$ranked' },
+      },
+    },
+    // Counters of servers that do not take part.
+    { $match: { listedAt: { $ne: null } } },
+    {
+      $setWindowFields: {
+        sortBy: { votesCount: -1, probedUptime: -1, listedAt: 1, _id: 1 },
+        // $documentNumber takes one field to sort by only.
+        output: { place: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
+      },
+    },
+  ];
+}

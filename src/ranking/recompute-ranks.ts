@@ -1,0 +1,83 @@
+import type { AnyBulkWriteOperation, ObjectId } from 'mongodb';
+import { dayOf } from '../periods/period-marks.ts';
+import { type HeldLease, type Leasing, lastCompleted, withLease } from '../periods/work-lease.ts';
+import type { Server } from '../servers/server.ts';
+import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+
+/** The work's name, as its lease and queue have it. */
+export const RECOMPUTE_RANKS = 'recompute-ranks';
+
+/** How a ranking ended: how many servers are listed, and how many of them have another place than before. */
+export type Ranked = { servers: number; moved: number };
+
+/** So many servers get their place in one round trip. */
+const BULK = 1_000;
+
+type Place = {
+  _id: ObjectId;
+  place: number;
+  votesCount: number;
+  probedUptime: number | null;
+  rankPosition: number;
+};
+
+/**
+ * Gives every listed server its place by the published formula, one run at a time over all processes. Only
+ * what changed is written. Killed half-way, the next run finishes it; until then two servers may show one place.
+ * The first ranking an hour or more after a day's end also keeps that day's places (see `takeSnapshot`).
+ *
+ * @throws {LeaseLostError}; the signal's reason
+ */
+export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal } = {}): Promise<Ranked> {
+  return withLease(
+    deps,
+    RECOMPUTE_RANKS,
+    async (lease) => {
+      const ranked = await writePlaces(deps, lease);
+      await takeSnapshot(deps, lease);
+      return ranked;
+    },
+    signal ? { signal } : {},
+  );
+}
+
+async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promise<Ranked> {
+  const listed = { removedAt: null };
+  const figures = {
+    $and: [
+      { $eq: ['$place', '$rankPosition'] },
+      { $eq: ['$votesCount', '$ranked.votesCount'] },
+      { $eq: ['$probedUptime', '$ranked.probedUptime'] },
+    ],
+  };
+  const changed = servers.aggregate<Place>(
+    [
+      ...rankingPipeline(dayOf(clock.now()), listed),
+      { $match: { $expr: { $not: figures } } },
+      { $project: { place: 1, votesCount: 1, probedUptime: 1, rankPosition: 1 } },
+    ],
+    { allowDiskUse: true, batchSize: BULK },
+  );
+  let moved = 0;
+  let writes: AnyBulkWriteOperation<Server>[] = [];
+  const write = async () => {
+    if (writes.length === 0) return;
+    lease.requireHeld();
+    await servers.bulkWrite(writes, { ordered: false });
+    writes = [];
+  };
+  for await (const { _id, place, votesCount, probedUptime, rankPosition } of changed) {
+    if (place !== rankPosition) moved += 1;
+    const update = { $set: { rankPosition: place, ranked: { votesCount, probedUptime } } };
+    writes.push({ updateOne: { filter: { _id }, update } });
+    if (writes.length === BULK) await write();
+  }
+  await write();
+  return { servers: await servers.countDocuments(listed), moved };
+}
+
+/** When the ranking that stands was computed; null before the first. */
+export function rankedAt(deps: Pick<Leasing, 'workLeases'>): Promise<Date | null> {
+  return lastCompleted(deps, RECOMPUTE_RANKS);
+}

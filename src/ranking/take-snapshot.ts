@@ -1,0 +1,59 @@
+import { after, DAY, HOUR } from '../clock.ts';
+import { addDays, dayOf, dueDays, markDone, startOf } from '../periods/period-marks.ts';
+import type { HeldLease } from '../periods/work-lease.ts';
+import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
+
+/** The mark of days whose places are kept. */
+const RANK_SNAPSHOT = 'rank-snapshot';
+
+/** By then a day's votes are counted and its uptime is computed. */
+const AFTER_DAY_MS = HOUR;
+
+/**
+ * Keeps the places at the end of yesterday, once. They follow from yesterday's end, whenever today it is done:
+ * votes count by their days, the uptime of the 30 whole days before today stands all day, and the servers are
+ * those that were listed then. Of earlier days the uptime is gone, so a day without any ranking on the next
+ * stays a gap.
+ */
+export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<void> {
+  const { servers, clock } = deps;
+  const now = clock.now();
+  const today = startOf(dayOf(now));
+  if (now < after(today, AFTER_DAY_MS)) return;
+  const day = addDays(dayOf(now), -1);
+  const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
+  if (due.length === 0) return;
+  const month = day.slice(0, 7);
+  const field = day.slice(8);
+  const listed = {
+    listedAt: { $lt: after(startOf(day), DAY) },
+    $or: [{ removedAt: null }, { removedAt: { $gte: today } }],
+  };
+  lease.requireHeld();
+  await servers
+    .aggregate(
+      [
+        ...rankingPipeline(day, listed),
+        {
+          $project: {
+            _id: 0,
+            serverId: '$_id',
+            month: { $literal: month },
+            days: { $arrayToObject: [[{ k: { $literal: field }, v: '$place' }]] },
+          },
+        },
+        {
+          $merge: {
+            into: 'rank_snapshots',
+            on: ['serverId', 'month'],
+            whenMatched: [{ $set: { days: { $mergeObjects: ['$days', '$$new.days'] } } }],
+            whenNotMatched: 'insert',
+          },
+        },
+      ],
+      { allowDiskUse: true },
+    )
+    .toArray();
+  await markDone(deps, RANK_SNAPSHOT, day);
+  deps.log.info({ event: 'ranks.snapshot', day });
+}

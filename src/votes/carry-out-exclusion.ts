@@ -1,0 +1,194 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Collection, Document, ObjectId, UUID } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { dayOf } from '../periods/period-marks.ts';
+import type { HeldLease } from '../periods/work-lease.ts';
+import type { Progress } from '../progress.ts';
+import type { Producer } from '../queues.ts';
+import { requestRanks } from '../ranking/request-ranks.ts';
+import { CLOCKS_DIFFER_MS, type Recounting, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
+import { EXCLUDED_VOTES } from './vote.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
+
+type CarryingOut = Recounting & {
+  voteExclusions: Collection<VoteExclusion>;
+  auditLog: Collection<AuditEntry>;
+  producer: Producer;
+};
+
+export type CarryOutOptions = {
+  progress?: Progress;
+  signal?: AbortSignal;
+  /** How long a vote takes to be counted, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  settledMs?: number;
+};
+
+/** So many votes are marked in one round trip. */
+const BULK = 1_000;
+
+/**
+ * Does what an exclusion's state asks for: every step may have been done before, by a run that was cut short.
+ * The audit log comes first, so that nothing is done unwritten; the new state last.
+ *
+ * @returns the exclusion as it is then
+ */
+export async function carryOut(
+  deps: CarryingOut,
+  exclusion: VoteExclusion,
+  lease: HeldLease,
+  options: CarryOutOptions,
+): Promise<VoteExclusion> {
+  const { _id, state, by, undone } = exclusion;
+  if (state === 'excluded' || state === 'included') return exclusion;
+  await audit(deps, exclusion, 'vote.exclude', by);
+  if (undone) await audit(deps, exclusion, 'vote.include', undone.by);
+
+  if (state === 'excluding') await markVotes(deps, exclusion, lease, options);
+  else await unmarkVotes(deps, exclusion, lease, options);
+
+  const { days } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
+  lease.requireHeld();
+  const { settledMs = VOTE_SETTLED_MS } = options;
+  await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal, settledMs });
+
+  lease.requireHeld();
+  const through =
+    state === 'excluding'
+      ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
+      : ({ state: 'included' } as const);
+  await deps.voteExclusions.updateOne({ _id, state }, { $set: through });
+  await requestRanks(deps.producer);
+  return { ...exclusion, days, ...through };
+}
+
+async function audit(
+  deps: CarryingOut,
+  { _id, serverId, since, until, tokenId, reason }: VoteExclusion,
+  action: string,
+  by: string,
+): Promise<void> {
+  const exclusionId = _id.toHexString();
+  const written = await deps.auditLog.findOne({ serverId, action, 'details.exclusionId': exclusionId });
+  if (written) return;
+  const range = { since: since.toISOString(), until: until.toISOString() };
+  const details = { exclusionId, ...range, tokenId: tokenId?.toHexString() ?? null, reason };
+  await recordAudit(deps, { by, action, serverId, details });
+}
+
+function castInRange({ serverId, since, until }: VoteExclusion) {
+  return { serverId, votedAt: { $gte: since, $lt: until } };
+}
+
+/** Its votes among those that are excluded, by the small index of these. */
+function excludedInRange(exclusion: VoteExclusion) {
+  return { ...castInRange(exclusion), excludedAt: { $gt: new Date(0) } };
+}
+
+function countExcluded({ votes }: CarryingOut, exclusion: VoteExclusion): Promise<number> {
+  const under = { ...excludedInRange(exclusion), excludedBy: exclusion._id };
+  return votes.countDocuments(under, { hint: EXCLUDED_VOTES });
+}
+
+/** Waits until every vote of the range is inserted, then marks them all. */
+async function markVotes(
+  deps: CarryingOut,
+  exclusion: VoteExclusion,
+  lease: HeldLease,
+  { progress, settledMs = VOTE_SETTLED_MS }: CarryOutOptions,
+): Promise<void> {
+  const { until, tokenId, _id } = exclusion;
+  const settledIn = until.getTime() + settledMs + CLOCKS_DIFFER_MS - deps.clock.now().getTime();
+  if (settledIn > 0) await pause(settledIn, undefined, { signal: lease.signal });
+  const { votes } = deps;
+  const range = castInRange(exclusion);
+  const total = await votes.countDocuments(range);
+  // Narrowed down here and not by the query: each read stays short however few votes the token cast.
+  const all = votes.find(range, {
+    sort: { votedAt: 1 },
+    projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
+    batchSize: BULK,
+  });
+  await inBulk(deps, exclusion, lease, {
+    all,
+    chosen: (vote) =>
+      (!tokenId || tokenId.equals(vote.tokenId ?? '')) && !vote.excludedBy?.some((by) => by.equals(_id)),
+    update: [
+      {
+        $set: {
+          excludedBy: { $setUnion: [{ $ifNull: ['$excludedBy', []] }, [_id]] },
+          excludedAt: { $ifNull: ['$excludedAt', '$$NOW'] },
+        },
+      },
+    ],
+    seen: (count) => progress?.(count, total),
+  });
+}
+
+async function unmarkVotes(
+  deps: CarryingOut,
+  exclusion: VoteExclusion,
+  lease: HeldLease,
+  { progress }: CarryOutOptions,
+): Promise<void> {
+  const { _id } = exclusion;
+  const { votes } = deps;
+  const range = excludedInRange(exclusion);
+  const total = await votes.countDocuments(range, { hint: EXCLUDED_VOTES });
+  const all = votes.find(range, {
+    hint: EXCLUDED_VOTES,
+    projection: { votedAt: 1, excludedBy: 1 },
+    batchSize: BULK,
+  });
+  const none = { $eq: ['$excludedBy', []] };
+  await inBulk(deps, exclusion, lease, {
+    all,
+    chosen: (vote) => vote.excludedBy?.some((by) => by.equals(_id)) === true,
+    update: [
+      { $set: { excludedBy: { $setDifference: [{ $ifNull: ['$excludedBy', []] }, [_id]] } } },
+      {
+        $set: {
+          excludedAt: { $cond: [none, '$$REMOVE', '$excludedAt'] },
+          excludedBy: { $cond: [none, '$$REMOVE', '$excludedBy'] },
+        },
+      },
+    ],
+    seen: (count) => progress?.(count, total),
+  });
+}
+
+type Seen = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };
+
+type Bulk = {
+  all: AsyncIterable<Seen>;
+  chosen: (vote: Seen) => boolean;
+  update: Document[];
+  seen: (count: number) => void;
+};
+
+/** Updates the chosen votes. Their days are noted first: whatever happens then, each is recounted. */
+async function inBulk(
+  { votes, voteExclusions }: CarryingOut,
+  { _id, serverId }: VoteExclusion,
+  lease: HeldLease,
+  { all, chosen, update, seen }: Bulk,
+): Promise<void> {
+  let batch: Seen[] = [];
+  const write = async () => {
+    if (batch.length === 0) return;
+    const days = [...new Set(batch.map(({ votedAt }) => dayOf(votedAt)))];
+    lease.requireHeld();
+    await voteExclusions.updateOne({ _id }, { $addToSet: { days: { $each: days } } });
+    lease.requireHeld();
+    await votes.updateMany({ serverId, _id: { $in: batch.map((vote) => vote._id) } }, update);
+    batch = [];
+  };
+  let count = 0;
+  for await (const vote of all) {
+    count += 1;
+    if (chosen(vote)) batch.push(vote);
+    if (batch.length === BULK) await write();
+    if (count % BULK === 0) seen(count);
+  }
+  await write();
+  seen(count);
+}

@@ -1,0 +1,153 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import type { AuditEntry } from '../audit/audit-log.ts';
+import { parseInput } from '../input.ts';
+import { type HeldLease, type Leasing, withLease } from '../periods/work-lease.ts';
+import type { Producer } from '../queues.ts';
+import { type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
+import type { Recounting } from './recount-votes.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
+
+export type Excluding = Recounting &
+  Leasing & {
+    voteExclusions: Collection<VoteExclusion>;
+    auditLog: Collection<AuditEntry>;
+    producer: Producer;
+  };
+
+/** Which votes are to leave the counts: those cast from `since` to before `until`. */
+export type ExclusionRequest = {
+  serverId: ObjectId;
+  since: Date;
+  until: Date;
+  /** Only votes cast with this token, revoked or not; null for all. */
+  tokenId: ObjectId | null;
+  reason: string;
+};
+
+/** Why votes cannot be excluded; the message is a sentence. */
+export class ExclusionError extends Error {
+  readonly code: 'range-empty' | 'range-not-over';
+
+  constructor(code: ExclusionError['code'], message: string) {
+    super(message);
+    this.name = 'ExclusionError';
+    this.code = code;
+  }
+}
+
+const reasonSchema = z.object({
+  reason: z.string().trim().min(1, 'must say why').max(500, 'must have at most 500 characters'),
+});
+
+/** One at a time for a server: two exclusions may touch the same votes and days. */
+function underLease<T>(
+  deps: Excluding,
+  serverId: ObjectId,
+  { signal }: CarryOutOptions,
+  work: (lease: HeldLease) => Promise<T>,
+): Promise<T> {
+  return withLease(deps, `vote-exclusions:${serverId.toHexString()}`, work, signal ? { signal } : {});
+}
+
+/**
+ * Takes votes out of every count and the ranking, by a person's decision. They still block their player's 24
+ * hours, show in check-vote and are delivered. Killed at any point it is finished by the same call again, or by
+ * the scheduler's next round; asking twice for the same changes nothing more.
+ *
+ * @param by - who decided, for the audit log
+ * @returns the exclusion, through
+ * @throws {ExclusionError}; {InvalidDocumentError} for the reason; as `withLease` does
+ */
+export async function excludeVotes(
+  deps: Excluding,
+  request: ExclusionRequest,
+  by: string,
+  options: CarryOutOptions = {},
+): Promise<VoteExclusion> {
+  const { reason } = parseInput(reasonSchema, { reason: request.reason });
+  const { serverId, since, until, tokenId } = request;
+  if (since >= until) throw new ExclusionError('range-empty', 'No vote is cast before a time and after it.');
+  const now = deps.clock.now();
+  if (until > now) {
+    throw new ExclusionError(
+      'range-not-over',
+      'Only votes that were cast can be excluded: it is not over yet.',
+    );
+  }
+  return underLease(deps, serverId, options, async (lease) => {
+    const same = { serverId, since, until, tokenId, reason, undone: null };
+    const standing = await deps.voteExclusions.findOne(same);
+    if (standing) return carryOut(deps, standing, lease, options);
+    const exclusion: VoteExclusion = {
+      ...same,
+      _id: new ObjectId(),
+      by,
+      at: now,
+      state: 'excluding',
+      days: [],
+      votes: null,
+    };
+    await deps.voteExclusions.insertOne(exclusion);
+    return carryOut(deps, exclusion, lease, options);
+  });
+}
+
+/**
+ * Undoes an exclusion. Votes that another one covers stay excluded. Doing it again changes nothing more, and
+ * finishes one that was cut short.
+ *
+ * @returns the exclusion, undone; null when there is none of this id
+ * @throws as `withLease` does
+ */
+export async function includeVotes(
+  deps: Excluding,
+  exclusionId: ObjectId,
+  by: string,
+  options: CarryOutOptions = {},
+): Promise<VoteExclusion | null> {
+  const found = await deps.voteExclusions.findOne({ _id: exclusionId });
+  if (!found) return null;
+  return underLease(deps, found.serverId, options, async (lease) => {
+    lease.requireHeld();
+    await deps.voteExclusions.updateOne(
+      { _id: exclusionId, undone: null },
+      { $set: { state: 'including', undone: { by, at: deps.clock.now() } } },
+    );
+    const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
+    return standing && carryOut(deps, standing, lease, options);
+  });
+}
+
+/** Finishes an exclusion, or its undoing, that was cut short; does nothing where it is through. */
+export async function finishExclusion(
+  deps: Excluding,
+  exclusionId: ObjectId,
+  options: CarryOutOptions = {},
+): Promise<void> {
+  const found = await deps.voteExclusions.findOne({ _id: exclusionId });
+  if (!found) return;
+  await underLease(deps, found.serverId, options, async (lease) => {
+    const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
+    if (standing) await carryOut(deps, standing, lease, options);
+  });
+}
+
+/** The exclusions that are not through: under way, or cut short. */
+export async function openExclusions({
+  voteExclusions,
+}: Pick<Excluding, 'voteExclusions'>): Promise<ObjectId[]> {
+  const open = voteExclusions.find(
+    { state: { $in: ['excluding', 'including'] } },
+    { projection: { _id: 1 } },
+  );
+  return open.map(({ _id }) => _id).toArray();
+}
+
+/** A server's exclusions, newest first, undone ones too. */
+export function listExclusions(
+  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  serverId: ObjectId,
+): Promise<VoteExclusion[]> {
+  return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
+}

@@ -1,0 +1,39 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+/**
+ * How an exclusion stands. `excluding` and `including` are under way; a process that finds one there whose
+ * worker died finishes it.
+ */
+export const EXCLUSION_STATES = ['excluding', 'excluded', 'including', 'included'] as const;
+export type ExclusionState = (typeof EXCLUSION_STATES)[number];
+
+const undoneDefinition = {
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
+} as const;
+
+const voteExclusionDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** Votes cast from `since` to before `until`. */
+  since: { type: Date, required: true },
+  until: { type: Date, required: true },
+  /** Only votes cast with this token; null for all. */
+  tokenId: { type: Schema.Types.ObjectId, default: null },
+  reason: { type: String, required: true },
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
+  undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
+  state: { type: String, enum: EXCLUSION_STATES, required: true },
+  /** UTC days that have votes under it: noted before the votes are marked, so that each is recounted. */
+  days: { type: [String], required: true },
+  /** How many votes it excluded; null until it is through. */
+  votes: { type: Number, default: null },
+} as const;
+
+/** An operator's decision that votes do not count. */
+export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
+voteExclusionSchema.index({ serverId: 1, at: -1 });
+voteExclusionSchema.index({ state: 1 });
+
+export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;

@@ -1,0 +1,275 @@
+import { readFileSync } from 'node:fs';
+import net, { type Socket } from 'node:net';
+import tls from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { FAULTS, type Fault } from '../../src/delivery/faults.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
+import { SampleGameServer } from '../../src/sample/game-server.ts';
+import type { Behaviour } from '../../src/sample/votifier-listener.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { listen, startHttpListener, testCertificate } from '../support/http-listener.ts';
+import { deafTarget } from './far-end.ts';
+
+/** The faults that a test of this file has made for real. */
+const made = new Set<string>();
+
+/** A server whose listener can be set to anything and diagnosed. */
+async function clinic() {
+  const bench: DeliveryBench = await deliveryBench();
+  const { platform, serverId, listener } = bench;
+  const set = (changes: Partial<ListenerSettings>) =>
+    setListener(
+      platform,
+      serverId,
+      {
+        protocol: 'votifier-v2',
+        host: '127.0.0.1',
+        port: listener.port,
+        secret: listener.token,
+        serviceName: 'Tallyport',
+        ...changes,
+      },
+      'test',
+    );
+  const diagnose = async (): Promise<Diagnosis> => {
+    const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, serverId);
+    if (!diagnosis) throw new Error('there is no listener');
+    if (diagnosis.fault) made.add(diagnosis.fault);
+    return diagnosis;
+  };
+  return { ...bench, set, diagnose };
+}
+
+const rawFarEnd = (behave: (socket: Socket) => void) => listen(net.createServer(behave));
+
+describe('a listener that is in order', () => {
+  it('is said to be', async () => {
+    const { diagnose, listener } = await clinic();
+    expect(await diagnose()).toEqual({
+      outcome: 'delivered',
+      fault: null,
+      step: 'acknowledgement',
+      cause: 'The listener took the vote and said so.',
+      mend: 'There is nothing to do.',
+    });
+    expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
+  });
+
+  it('cannot be said to be with v1, and the diagnosis says so', async () => {
+    const { diagnose, listener, set } = await clinic();
+    await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
+    expect(await diagnose()).toMatchObject({
+      outcome: 'delivered',
+      fault: null,
+      cause: expect.stringContaining('Votifier v1 says no more than that, even when the key is wrong'),
+    });
+  });
+});
+
+describe('a fault on the way to the listener', () => {
+  it('dns-not-found', async () => {
+    const { diagnose, set } = await clinic();
+    await set({ host: 'nowhere.invalid' });
+    expect(await diagnose()).toMatchObject({ fault: 'dns-not-found', step: 'name-resolution' });
+  });
+
+  it('address-refused', async () => {
+    const { diagnose, set } = await clinic();
+    await set({ host: '10.0.0.7' });
+    expect(await diagnose()).toMatchObject({
+      fault: 'address-refused',
+      step: 'address-policy',
+      outcome: 'configuration',
+    });
+  });
+
+  it('connection-refused', async () => {
+    const { diagnose, listener } = await clinic();
+    await listener.stop();
+    expect(await diagnose()).toMatchObject({ fault: 'connection-refused', step: 'connecting' });
+  });
+
+  it('connect-timeout', async () => {
+    const { diagnose, set } = await clinic();
+    const { port } = await deafTarget();
+    await set({ port });
+    expect(await diagnose()).toMatchObject({ fault: 'connect-timeout', step: 'connecting' });
+  });
+});
+
+describe('something else at the port', () => {
+  it('silent: it says nothing in any tongue', async () => {
+    const { diagnose, set } = await clinic();
+    await set({ port: await rawFarEnd(() => undefined) });
+    expect(await diagnose()).toMatchObject({ fault: 'silent', step: 'greeting' });
+  });
+
+  it('http-server', async () => {
+    const { diagnose, set } = await clinic();
+    const site = await startHttpListener();
+    site.answer = (response) => response.writeHead(404).end('Not here');
+    await set({ port: site.port });
+    expect(await diagnose()).toMatchObject({
+      fault: 'http-server',
+      step: 'greeting',
+      reply: expect.stringMatching(/^HTTP\/1.1 404/),
+    });
+  });
+
+  it('minecraft-server: the game’s own port', async () => {
+    const { diagnose, set } = await clinic();
+    const game = new SampleGameServer({
+      motd: 'Welcome',
+      version: '1.21.4',
+      players: () => ({ online: 3, max: 20 }),
+    });
+    await game.start();
+    onTestFinished(() => game.stop());
+    await set({ port: game.port });
+    expect(await diagnose()).toMatchObject({
+      fault: 'minecraft-server',
+      reply: expect.stringContaining('Welcome'),
+    });
+  });
+
+  it('tls-server', async () => {
+    const { diagnose, set } = await clinic();
+    const pem = testCertificate('votes');
+    await set({ port: await listen(tls.createServer({ key: pem, cert: pem })) });
+    expect(await diagnose()).toMatchObject({ fault: 'tls-server', step: 'greeting' });
+  });
+
+  it.each([
+    ['the text header', 'PROXY TCP4 192.0.2.1 192.0.2.2 40000 8192\r\nVOTIFIER 2 abc\n'],
+    ['the binary header', Buffer.from('0d0a0d0a000d0a515549540a2000 0000'.replace(' ', ''), 'hex')],
+  ])('proxy-protocol: %s comes first', async (_what, header) => {
+    const { diagnose, set } = await clinic();
+    await set({ port: await rawFarEnd((socket) => socket.write(header)) });
+    expect(await diagnose()).toMatchObject({ fault: 'proxy-protocol', step: 'greeting' });
+  });
+
+  it('proxy-protocol: the header is expected', async () => {
+    const { diagnose, set } = await clinic();
+    const port = await rawFarEnd((socket) => {
+      socket.once('data', (bytes) => {
+        if (bytes.toString('latin1').startsWith('PROXY ')) socket.write('VOTIFIER 2 abc\n');
+        else socket.destroy();
+      });
+    });
+    await set({ port });
+    expect(await diagnose()).toMatchObject({ fault: 'proxy-protocol', step: 'greeting' });
+  });
+
+  it.each([
+    'SSH-2.0-OpenSSH_9.2p1 Debian-2',
+    '220 mail.example.org ESMTP Postfix',
+    '* OK IMAP4rev1 ready',
+  ])('other-protocol: %s', async (banner) => {
+    const { diagnose, set } = await clinic();
+    await set({ port: await rawFarEnd((socket) => socket.write(`${banner}\r\n`)) });
+    expect(await diagnose()).toMatchObject({ fault: 'other-protocol', reply: banner });
+  });
+
+  it('shows no more than 200 printable characters of what answered', async () => {
+    const { diagnose, set } = await clinic();
+    await set({ port: await rawFarEnd((socket) => socket.write(`\u001b[2J\u202e${'x'.repeat(900)}\n`)) });
+    const { reply = '' } = await diagnose();
+    expect([...reply]).toHaveLength(200);
+    expect(reply).not.toMatch(/\p{C}/u);
+  });
+});
+
+describe('a Votifier that does not take the vote', () => {
+  type Case = { fault: Fault; step: Diagnosis['step']; behaviour?: Behaviour; secret?: string };
+  const error = (cause: string, text: string) => JSON.stringify({ status: 'error', cause, error: text });
+
+  it.each<Case>([
+    { fault: 'v1-only', step: 'protocol-version', behaviour: { v1Only: true } },
+    { fault: 'bad-signature', step: 'key-or-token', secret: 'another-token-than-the-listener-has' },
+    {
+      fault: 'challenge-refused',
+      step: 'acknowledgement',
+      behaviour: { answer: error('CorruptedFrameException', 'Challenge is not valid') },
+    },
+    {
+      fault: 'name-too-long',
+      step: 'acknowledgement',
+      behaviour: { answer: error('CorruptedFrameException', 'Username too long') },
+    },
+    { fault: 'closed-without-answer', step: 'acknowledgement', behaviour: { onFrame: 'close' } },
+    { fault: 'closed-without-answer', step: 'greeting', behaviour: { onConnect: 'close' } },
+    { fault: 'garbage-answer', step: 'acknowledgement', behaviour: { answer: '{"status":"perhaps"}' } },
+    { fault: 'too-slow', step: 'acknowledgement', behaviour: { onFrame: 'silence' } },
+    { fault: 'too-slow', step: 'greeting', behaviour: { dripMs: 150 } },
+  ])('$fault at $step', async ({ fault, step, behaviour = {}, secret }) => {
+    const { diagnose, listener, set } = await clinic();
+    if (secret) await set({ secret });
+    listener.behaviour = behaviour;
+    expect(await diagnose()).toMatchObject({
+      fault,
+      step,
+      cause: FAULTS[fault].cause,
+      mend: FAULTS[fault].mend,
+    });
+  });
+
+  it('unknown-service', async () => {
+    const { diagnose, listener } = await clinic();
+    listener.tokens = { 'another-site': 'token' };
+    expect(await diagnose()).toMatchObject({ fault: 'unknown-service', step: 'key-or-token' });
+  });
+
+  it('key-invalid: a v1 listener that says so', async () => {
+    const { diagnose, listener, set } = await clinic();
+    await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
+    listener.behaviour = {
+      answer: error('java.lang.RuntimeException', 'Could not decrypt data from 127.0.0.1'),
+    };
+    expect(await diagnose()).toMatchObject({ fault: 'key-invalid', step: 'key-or-token' });
+  });
+
+  it('v2-only: a v1 key is set', async () => {
+    const { diagnose, listener, set } = await clinic();
+    await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
+    listener.behaviour = {
+      answer: error('CorruptedFrameException', 'This server only accepts well-formed Votifier v2 packets.'),
+    };
+    expect(await diagnose()).toMatchObject({ fault: 'v2-only', step: 'protocol-version' });
+  });
+
+  it.each([
+    ['token-malformed', 'votifier-v2', 'two words'],
+    ['key-invalid', 'votifier-v1', 'abcdef0123456789'],
+  ] as const)('%s is refused when it is entered', async (code, protocol, secret) => {
+    const { set } = await clinic();
+    await expect(set({ protocol, secret })).rejects.toMatchObject({ code });
+    made.add(code);
+  });
+});
+
+describe('a website', () => {
+  it.each([
+    [401, 'bad-signature', 'key-or-token', /does not accept our signature/],
+    [404, 'http-server', 'acknowledgement', /nothing at this URL/],
+    [302, 'http-server', 'acknowledgement', /redirect/],
+    [500, 'http-server', 'acknowledgement', /cannot take votes now/],
+  ] as const)('that answers %s', async (status, fault, step, cause) => {
+    const { platform, serverId, diagnose } = await clinic();
+    const site = await startHttpListener();
+    site.answer = (response) => response.writeHead(status, { location: '/' }).end();
+    const url = `http://127.0.0.1:${site.port}/votes`;
+    await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    expect(await diagnose()).toMatchObject({ fault, step, cause: expect.stringMatching(cause) });
+  });
+});
+
+it('every fault was made for real above, and stands in the documentation in these words', () => {
+  expect([...made].toSorted()).toEqual(Object.keys(FAULTS).toSorted());
+  const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');
+  for (const [fault, { cause, mend }] of Object.entries(FAULTS)) {
+    expect(page).toContain(`| \`${fault}\` | ${cause} | ${mend} |`);
+  }
+});

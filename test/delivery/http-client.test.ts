@@ -1,0 +1,263 @@
+import net from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it, test } from 'vitest';
+import { DAY, HOUR } from '../../src/clock.ts';
+import { type HttpTarget, postVote } from '../../src/delivery/http-client.ts';
+import { newSigningSecret } from '../../src/delivery/http-message.ts';
+import type { SendOptions } from '../../src/delivery/votifier-client.ts';
+import { listen, startHttpListener, trustTestAuthority } from '../support/http-listener.ts';
+
+const VOTE = {
+  id: '01998a3e-7e4b-7000-8000-0123456789ab',
+  username: 'Stève 🐑',
+  votedAt: new Date('2026-11-21T08:00:00.000Z'),
+};
+const SERVER_ID = '0123456789abcdef01234567';
+
+const OPTIONS: SendOptions = {
+  allowedPrivateRanges: [ipaddr.parseCIDR('127.0.0.0/8')],
+  timeoutMs: 500,
+  mayWrite: () => true,
+  lookup: async () => [{ address: '127.0.0.1' }],
+};
+
+function targetAt(url: string): HttpTarget {
+  return { protocol: 'http', url, serverId: SERVER_ID, secret: newSigningSecret(), previous: null };
+}
+
+const plain = (port: number, path = '/votes') => targetAt(`http://votes.example.org:${port}${path}`);
+
+function send(target: HttpTarget, options: Partial<SendOptions> = {}, now = new Date()) {
+  return postVote(target, VOTE, { ...OPTIONS, ...options }, now);
+}
+
+/** A far end that treats each connection as it is told. */
+const rawFarEnd = (behave: (socket: net.Socket) => void) => listen(net.createServer(behave));
+
+/** Answers with these bytes once something was heard. */
+const answering = (bytes: string) =>
+  rawFarEnd((socket) => void socket.once('data', () => socket.write(bytes)));
+
+describe('what is sent', () => {
+  it('is one signed message that the published library verifies', async () => {
+    const listener = await startHttpListener();
+    const target = plain(listener.port, '/votes?for=alpha');
+    expect(await send(target)).toMatchObject({
+      code: 'acknowledged',
+      class: 'delivered',
+      reached: 'acknowledged',
+    });
+    const [received] = listener.received;
+    expect(listener.received).toHaveLength(1);
+    expect(received).toMatchObject({ method: 'POST', path: '/votes?for=alpha' });
+    expect(received?.headers).toMatchObject({
+      host: `votes.example.org:${listener.port}`,
+      'content-type': 'application/json',
+      'webhook-id': VOTE.id,
+    });
+    const headers = received?.headers as Record<string, string>;
+    expect(new Webhook(target.secret).verify(received?.body ?? '', headers)).toEqual({
+      type: 'vote.cast',
+      data: {
+        vote_id: VOTE.id,
+        server_id: SERVER_ID,
+        username: 'Stève 🐑',
+        voted_at: '2026-11-21T08:00:00.000Z',
+      },
+    });
+    expect(() => new Webhook(newSigningSecret()).verify(received?.body ?? '', headers)).toThrow();
+  });
+
+  it('is signed with both secrets for a day after a rotation, and with the new one alone later', async () => {
+    const listener = await startHttpListener();
+    const now = new Date();
+    const until = new Date(now.getTime() + DAY);
+    const previous = { secret: newSigningSecret(), until };
+    const target = { ...plain(listener.port), previous };
+    await send(target, {}, now);
+    await send(target, {}, until);
+    const [during, later] = listener.received;
+    for (const secret of [target.secret, previous.secret]) {
+      new Webhook(secret).verify(during?.body ?? '', during?.headers as Record<string, string>);
+    }
+    expect(later?.headers['webhook-signature']).not.toContain(' ');
+  });
+});
+
+describe('what an answer means', () => {
+  test.each([
+    [200, 'acknowledged', 'delivered'],
+    [202, 'acknowledged', 'delivered'],
+    [301, 'http-redirected', 'configuration'],
+    [308, 'http-redirected', 'configuration'],
+    [400, 'vote-refused', 'vote-only'],
+    [401, 'http-forbidden', 'configuration'],
+    [403, 'http-forbidden', 'configuration'],
+    [404, 'http-not-found', 'configuration'],
+    [408, 'http-unavailable', 'transient'],
+    [410, 'http-not-found', 'configuration'],
+    [422, 'vote-refused', 'vote-only'],
+    [429, 'http-unavailable', 'transient'],
+    [500, 'http-unavailable', 'transient'],
+    [503, 'http-unavailable', 'transient'],
+    [799, 'garbage-answer', 'ambiguous'],
+  ])('%s', async (status, code, outcomeClass) => {
+    const listener = await startHttpListener();
+    listener.answer = (response) =>
+      response.writeHead(status, { location: 'http://127.0.0.1/' }).end('Because');
+    const end = await send(plain(listener.port));
+    expect(end).toMatchObject({ code, class: outcomeClass });
+    if (code !== 'acknowledged')
+      expect(end).toMatchObject({ words: `HTTP ${status} Because`, reached: 'written' });
+    // A redirect is not followed.
+    expect(listener.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['120', 120_000],
+    ['7200', HOUR],
+    [new Date(Date.now() + DAY).toUTCString(), HOUR],
+    [new Date(Date.now() - DAY).toUTCString(), 0],
+    ['soon', undefined],
+  ])('Retry-After: %s', async (header, expected) => {
+    const listener = await startHttpListener();
+    listener.answer = (response) => response.writeHead(503, { 'retry-after': header }).end();
+    expect((await send(plain(listener.port))).retryAfterMs).toBe(expected);
+  });
+
+  it('is a success as soon as its status is there, whatever its body does', async () => {
+    const port = await answering('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel');
+    expect((await send(plain(port))).code).toBe('acknowledged');
+  });
+
+  it('is believed when its status came though its body drips on, and only 4 KiB of it are read', async () => {
+    const port = await answering('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\nout of');
+    expect(await send(plain(port))).toMatchObject({ code: 'http-unavailable', words: 'HTTP 500 out of' });
+
+    const flood = await rawFarEnd((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n');
+        const pour = () => {
+          while (!socket.destroyed && socket.write('400\r\n'.concat('x'.repeat(0x400), '\r\n')));
+        };
+        socket.on('drain', pour);
+        pour();
+      });
+    });
+    expect((await send(plain(flood), { timeoutMs: 20_000 })).code).toBe('http-unavailable');
+  });
+});
+
+describe('what a far end does instead', () => {
+  test.each([
+    ['closes', (socket: net.Socket) => socket.end(), 'closed-without-answer'],
+    ['resets', (socket: net.Socket) => socket.resetAndDestroy(), 'reset'],
+    ['says nothing', () => undefined, 'no-answer'],
+    [
+      'answers with what is no HTTP',
+      (socket: net.Socket) => socket.write('VOTIFIER 2 abc\n'),
+      'garbage-answer',
+    ],
+    [
+      'sends headers without an end',
+      (socket: net.Socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(40_000)}`),
+      'garbage-answer',
+    ],
+    [
+      'wants another protocol',
+      (socket: net.Socket) =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      'garbage-answer',
+    ],
+  ])('%s once it was sent the message: ambiguous', async (_what, act, code) => {
+    const port = await rawFarEnd((socket) => void socket.once('data', () => act(socket)));
+    expect(await send(plain(port))).toMatchObject({ code, class: 'ambiguous', reached: 'written' });
+  });
+
+  it('speaks before it was asked: nothing is sent', async () => {
+    let heard = 0;
+    const port = await rawFarEnd((socket) => {
+      socket.write('VOTIFIER 2 abc\n');
+      socket.on('data', (bytes) => {
+        heard += bytes.length;
+      });
+    });
+    // The words may arrive after the message went out: then the end is ambiguous, and never delivered.
+    const end = await send(plain(port));
+    expect(['not-http', 'garbage-answer']).toContain(end.code);
+    if (end.code === 'not-http') expect(heard).toBe(0);
+  });
+
+  it('is not there', async () => {
+    const listener = net.createServer();
+    const port = await listen(listener);
+    await new Promise((resolve) => listener.close(resolve));
+    expect(await send(plain(port))).toMatchObject({ code: 'connection-refused', reached: 'resolved' });
+  });
+
+  it('has an address that is refused', async () => {
+    const target = targetAt('http://votes.example.org:8080/');
+    const lookup = async () => [{ address: '10.0.0.7' }];
+    expect(await send(target, { lookup })).toMatchObject({ code: 'address-refused', class: 'configuration' });
+    expect(await send(targetAt('http://[::1]:8080/'))).toMatchObject({ code: 'address-refused' });
+  });
+});
+
+describe('https', () => {
+  const secure = (port: number, host = 'votes.example.org') => targetAt(`https://${host}:${port}/votes`);
+
+  it('delivers where the certificate is valid for the name, or for the address', async () => {
+    trustTestAuthority();
+    const listener = await startHttpListener({ certificate: 'votes' });
+    expect((await send(secure(listener.port))).code).toBe('acknowledged');
+    expect((await send(secure(listener.port, '127.0.0.1'))).code).toBe('acknowledged');
+    expect(listener.received).toHaveLength(2);
+  });
+
+  test.each([
+    ['of another name', 'other'],
+    ['whose time is over', 'expired'],
+  ])('refuses a certificate %s, and sends nothing', async (_what, certificate) => {
+    trustTestAuthority();
+    const listener = await startHttpListener({ certificate });
+    expect(await send(secure(listener.port))).toMatchObject({
+      code: 'certificate-refused',
+      class: 'configuration',
+      reached: 'connected',
+    });
+    expect(listener.received).toEqual([]);
+  });
+
+  it('refuses a certificate that nobody signed who is trusted', async () => {
+    const listener = await startHttpListener({ certificate: 'votes' });
+    expect((await send(secure(listener.port))).code).toBe('certificate-refused');
+  });
+
+  it('tells a far end that does not speak TLS, is silent, or closes', async () => {
+    const http = await startHttpListener();
+    expect(await send(secure(http.port))).toMatchObject({ code: 'tls-failed', class: 'configuration' });
+    const silent = await rawFarEnd(() => undefined);
+    expect(await send(secure(silent))).toMatchObject({ code: 'silent', class: 'transient' });
+    const closing = await rawFarEnd((socket) => void socket.once('data', () => socket.destroy()));
+    expect(await send(secure(closing))).toMatchObject({ code: 'closed-before-greeting', class: 'transient' });
+  });
+});
+
+describe('being stopped', () => {
+  it('sends nothing when it may not', async () => {
+    const listener = await startHttpListener();
+    expect((await send(plain(listener.port), { mayWrite: () => false })).code).toBe('our-fault');
+    const stopped = await send(plain(listener.port), { signal: AbortSignal.abort() });
+    expect(stopped.code).toBe('stopped-before-written');
+    expect(listener.received).toEqual([]);
+  });
+
+  it('waits no longer for an answer, and says that the vote may have arrived', async () => {
+    const listener = await startHttpListener();
+    const stop = new AbortController();
+    listener.answer = () => stop.abort();
+    const end = await send(plain(listener.port), { timeoutMs: 20_000, waitSignal: stop.signal });
+    expect(end).toMatchObject({ code: 'stopped-while-waiting', class: 'ambiguous' });
+  });
+});

@@ -1,0 +1,187 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import { openListener } from '../../src/delivery/send-vote.ts';
+import { InvalidDocumentError } from '../../src/document.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { type HttpListener, startHttpListener } from '../support/http-listener.ts';
+
+/** A server whose votes are posted to a running website. */
+async function httpBench(env: Record<string, string> = {}) {
+  const bench = await deliveryBench(env);
+  const site = await startHttpListener();
+  const url = `http://127.0.0.1:${site.port}/votes`;
+  const { secret } = await setHttpListener(
+    bench.platform,
+    bench.serverId,
+    { url, serviceName: 'Tallyport' },
+    'test',
+  );
+  if (!secret) throw new Error('a new listener has a secret');
+  const show = () => showListener(bench.platform, bench.serverId);
+  return { ...bench, site, url, secret, show };
+}
+
+/** Whether `secret` verifies the newest message. */
+function verifies(secret: string, { received }: HttpListener): boolean {
+  const newest = received.at(-1);
+  try {
+    new Webhook(secret).verify(newest?.body ?? '', newest?.headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a server whose votes are posted', () => {
+  it('gets each of them once, in order, with the vote’s own id', async () => {
+    const { cast, drain, site, secret, vote } = await httpBench();
+    const votes = [await cast('Alex'), await cast('Steve')];
+    await drain();
+    expect(site.received.map(({ headers }) => headers['webhook-id'])).toEqual(
+      votes.map(({ _id }) => _id.toString()),
+    );
+    expect(verifies(secret, site)).toBe(true);
+    for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');
+  });
+
+  it('is paused where the website refuses, and gets what waited once it is resumed', async () => {
+    const { cast, drain, site, show, platform, serverId, vote } = await httpBench();
+    site.answer = (response) => response.writeHead(401).end('who are you?');
+    const waiting = await cast('Alex');
+    await drain();
+    expect(await show()).toMatchObject({
+      state: 'paused',
+      waiting: 1,
+      pause: { by: 'tallyport', code: 'http-forbidden', words: 'HTTP 401 who are you?' },
+    });
+    site.answer = (response) => response.writeHead(200).end();
+    await resumeListener(platform, serverId, 'test');
+    await drain();
+    expect((await vote(waiting)).delivery.state).toBe('delivered');
+  });
+
+  it('is left alone for as long as it asks, up to an hour', async () => {
+    const { cast, drain, site, clock, vote, show } = await httpBench({ BREAKER_SCHEDULE: '5s' });
+    clock.stop(new Date());
+    site.answer = (response) => response.writeHead(503, { 'retry-after': '600' }).end();
+    const first = await cast('Alex');
+    await drain();
+    const { nextAt } = (await vote(first)).delivery;
+    expect(nextAt?.getTime()).toBe(clock.now().getTime() + 10 * MINUTE);
+
+    site.answer = (response) => response.writeHead(429, { 'retry-after': '86400' }).end();
+    await Promise.all(['Steve', 'Herobrine'].map(cast));
+    await drain();
+    const shown = await show();
+    expect(shown?.state).toBe('unreachable');
+    expect(shown?.breaker.nextTestAt?.getTime()).toBe(clock.now().getTime() + HOUR);
+  });
+
+  it('is retried by the schedule where it asks for less', async () => {
+    const { cast, drain, site, clock, vote } = await httpBench({ DELIVERY_SCHEDULE: '0s,30s' });
+    clock.stop(new Date());
+    site.answer = (response) => response.writeHead(500, { 'retry-after': '1' }).end();
+    const cast1 = await cast('Alex');
+    await drain();
+    const { nextAt } = (await vote(cast1)).delivery;
+    expect(nextAt?.getTime()).toBeGreaterThanOrEqual(clock.now().getTime() + 24 * SECOND);
+  });
+});
+
+describe('the secret of a website', () => {
+  it('is kept when only the URL changes, and made anew after a time as a Votifier', async () => {
+    const { platform, serverId, url, secret, listener: votifier } = await httpBench();
+    const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
+    const moved = await setHttpListener(platform, serverId, settings, 'test');
+    expect(moved.secret).toBeNull();
+    expect(openListener(platform.secrets, moved.listener)).toMatchObject({ secret, url: `${url}/new` });
+
+    const { port, token } = votifier;
+    await setListener(
+      platform,
+      serverId,
+      { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token, serviceName: 'Tallyport' },
+      'test',
+    );
+    const again = await setHttpListener(platform, serverId, settings, 'test');
+    expect(again.secret).toMatch(/^whsec_/);
+    expect(again.secret).not.toBe(secret);
+  });
+
+  it('is rotated without a vote that either end refuses: both are good for 24 hours', async () => {
+    const { platform, serverId, secret, cast, drain, site, clock } = await httpBench();
+    const rotated = await rotateSecret(platform, serverId, 'test');
+    expect(rotated?.secret).not.toBe(secret);
+    await cast('Alex');
+    await drain();
+    expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([true, true]);
+
+    // What is in force is judged when a vote is sent, not when the listener was read.
+    const stored = await platform.listeners.findOne({ serverId });
+    const until = stored?.previousSecret?.until.getTime() ?? 0;
+    expect(Math.abs(until - clock.now().getTime() - 24 * HOUR)).toBeLessThan(MINUTE);
+    await platform.listeners.updateOne({ serverId }, { $set: { 'previousSecret.until': new Date() } });
+    await cast('Steve');
+    await drain();
+    expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([false, true]);
+  });
+
+  it('is one of two that stand, however many rotate at once', async () => {
+    const { platform, serverId } = await httpBench();
+    const made = await Promise.all([1, 2, 3].map(() => rotateSecret(platform, serverId, 'test')));
+    const listener = await platform.listeners.findOne({ serverId });
+    const opened = listener && openListener(platform.secrets, listener);
+    if (opened?.protocol !== 'http') throw new Error('no http listener');
+    const secrets = made.map((one) => one?.secret);
+    expect(secrets).toContain(opened.secret);
+    expect(secrets).toContain(opened.previous?.secret);
+    expect(listener?.revision).toBe(5);
+  });
+
+  it('stands nowhere as it is: not in what is shown, stored or audited', async () => {
+    const { platform, serverId, secret, show } = await httpBench();
+    const rotated = await rotateSecret(platform, serverId, 'test');
+    const seen = JSON.stringify([
+      await show(),
+      await platform.listeners.find().toArray(),
+      await platform.auditLog.find().toArray(),
+    ]);
+    for (const one of [secret, rotated?.secret ?? '']) expect(seen).not.toContain(one.slice('whsec_'.length));
+  });
+
+  it('is not to be had where votes are not posted', async () => {
+    const { platform, serverId } = await deliveryBench();
+    expect(await rotateSecret(platform, serverId, 'test')).toBeNull();
+  });
+});
+
+describe('a URL', () => {
+  it.each([
+    ['example.org/votes', /must begin with https/],
+    ['ftp://example.org/', /must begin with https/],
+    ['https://user:word@example.org/', /no user name/],
+    ['https://example.org:22/', /never a vote listener/],
+    ['http://exa mple.org/', /must begin with https/],
+    [`https://example.org/${'x'.repeat(2_048)}`, /at most 2048/],
+  ])('«%s» is refused with the reason', async (url, reason) => {
+    const { platform, serverId } = await deliveryBench();
+    const setting = setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    await expect(setting).rejects.toThrow(InvalidDocumentError);
+    await expect(setting).rejects.toThrow(reason);
+  });
+
+  it('keeps its path and query, and loses its fragment', async () => {
+    const { platform, serverId } = await deliveryBench();
+    const url = 'https://Bücher.example/votes?for=alpha#top';
+    const { listener } = await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    expect(listener).toMatchObject({
+      url: 'https://xn--bcher-kva.example/votes?for=alpha',
+      host: 'xn--bcher-kva.example',
+      port: 443,
+      protocol: 'http',
+    });
+  });
+});

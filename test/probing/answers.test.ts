@@ -1,0 +1,316 @@
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { statusPacket } from '../../src/sample/game-server.ts';
+import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/game-servers.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+
+const ask = askHere();
+
+const KINDS = [
+  ['minecraft', JavaServer],
+  ['mbe', BedrockServer],
+  ['teamfortress2', SourceServer],
+  ['q3a', QuakeServer],
+] as const;
+
+const UDP_KINDS = KINDS.filter(([game]) => game !== 'minecraft');
+
+describe.each(KINDS)('A server of %s', (game, Kind) => {
+  it('is asked once and tells its players, limit, greeting and version', async () => {
+    const server = await started(new Kind());
+    const { latencyMs, ...said } = answerOf(await ask(at(server.port, game)));
+    expect(said).toEqual({
+      onlinePlayers: SAID.online,
+      maxPlayers: SAID.max,
+      motd: SAID.motd,
+      version: SAID.version,
+    });
+    expect(latencyMs).toBeGreaterThan(0);
+    expect(latencyMs).toBe(Math.round(latencyMs * 100) / 100);
+  });
+
+  it('without players has none', async () => {
+    const server = await started(new Kind());
+    server.said = { ...SAID, online: 0 };
+    expect(answerOf(await ask(at(server.port, game))).onlinePlayers).toBe(0);
+  });
+
+  it('that is gone refuses at once', async () => {
+    const server = new Kind();
+    await server.start();
+    await server.stop();
+    const began = performance.now();
+    const probe = await ask(at(server.port, game));
+    expect(probe).toEqual({
+      ok: false,
+      fault: 'connection-refused',
+      words: `Nothing listens on 127.0.0.1:${server.port}.`,
+    });
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('that says nothing is given up in time', async () => {
+    const server = await started(new Kind());
+    server.manner = { silent: true };
+    const began = performance.now();
+    expect(faultOf(await ask(at(server.port, game)))).toBe('no-answer');
+    expect(performance.now() - began).toBeLessThan(5_500);
+    expect(server.asked).toBeGreaterThan(0);
+  });
+
+  it('that answers garbage is not taken for one', async () => {
+    const garbage = [
+      Buffer.from('Hello, who are you? '.repeat(20)),
+      Buffer.alloc(64, 0x80),
+      Buffer.alloc(64, 0xff),
+    ];
+    const faults = garbage.map(async (answer) => {
+      const server = await started(new Kind());
+      server.manner = { answer };
+      return faultOf(await ask(at(server.port, game)));
+    });
+    expect(await Promise.all(faults)).toEqual(Array(garbage.length).fill('answer-broken'));
+  });
+});
+
+describe.each(UDP_KINDS)('A server of %s over UDP', (game, Kind) => {
+  it('is asked again when a datagram is lost', async () => {
+    const server = await started(new Kind());
+    server.manner = { silent: true };
+    const probe = ask(at(server.port, game));
+    await expect.poll(() => server.asked).toBe(1);
+    server.manner = {};
+    expect(answerOf(await probe).motd).toBe(SAID.motd);
+  });
+
+  it('that floods us is cut off', async () => {
+    const server = await started(new Kind());
+    server.manner = { answer: Buffer.alloc(300_000, 'x') };
+    expect(faultOf(await ask(at(server.port, game)))).toBe('answer-too-long');
+  });
+});
+
+describe('A Minecraft server', () => {
+  it.each([1, 2, 4, 100])('whose last %i bytes come in a late segment is understood', async (lateBytes) => {
+    const server = await started(new JavaServer());
+    server.manner = { lateSegmentMs: 150, lateBytes };
+    expect(answerOf(await ask(at(server.port, 'minecraft'))).onlinePlayers).toBe(SAID.online);
+  });
+
+  it('that sends one byte at a time is understood', async () => {
+    const server = await started(new JavaServer());
+    server.manner = { dripMs: 2 };
+    expect(answerOf(await ask(at(server.port, 'minecraft'))).motd).toBe(SAID.motd);
+  });
+
+  it('that drips for ever is given up after five seconds', async () => {
+    const server = await started(new JavaServer());
+    server.manner = { answer: statusPacket({ description: 'x'.repeat(10_000) }), dripMs: 20 };
+    const began = performance.now();
+    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('no-answer');
+    const tookMs = performance.now() - began;
+    expect(tookMs).toBeGreaterThan(4_900);
+    expect(tookMs).toBeLessThan(6_500);
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it.each([0, 20])('that closes after %i bytes has not answered', async (closeAfter) => {
+    const server = await started(new JavaServer());
+    server.manner = { closeAfter };
+    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('closed');
+  });
+
+  it.each([
+    ['no players', { description: 'Hi', version: { name: '1.21' } }],
+    ['empty players', { description: 'Hi', players: {} }],
+    ['too many', { description: 'Hi', players: { online: 1, max: 2_147_483_648 } }],
+    ['half a player', { description: 'Hi', players: { online: 1.5, max: 10 } }],
+    ['a negative number', { description: 'Hi', players: { online: -2, max: 10 } }],
+    ['words', { description: 'Hi', players: { online: 'many', max: 10 } }],
+    ['a list', []],
+    ['nothing', null],
+  ])('that tells of %s gives no answer', async (_, status) => {
+    const server = await started(new JavaServer());
+    server.manner = { answer: statusPacket(status) };
+    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
+  });
+
+  it('without a limit of players says 0', async () => {
+    const server = await started(new JavaServer());
+    server.status = { description: 'Hi', players: { online: '7', max: -1 } };
+    expect(answerOf(await ask(at(server.port, 'minecraft')))).toMatchObject({
+      onlinePlayers: 7,
+      maxPlayers: 0,
+      version: '',
+    });
+  });
+
+  it('may have more to say than any server has, and is cut off', async () => {
+    const server = await started(new JavaServer());
+    server.status = { description: 'x'.repeat(300_000), players: { online: 1, max: 2 } };
+    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('answer-too-long');
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it('has its greeting and version cut to what a report may have', async () => {
+    const server = await started(new JavaServer());
+    const lone = String.fromCharCode(0xd800);
+    server.status = {
+      description: { text: `§a\u0007One\r\nTwo ${lone}`, extra: ['💎'.repeat(600)] },
+      version: { name: `Paper ${'9'.repeat(200)}` },
+      players: { online: 1, max: 2 },
+    };
+    const { motd, version } = answerOf(await ask(at(server.port, 'minecraft')));
+    expect(motd).toMatch(/^§aOne\nTwo \ufffd💎+$/u);
+    expect([...motd]).toHaveLength(500);
+    expect(version).toBe(`Paper ${'9'.repeat(94)}`);
+  });
+
+  it('is told the host name that players use', async () => {
+    const server = await started(new JavaServer());
+    const asking = askHere({ lookup: async () => [{ address: '127.0.0.1' }] });
+    answerOf(await asking(at(server.port, 'minecraft', 'play.example.org')));
+    expect(server.handshakes).toEqual(['play.example.org']);
+  });
+});
+
+/** An answer to `info` that a server of 2006 might have packed (bzip2): a small one may hold gigabytes. */
+const PACKED =
+  'feffffff010000800100e0042d00000006c8495c425a6839314159265359f723d009000016ff88e80024004001' +
+  '6000202004002f0fc40000400000a00022a7a991b534f486f547a9ea7ea850000064c8a821443a94b619c01ae1' +
+  '65bb3799d21e0fdcad499a4e51927e2ee48a70a121ee47a012';
+
+describe('A Source server', () => {
+  it('is asked for nothing but its info, with the challenge it gives', async () => {
+    const server = await started(new SourceServer());
+    answerOf(await ask(at(server.port, 'teamfortress2')));
+    expect(server.questions).toEqual(['challenge', 'info']);
+  });
+
+  it('that sends a packed reply is not unpacked', async () => {
+    const server = await started(new SourceServer());
+    server.manner = { answer: Buffer.from(PACKED, 'hex') };
+    expect(faultOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
+  });
+});
+
+describe('A server of another game', () => {
+  it('is not known by a bare header (OpenArena)', async () => {
+    const server = await started(new QuakeServer());
+    server.manner = { answer: Buffer.from('\xff\xff\xff\xffstatusResponse\n', 'latin1') };
+    expect(faultOf(await ask(at(server.port, 'openarena')))).toBe('answer-broken');
+  });
+
+  it.each([0x00, 0x05, 0xff])('is not known by 64 bytes of %i (Mumble)', async (byte) => {
+    const server = await started(new QuakeServer());
+    server.manner = { answer: Buffer.alloc(64, byte) };
+    expect(faultOf(await ask(at(server.port, 'mumble')))).toBe('answer-broken');
+  });
+
+  it.each(['s2ats', 'rfactor', 'armagetronadvanced'])('is not known by any words (%s)', async (game) => {
+    const server = await started(new QuakeServer());
+    server.manner = { answer: Buffer.from('Hello, who are you?') };
+    expect(faultOf(await ask(at(server.port, game)))).toBe('answer-broken');
+  });
+
+  it('is not asked when the game is in no list', async () => {
+    expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, fault: 'game-unknown' });
+  });
+});
+
+describe('A TeamSpeak server', () => {
+  it('is asked at its query port for the server that players use', async () => {
+    const commands: string[] = [];
+    const facts = 'virtualserver_name=Our\\sroom virtualserver_maxclients=32 virtualserver_clientsonline=5';
+    const server = net.createServer((socket) => {
+      socket.on('error', () => {}).write('TS3\n\rWelcome to the TeamSpeak 3 ServerQuery interface');
+      socket.on('data', (bytes) => {
+        const command = bytes.toString().trim();
+        commands.push(command);
+        // The end of the answer comes apart from its beginning.
+        socket.write(command === 'serverinfo' ? facts : '');
+        setImmediate(() => socket.write('\n\rerror id=0 msg=ok\n\r'));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+
+    const probe = await ask({ ...at(9_988, 'teamspeak3'), queryPort: port });
+    expect(answerOf(probe)).toMatchObject({ motd: 'Our room', maxPlayers: 32, onlinePlayers: 5 });
+    expect(commands).toEqual(['use port=9988', 'serverinfo', 'clientlist', 'channellist -topic']);
+  });
+});
+
+describe('A server that is asked over HTTP', () => {
+  async function web(answer: http.RequestListener) {
+    const server = http.createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return (server.address() as AddressInfo).port;
+  }
+  const FRONT = { Info: { Description: 'Eco', OnlinePlayers: 4, TotalPlayers: 90, Version: '0.11' } };
+
+  it('answers with its host name known', async () => {
+    const hosts: (string | undefined)[] = [];
+    const port = await web((request, response) => {
+      hosts.push(request.headers.host);
+      response.end(JSON.stringify(FRONT));
+    });
+    const asking = askHere({ lookup: async () => [{ address: '127.0.0.1' }] });
+    expect(answerOf(await asking(at(port, 'eco', 'eco.example.org')))).toMatchObject({
+      onlinePlayers: 4,
+      maxPlayers: 90,
+      motd: 'Eco',
+      version: '0.11',
+    });
+    expect(hosts).toEqual([`eco.example.org:${port}`]);
+  });
+
+  it('is asked at an IPv6 address too', async () => {
+    const server = http.createServer((_, response) => response.end(JSON.stringify(FRONT)));
+    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(answerOf(await ask(at(port, 'eco', '::1'))).motd).toBe('Eco');
+  });
+
+  it('is not followed to another place', async () => {
+    let visits = 0;
+    const elsewhere = await web((_, response) => {
+      visits += 1;
+      response.end(JSON.stringify(FRONT));
+    });
+    const port = await web((_, response) => {
+      response.writeHead(302, { location: `http://127.0.0.1:${elsewhere}/frontpage` }).end();
+    });
+    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
+    expect(visits).toBe(0);
+  });
+
+  it('is cut off when it says too much', async () => {
+    const port = await web((_, response) => {
+      response.on('error', () => {}).end(Buffer.alloc(3 * 1_024 * 1_024, ' '));
+    });
+    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-too-long');
+  });
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['another shape', '{"Info": null}'],
+    ['no counts', '{"Info": {"Description": "Eco"}}'],
+  ])('with %s gives no answer', async (_, body) => {
+    const port = await web((_, response) => response.end(body));
+    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
+  });
+
+  it('that speaks something else gives no answer', async () => {
+    const server = await started(new JavaServer());
+    server.manner = { answer: Buffer.from('not HTTP at all\r\n\r\n') };
+    expect(faultOf(await ask(at(server.port, 'eco')))).toBe('answer-broken');
+  });
+});

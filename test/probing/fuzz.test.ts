@@ -1,0 +1,184 @@
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import * as fc from 'fast-check';
+import { games } from 'gamedig';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Probe } from '../../src/probing/ask.ts';
+import { listGames } from '../../src/probing/games.ts';
+import { transportOf } from '../../src/probing/protocols.ts';
+import { askHere, at } from './asking.ts';
+
+/** One game of every protocol. */
+const GAMES = [
+  ...new Map(listGames().flatMap((game) => (game.notAsked ? [] : [[game.protocol, game]]))).values(),
+];
+
+/** What true answers begin with, so that parsers are reached. */
+const BEGINNINGS = [
+  '',
+  '\xff\xff\xff\xffI\x11',
+  '\xff\xff\xff\xffA',
+  '\xfe\xff\xff\xff\x01\x00\x00\x00\x02\x00',
+  '\xff\xff\xff\xffstatusResponse\n',
+  '\xff\xff\xff\xffinfoResponse\n',
+  '\xff\xff\xff\xffprint\n',
+  '\xff\xff\xff\xffn',
+  '\xff\xffinfoResponse\0PiNGPoNg',
+  'EYE1',
+  '\\gamename\\a\\queryid\\1.1\\final\\',
+  '\x00\x00\x00\x00\x01',
+  '\t\x00\x00\x00\x01',
+  '\x80\x00\x00\x00',
+  '\x00SAMP',
+  'c\x01\x00b',
+  '[TS]\r\nOK\r\n',
+  'TS3\n\r\n\rerror id=0 msg=ok\n\r',
+  '\x00\x00\x00@\x20\x00\x00\x00\xff\xff\xff\xff',
+  'HTTP/1.1 200 OK\r\n\r\n',
+  '{"__proto__":{"x":1},"players":',
+];
+
+const answers = fc
+  .tuple(fc.constantFrom(...BEGINNINGS), fc.uint8Array({ maxLength: 1_200 }))
+  .map(([beginning, rest]) => Buffer.concat([Buffer.from(beginning, 'latin1'), rest]));
+
+let answer: Buffer = Buffer.alloc(0);
+const udp = createSocket('udp4');
+const tcp = net.createServer((socket) => {
+  socket
+    .on('error', () => {})
+    .on('data', () => {
+      socket.end(answer);
+      if (answer.length % 4 === 0) socket.resetAndDestroy();
+    });
+});
+const web = http.createServer((_, response) => {
+  response.on('error', () => {}).write(answer);
+  if (answer.length % 4 === 1) response.socket?.resetAndDestroy();
+  else response.end();
+});
+const ports: Record<string, number> = {};
+const wrong: unknown[] = [];
+const onWrong = (error: unknown) => wrong.push(error);
+
+beforeAll(async () => {
+  udp.on('message', (_: Buffer, from: RemoteInfo) => {
+    udp.send(answer, from.port, from.address);
+    if (answer.length % 3 === 0) udp.send(answer.subarray(1), from.port, from.address);
+  });
+  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  ports.udp = udp.address().port;
+  ports.tcp = (tcp.address() as AddressInfo).port;
+  ports.http = (web.address() as AddressInfo).port;
+  process.on('unhandledRejection', onWrong).on('uncaughtException', onWrong);
+});
+
+afterAll(() => {
+  process.off('unhandledRejection', onWrong).off('uncaughtException', onWrong);
+  udp.close();
+  tcp.close();
+  web.closeAllConnections();
+  web.close();
+});
+
+/** Asks with every protocol at once. TeamSpeak's and the like know their own ports: they are told ours. */
+function askAll(): Promise<Probe[]> {
+  const ask = askHere();
+  return Promise.all(
+    GAMES.map(({ id, protocol }) => {
+      const port = ports[transportOf(protocol)] ?? 0;
+      return ask({ ...at(port, id), queryPort: port });
+    }),
+  );
+}
+
+describe('Whatever a far end says', () => {
+  it('ends in a checked answer or a fault, for every protocol, and never ends the process', async () => {
+    expect(GAMES.length).toBeGreaterThan(40);
+    await fc.assert(
+      fc.asyncProperty(answers, async (bytes) => {
+        answer = bytes;
+        const began = performance.now();
+        for (const probe of await askAll()) {
+          if (!probe.ok) {
+            expect(probe.words).toMatch(/^\S.*\.$/s);
+            continue;
+          }
+          const { onlinePlayers, maxPlayers, latencyMs, motd, version } = probe.answer;
+          for (const count of [onlinePlayers, maxPlayers]) {
+            expect(Number.isInteger(count) && count >= 0 && count <= 2_147_483_647).toBe(true);
+          }
+          expect(latencyMs).toBeGreaterThanOrEqual(0);
+          for (const [text, most] of [[motd, 500] as const, [version, 100] as const]) {
+            expect([...text].length).toBeLessThanOrEqual(most);
+            expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
+            expect(text.isWellFormed()).toBe(true);
+          }
+        }
+        expect(performance.now() - began).toBeLessThan(8_000);
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+    expect(wrong).toEqual([]);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(Object.keys(games)).toHaveLength(listGames().length);
+  });
+
+  it.each([
+    [
+      'counts that loop for ever (Battlefield)',
+      'battlefield4',
+      Buffer.from('0000004015000000ffffffff020000004f4b000000', 'hex'),
+    ],
+    ['words for a count (Battlefield)', 'battlefield4', battlefieldAnswer('999999999999')],
+    [
+      'an opened bracket for ever (Mumble)',
+      'mgm',
+      Buffer.from(
+        JSON.stringify({ name: 'a', root: { description: '<'.repeat(200_000), channels: [], users: [] } }),
+      ),
+    ],
+    ['a nest without an end (Minecraft)', 'minecraft', nested()],
+  ])('%s holds up nobody', async (_, game, bytes) => {
+    answer = bytes;
+    let longest = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const port = ports.tcp ?? 0;
+    await askHere()({ ...at(port, game), queryPort: port });
+    clearInterval(watch);
+    longest = Math.max(longest, performance.now() - last);
+    expect(longest).toBeLessThan(1_000);
+  });
+});
+
+/** Venice Unleashed's and Battlefield's answer to `serverInfo`, with this number of teams. */
+function battlefieldAnswer(teams: string): Buffer {
+  const words = ['OK', 'A server', '1', '64', 'Conquest', 'MP_001', '0', '1', teams];
+  const encoded = words.flatMap((word) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(word.length);
+    return [size, Buffer.from(`${word}\0`)];
+  });
+  const header = Buffer.alloc(12);
+  header.writeUInt32LE(0x40000000, 0);
+  header.writeUInt32LE(12 + Buffer.concat(encoded).length, 4);
+  header.writeUInt32LE(words.length, 8);
+  return Buffer.concat([header, ...encoded]);
+}
+
+/** A status whose description is thirty thousand lists in each other. */
+function nested(): Buffer {
+  const depth = 30_000;
+  const json = `{"players":{"online":1,"max":2},"description":${'['.repeat(depth)}"a"${']'.repeat(depth)}}`;
+  const varInt = (value: number) =>
+    Buffer.from([(value & 0x7f) | 0x80, ((value >> 7) & 0x7f) | 0x80, value >> 14]);
+  const body = Buffer.concat([Buffer.from([0]), varInt(json.length), Buffer.from(json)]);
+  return Buffer.concat([varInt(body.length), body]);
+}

@@ -1,0 +1,123 @@
+import { games } from 'gamedig';
+import { describe, expect, it } from 'vitest';
+import { queryPorts } from '../../src/probing/find-server.ts';
+import { GameError, gameOf, listGames, UnknownGameError } from '../../src/probing/games.ts';
+
+function refusalOf(text: string): GameError {
+  try {
+    gameOf(text);
+  } catch (error) {
+    if (error instanceof GameError) return error;
+  }
+  throw new Error(`${text} was taken`);
+}
+
+describe('A game is found', () => {
+  it.each([
+    ['minecraft', 'minecraft'],
+    ['Minecraft Java', 'minecraft'],
+    ['mc', 'minecraft'],
+    ['bedrock', 'mbe'],
+    ['minecraftbe', 'mbe'],
+    ['cs2', 'counterstrike2'],
+    ['Counter-Strike 2', 'counterstrike2'],
+    ['csgo', 'csgo'],
+    ['Team Fortress 2', 'teamfortress2'],
+    ['tf2', 'teamfortress2'],
+    ['gmod', 'garrysmod'],
+    ['arkse', 'ase'],
+    ['7 Days to Die', 'sdtd'],
+    ['quake 3', 'q3a'],
+    ['  TS3 ', 'teamspeak3'],
+  ])('%s is %s', (typed, id) => {
+    expect(gameOf(typed).id).toBe(id);
+  });
+
+  it('by every id of the list, and no other game is taken for it', () => {
+    const asked = Object.keys(games).filter((id) => !listGames().find((game) => game.id === id)?.notAsked);
+    expect(asked.length).toBeGreaterThan(300);
+    expect(asked.map((id) => gameOf(id).id)).toEqual(asked);
+  });
+
+  it('with its exact protocol, never the one that waits for all of them', () => {
+    expect(gameOf('minecraft').protocol).toBe('minecraftvanilla');
+    expect(gameOf('mbe').protocol).toBe('minecraftbedrock');
+    expect(listGames().filter(({ protocol }) => protocol === 'minecraft')).toEqual([]);
+  });
+});
+
+describe('A wrong game', () => {
+  it.each([
+    ['minecaft', 'minecraft (Minecraft)'],
+    ['valhiem', 'valheim (Valheim)'],
+    ['teamfortres', 'teamfortress2 (Team Fortress 2)'],
+    ['conter strike 2', 'counterstrike2 (Counter-Strike 2)'],
+  ])('%s is answered with %s', (typed, near) => {
+    const refusal = refusalOf(typed);
+    expect(refusal).toBeInstanceOf(UnknownGameError);
+    expect(refusal.code).toBe('game-unknown');
+    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Near it: `);
+    expect(refusal.message).toContain(near);
+  });
+
+  it('that is like none says so', () => {
+    expect(refusalOf('zzzzzzzzzz').message).toMatch(/Nothing in the list is near it\.$/);
+    expect(refusalOf('…').message).toMatch(/Nothing in the list is near it\.$/);
+  });
+
+  it.each([
+    ['asa', /Ark: Survival Ascended servers cannot be asked: .* a service on the internet/],
+    ['discord', /a service on the internet/],
+    ['palworld', /only to a password or key/],
+    ['trackmania2', /only to a password or key/],
+  ])('%s cannot be asked, and it is said why', (id, says) => {
+    const refusal = refusalOf(id);
+    expect(refusal.code).toBe('game-not-asked');
+    expect(refusal.message).toMatch(says);
+    expect(refusal.message).toMatch(/Leave the game out/);
+  });
+});
+
+describe('The list of games', () => {
+  it('has every game once, by name, and says which cannot be asked', () => {
+    const listed = listGames();
+    expect(listed.map(({ id }) => id).toSorted()).toEqual(Object.keys(games).toSorted());
+    const names = listed.map(({ name }) => name);
+    expect(names).toEqual(names.toSorted((a, b) => a.localeCompare(b, 'en')));
+    expect(listed.find(({ id }) => id === 'squad')?.notAsked).toMatch(/internet/);
+    expect(listed.find(({ id }) => id === 'minecraft')?.notAsked).toBeNull();
+  });
+
+  it('is searched by id, name and what people say', () => {
+    expect(listGames('minecraft').map(({ id }) => id)).toEqual(['minecraft', 'mbe']);
+    expect(listGames('gmod').map(({ id }) => id)).toEqual(['garrysmod']);
+    expect(listGames('no such game')).toEqual([]);
+  });
+});
+
+describe('The query port', () => {
+  const portsOf = (game: string, port: number, queryPort: number | null = null) =>
+    queryPorts({ game, host: 'play.example.org', port, queryPort }, gameOf(game));
+
+  it('is what the owner says', () => {
+    expect(portsOf('arma3', 2302, 4000)).toEqual([4000]);
+  });
+
+  it('is the port of players where the game has no rule', () => {
+    expect(portsOf('minecraft', 25_565)).toEqual([25_565]);
+  });
+
+  it('is offset from the port of players where the game says so', () => {
+    expect(portsOf('arma3', 2402)).toEqual([2403, 2402]);
+    expect(portsOf('vrising', 9876)).toEqual([9877, 9891, 9876]);
+  });
+
+  it('is fixed where players use the usual port', () => {
+    expect(portsOf('ase', 7777)).toEqual([27_015, 7777]);
+    expect(portsOf('ase', 7780)).toEqual([7780]);
+  });
+
+  it('is never beyond the ports there are', () => {
+    expect(portsOf('atlas', 60_000)).toEqual([60_000]);
+  });
+});

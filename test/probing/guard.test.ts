@@ -1,0 +1,159 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+
+/** Answers the first look-up of a name with the first list, and so on; counts them. */
+function names(...answers: string[][]) {
+  const asked: string[] = [];
+  const lookup: NonNullable<Lookups['lookup']> = async (name) => {
+    asked.push(name);
+    return (answers[asked.length - 1] ?? []).map((address) => ({ address }));
+  };
+  return { asked, lookup };
+}
+
+function srvOf(...records: Partial<SrvRecord>[]): NonNullable<Lookups['srv']> {
+  return async () => records.map((record) => ({ name: '.', port: 1, priority: 0, weight: 0, ...record }));
+}
+
+const KINDS = [
+  ['minecraft', JavaServer],
+  ['mbe', BedrockServer],
+] as const;
+
+describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
+  it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not asked', async (host) => {
+    const server = await started(new Kind());
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] });
+    expect(faultOf(await ask(at(server.port, game, host)))).toBe('address-refused');
+    expect(server.asked).toBe(0);
+  });
+
+  it('behind a name is not asked', async () => {
+    const server = await started(new Kind());
+    const { lookup } = names(['127.0.0.1']);
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] }, { lookup });
+    const probe = await ask(at(server.port, game, 'play.example.org'));
+    expect(probe).toMatchObject({ ok: false, fault: 'address-refused' });
+    expect(server.asked).toBe(0);
+  });
+
+  it('is dialled by the address that was checked: the name is looked up once', async () => {
+    const server = await started(new Kind());
+    const { lookup, asked } = names(['127.0.0.1'], ['10.0.0.1']);
+    const ask = askHere({ lookup });
+    answerOf(await ask(at(server.port, game, 'play.example.org')));
+    expect(asked).toEqual(['play.example.org']);
+  });
+
+  it('of IPv6 is asked too', async () => {
+    const server = await started(new Kind());
+    expect(await askHere()(at(server.port, game, '::1'))).toEqual({
+      ok: false,
+      fault: 'connection-refused',
+      words: `Nothing listens on [::1]:${server.port}.`,
+    });
+  });
+
+  it('of one family is found behind a name of both', async () => {
+    const server = await started(new Kind());
+    const { lookup } = names(['::1', '127.0.0.1']);
+    answerOf(await askHere({ lookup })(at(server.port, game, 'play.example.org')));
+  });
+});
+
+describe('A name', () => {
+  it('without an address says so', async () => {
+    const probe = await askHere(names([]))(at(25_566, 'minecraft', 'play.example.org'));
+    expect(probe).toEqual({
+      ok: false,
+      fault: 'dns-not-found',
+      words: 'play.example.org has no address.',
+    });
+  });
+
+  it('and what is behind it have five seconds together', async () => {
+    const server = await started(new JavaServer());
+    server.manner = { silent: true };
+    const target = at(server.port, 'minecraft', 'play.example.org');
+    const slowly = () => setTimeout(4_000, [{ address: '127.0.0.1' }]);
+    const never = () => new Promise<never>(() => {});
+    const began = performance.now();
+    const probes = [slowly, never].map((lookup) => askHere({ lookup })(target));
+    expect((await Promise.all(probes)).map(faultOf)).toEqual(['no-answer', 'dns-timeout']);
+    expect(performance.now() - began).toBeLessThan(7_000);
+    expect(server.asked).toBe(1);
+  });
+});
+
+describe('The SRV record of a Minecraft server', () => {
+  const onUsualPort = at(25_565, 'minecraft', 'play.example.org');
+
+  it('says where it is', async () => {
+    const server = await started(new JavaServer());
+    const { lookup, asked } = names(['127.0.0.1']);
+    const srv = srvOf(
+      { name: 'second.example.org', port: 1, priority: 5 },
+      { name: 'node7.example.net', port: server.port, priority: 1 },
+    );
+    answerOf(await askHere({ lookup, srv })(onUsualPort));
+    expect(asked).toEqual(['node7.example.net']);
+    expect(server.handshakes).toEqual(['node7.example.net']);
+  });
+
+  it('leads to no private address', async () => {
+    const server = await started(new JavaServer());
+    const { lookup } = names(['127.0.0.1']);
+    const srv = srvOf({ name: 'node7.example.net', port: server.port });
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] }, { lookup, srv });
+    expect(faultOf(await ask(onUsualPort))).toBe('address-refused');
+    expect(server.asked).toBe(0);
+  });
+
+  it.each([
+    ['another port', at(25_570, 'minecraft', 'play.example.org')],
+    ['a query port', { ...onUsualPort, queryPort: 25_571 }],
+    ['another game', at(25_565, 'mbe', 'play.example.org')],
+  ])('is not looked for where there is %s', async (_, target) => {
+    const { lookup, asked } = names([]);
+    const srv = srvOf({ name: 'node7.example.net', port: 1 });
+    expect(faultOf(await askHere({ lookup, srv })(target))).toBe('dns-not-found');
+    expect(asked).toEqual(['play.example.org']);
+  });
+
+  it.each([
+    ['is none', () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' }))],
+    ['says that there is no service', srvOf({ name: '' })],
+    ['is an empty list', srvOf()],
+    ['nobody tells of in time', () => new Promise<never>(() => {})],
+  ])('that %s leaves the name itself', async (_, srv) => {
+    const { lookup, asked } = names([]);
+    expect(faultOf(await askHere({ lookup, srv })(onUsualPort))).toBe('dns-not-found');
+    expect(asked).toEqual(['play.example.org']);
+  });
+});
+
+describe('A server whose queries are on another port', () => {
+  it('is found at the port that its game has for them', async () => {
+    const server = await started(new SourceServer());
+    // ARMA 3 answers queries one port above that of its players, where nothing listens here.
+    expect(answerOf(await askHere()(at(server.port - 1, 'arma3'))).motd).toBe(server.said.motd);
+  });
+
+  it('is found at the port of its players after all', async () => {
+    const server = await started(new SourceServer());
+    expect(answerOf(await askHere()(at(server.port, 'arma3'))).motd).toBe(server.said.motd);
+  });
+
+  it('is asked where its owner says, and nowhere else', async () => {
+    const server = await started(new JavaServer());
+    const target = at(1, 'minecraft');
+    expect(answerOf(await askHere()({ ...target, queryPort: server.port })).motd).toBe(server.said.motd);
+    expect(faultOf(await askHere()({ ...at(server.port, 'minecraft'), queryPort: 1 }))).toBe(
+      'connection-refused',
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Probe } from '../../src/probing/ask.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+
+/** Sockets and connections that this process holds open. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => /^(TCP|UDP|TLS)/.test(name)).length;
+}
+
+describe('UDP queries', () => {
+  it('are 128 at once, the others wait for their turn', async () => {
+    const ask = askHere();
+    const server = await started(new BedrockServer());
+    server.manner = { silent: true };
+    const probes = Array.from({ length: 200 }, () => ask(at(server.port, 'mbe')));
+    await vi.waitFor(() => expect(server.asked).toBe(128));
+
+    server.manner = {};
+    // The waiting ones are asked as the first ones end; those ask again for what was not answered.
+    const ended = await Promise.all(probes);
+    expect(ended.map(answerOf)).toHaveLength(200);
+    expect(server.asked).toBe(128 + 128 + 72);
+  });
+
+  it('do not spend their five seconds on waiting', async () => {
+    const ask = askHere();
+    const server = await started(new BedrockServer());
+    server.manner = { silent: true };
+    const silent = Array.from({ length: 3 * 128 }, () => ask(at(server.port, 'mbe')));
+    const answering = await started(new BedrockServer());
+    // Three rounds of two seconds go before it.
+    expect(answerOf(await ask(at(answering.port, 'mbe'))).onlinePlayers).toBe(3);
+    expect(new Set((await Promise.all(silent)).map(faultOf))).toEqual(new Set(['no-answer']));
+  });
+
+  it('that wait end at once when they are stopped, and leave their places to the others', async () => {
+    const ask = askHere();
+    const server = await started(new BedrockServer());
+    server.manner = { silent: true };
+    const stopping = new AbortController();
+    const probes = Array.from({ length: 300 }, () => ask(at(server.port, 'mbe'), stopping.signal));
+    await vi.waitFor(() => expect(server.asked).toBe(128));
+    stopping.abort();
+    expect(new Set((await Promise.all(probes)).map(faultOf))).toEqual(new Set(['stopped']));
+    expect(server.asked).toBe(128);
+
+    server.manner = {};
+    const later = Array.from({ length: 200 }, () => ask(at(server.port, 'mbe')));
+    expect((await Promise.all(later)).map(answerOf)).toHaveLength(200);
+  });
+
+  it('hold up no query over TCP', async () => {
+    const ask = askHere();
+    const silent = await started(new BedrockServer());
+    silent.manner = { silent: true };
+    const stopping = new AbortController();
+    const probes = Array.from({ length: 150 }, () => ask(at(silent.port, 'mbe'), stopping.signal));
+    await vi.waitFor(() => expect(silent.asked).toBe(128));
+    const server = await started(new JavaServer());
+    answerOf(await ask(at(server.port, 'minecraft')));
+    expect(silent.asked).toBe(128);
+    stopping.abort();
+    await Promise.all(probes);
+  });
+});
+
+describe('A query', () => {
+  it.each([
+    ['mbe', BedrockServer],
+    ['minecraft', JavaServer],
+  ] as const)('of %s that is stopped ends at once and closes everything', async (game, Kind) => {
+    const ask = askHere();
+    const server = await started(new Kind());
+    server.manner = { silent: true };
+    const before = openSockets();
+    const stopping = new AbortController();
+    const probe = ask(at(server.port, game), stopping.signal);
+    await vi.waitFor(() => expect(server.asked).toBe(1));
+    const began = performance.now();
+    stopping.abort();
+    expect(faultOf(await probe)).toBe('stopped');
+    expect(performance.now() - began).toBeLessThan(1_500);
+    await vi.waitFor(() => expect(server.open).toBe(0));
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before));
+  });
+
+  it('that was stopped before it began asks nobody', async () => {
+    const server = await started(new JavaServer());
+    const probe = await askHere()(at(server.port, 'minecraft'), AbortSignal.abort());
+    expect(faultOf(probe)).toBe('stopped');
+    expect(server.asked).toBe(0);
+  });
+
+  it('leaves nothing open, however it ends', async () => {
+    const ask = askHere();
+    const before = openSockets();
+    const java = await started(new JavaServer());
+    const source = await started(new SourceServer());
+    const rounds = Array.from({ length: 20 }, (_, turn): Promise<Probe>[] => [
+      ask(at(java.port, 'minecraft')),
+      ask(at(source.port, 'teamfortress2')),
+      ask(at(java.port, 'eco')),
+      ask(at(turn + 1, 'mbe')),
+    ]);
+    const ended = await Promise.all(rounds.flat());
+    expect(ended.filter(({ ok }) => ok)).toHaveLength(40);
+    await java.stop();
+    await source.stop();
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before));
+    await java.start();
+    await source.start();
+  });
+
+  it('hears only the server that it asked', async () => {
+    const ask = askHere();
+    const server = await started(new BedrockServer());
+    server.manner = { silent: true };
+    const liar = createSocket('udp4');
+    onTestFinished(() => void liar.close());
+    const from = new Promise<number>((resolve) => {
+      server.onRequest = resolve;
+    });
+    const probe = ask(at(server.port, 'mbe'));
+    liar.send(server.usualAnswer(), await from, '127.0.0.1');
+    expect(faultOf(await probe)).toBe('no-answer');
+  });
+});

@@ -1,0 +1,56 @@
+import { ObjectId } from 'mongodb';
+import type { Platform } from '../../src/platform.ts';
+import { newProbeState } from '../../src/servers/listing.ts';
+import type { Server } from '../../src/servers/server.ts';
+
+/** A listed server as the ranking sees it; what is not said is the same for all. */
+export async function listServer(
+  { servers }: Pick<Platform, 'servers'>,
+  settings: Partial<Pick<Server, 'listedAt' | 'removedAt' | 'rankPosition'>> & {
+    _id?: ObjectId;
+    uptime?: number | null;
+  } = {},
+): Promise<ObjectId> {
+  const { uptime = null, _id = new ObjectId(), ...rest } = settings;
+  await servers.insertOne({
+    _id,
+    name: _id.toHexString(),
+    slug: _id.toHexString(),
+    address: 'play.example.org',
+    port: 25_565,
+    isPremium: false,
+    listedAt: new Date('2026-01-01'),
+    removedAt: null,
+    rankPosition: 1,
+    ranked: null,
+    current: { onlinePlayers: 0, maxPlayers: 0, motd: '', version: '' },
+    daily: { averagePlayers: 0, peakPlayers: 0, probedUptime: uptime },
+    probe: newProbeState(new Date()),
+    ...rest,
+  });
+  return _id;
+}
+
+/** Counters of a server: votes by UTC day. */
+export async function setCounters(
+  { voteCounters }: Pick<Platform, 'voteCounters'>,
+  serverId: ObjectId,
+  votesByDay: Record<string, number>,
+): Promise<void> {
+  for (const [day, votes] of Object.entries(votesByDay)) {
+    await voteCounters.updateOne(
+      { serverId, month: day.slice(0, 7) },
+      { $set: { [`days.${day.slice(8)}`]: votes } },
+      { upsert: true },
+    );
+  }
+}
+
+/** The places of these servers. */
+export async function placesOf(
+  { servers }: Pick<Platform, 'servers'>,
+  serverIds: ObjectId[],
+): Promise<number[]> {
+  const found = await servers.find({ _id: { $in: serverIds } }).toArray();
+  return serverIds.map((id) => found.find(({ _id }) => _id.equals(id))?.rankPosition ?? 0);
+}

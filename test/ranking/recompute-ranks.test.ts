@@ -1,0 +1,153 @@
+import * as fc from 'fast-check';
+import { ObjectId } from 'mongodb';
+import { expect, it } from 'vitest';
+import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import { rankHistory } from '../../src/ranking/rank-history.ts';
+import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { listServer, placesOf, setCounters } from './listing-crowd.ts';
+
+async function rankingAt(at: string) {
+  const clock = stoppedClock(new Date(at));
+  return { platform: { ...(await testPlatform()), clock }, clock };
+}
+
+it('goes by votes, then probed uptime with none last, then the older listing, then the lower id', async () => {
+  const { platform } = await rankingAt('2026-11-21T12:00:00Z');
+  const day = { '2026-11-21': 5 };
+  const [low, high] = ['1', '2'].map((id) => new ObjectId(id.padStart(24, '0')));
+  const inOrder = [
+    await listServer(platform, { listedAt: new Date('2026-06-01') }),
+    await listServer(platform, { uptime: 99.9, listedAt: new Date('2026-06-01') }),
+    await listServer(platform, { uptime: 0 }),
+    await listServer(platform, { listedAt: new Date('2026-02-01') }),
+    await listServer(platform, { listedAt: new Date('2026-03-01'), ...(low ? { _id: low } : {}) }),
+    await listServer(platform, { listedAt: new Date('2026-03-01'), ...(high ? { _id: high } : {}) }),
+  ];
+  const [first, ...rest] = inOrder;
+  if (first) await setCounters(platform, first, { '2026-11-21': 6 });
+  for (const serverId of rest) await setCounters(platform, serverId, day);
+  const removed = await listServer(platform, { removedAt: new Date('2026-11-20'), rankPosition: 7 });
+  await setCounters(platform, removed, { '2026-11-21': 100 });
+
+  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 5 });
+  expect(await placesOf(platform, [...inOrder, removed])).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 0 });
+  expect(await rankedAt(platform)).toEqual(new Date('2026-11-21T12:00:00Z'));
+});
+
+it('counts today and the 29 UTC days before, over up to three months', async () => {
+  const { platform, clock } = await rankingAt('2027-03-01T00:00:00Z');
+  const recent = await listServer(platform, { listedAt: new Date('2026-12-31') });
+  const old = await listServer(platform);
+  await setCounters(platform, old, { '2027-01-30': 100, '2027-01-31': 1, '2027-03-01': 1, '2026-02-10': 50 });
+  await setCounters(platform, recent, { '2027-01-31': 1, '2027-02-28': 1, '2027-03-01': 1 });
+  await recomputeRanks(platform);
+  expect(await placesOf(platform, [recent, old])).toEqual([1, 2]);
+  expect((await platform.servers.findOne({ _id: old }))?.ranked).toEqual({
+    votesCount: 2,
+    probedUptime: null,
+  });
+
+  clock.set(new Date('2027-02-28T23:59:59.999Z'));
+  await recomputeRanks(platform);
+  expect(await placesOf(platform, [recent, old])).toEqual([2, 1]);
+
+  // In a leap year the 29 days before 1 March reach 1 February only.
+  clock.set(new Date('2028-03-01T12:00:00Z'));
+  await setCounters(platform, old, { '2028-01-31': 9, '2028-02-01': 1 });
+  await setCounters(platform, recent, { '2028-02-29': 2 });
+  await recomputeRanks(platform);
+  expect(await placesOf(platform, [recent, old])).toEqual([1, 2]);
+});
+
+/** The formula once more, in plain code. */
+function referencePlaces(
+  servers: { id: ObjectId; votes: number; uptime: number | null; listedAt: number }[],
+): ObjectId[] {
+  return servers
+    .toSorted(
+      (a, b) =>
+        b.votes - a.votes ||
+        (b.uptime ?? -1) - (a.uptime ?? -1) ||
+        a.listedAt - b.listedAt ||
+        (a.id.toHexString() < b.id.toHexString() ? -1 : 1),
+    )
+    .map(({ id }) => id);
+}
+
+it('agrees with the formula in plain code on random listings', async () => {
+  const { platform, clock } = await rankingAt('2026-03-05T12:00:00Z');
+  const today = dayOf(clock.now());
+  const server = fc.record({
+    votes: fc.dictionary(fc.integer({ min: 0, max: 33 }).map(String), fc.integer({ min: 0, max: 3 })),
+    uptime: fc.option(fc.constantFrom(0, 50, 99.5, 100)),
+    listed: fc.integer({ min: 0, max: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(server, { minLength: 1, maxLength: 30 }), async (listing) => {
+      await Promise.all([platform.servers.deleteMany({}), platform.voteCounters.deleteMany({})]);
+      const expected = [];
+      for (const { votes, uptime, listed } of listing) {
+        const listedAt = new Date(Date.UTC(2026, 0, 1 + listed));
+        const id = await listServer(platform, { uptime, listedAt });
+        const days = Object.entries(votes).map(([ago, count]) => [addDays(today, -Number(ago)), count]);
+        await setCounters(platform, id, Object.fromEntries(days));
+        const counted = Object.entries(votes).filter(([ago]) => Number(ago) < 30);
+        const sum = counted.reduce((total, [, count]) => total + count, 0);
+        expected.push({ id, votes: sum, uptime, listedAt: listedAt.getTime() });
+      }
+      await recomputeRanks(platform);
+      const places = await placesOf(platform, referencePlaces(expected));
+      expect(places).toEqual(expected.map((_, i) => i + 1));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+it('keeps a place for each finished day, of the servers listed then, and leaves a gap after downtime', async () => {
+  const { platform, clock } = await rankingAt('2026-11-02T00:30:00Z');
+  const leaving = await listServer(platform, { removedAt: new Date('2026-11-02T00:10:00Z') });
+  const staying = await listServer(platform);
+  const late = await listServer(platform, { listedAt: new Date('2026-11-02T00:00:00Z') });
+  await setCounters(platform, leaving, { '2026-11-01': 3 });
+  await setCounters(platform, staying, { '2026-11-01': 2, '2026-11-02': 9 });
+  await setCounters(platform, late, { '2026-11-02': 99 });
+  const history = () => Promise.all([leaving, staying, late].map((id) => rankHistory(platform, id)));
+
+  await recomputeRanks(platform);
+  expect(await history()).toEqual([[], [], []]);
+  clock.set(new Date('2026-11-02T23:50:00Z'));
+  await recomputeRanks(platform);
+  const first = [[{ day: '2026-11-01', place: 1 }], [{ day: '2026-11-01', place: 2 }], []];
+  expect(await history()).toEqual(first);
+
+  // Kept once: what is recounted later does not change it.
+  await setCounters(platform, staying, { '2026-11-01': 50 });
+  await recomputeRanks(platform);
+  expect(await history()).toEqual(first);
+
+  clock.set(new Date('2026-11-05T01:00:00Z'));
+  await recomputeRanks(platform);
+  expect(await history()).toEqual([
+    [{ day: '2026-11-01', place: 1 }],
+    [
+      { day: '2026-11-01', place: 2 },
+      { day: '2026-11-04', place: 2 },
+    ],
+    [{ day: '2026-11-04', place: 1 }],
+  ]);
+});
+
+it('is dense from 1 however many run at once while servers come and go', async () => {
+  const { platform } = await rankingAt('2026-11-21T12:00:00Z');
+  const ids = await Promise.all(Array.from({ length: 40 }, () => listServer(platform)));
+  await Promise.all([
+    ...Array.from({ length: 6 }, () => recomputeRanks(platform)),
+    platform.servers.updateMany({ _id: { $in: ids.slice(0, 10) } }, { $set: { removedAt: new Date() } }),
+  ]);
+  await recomputeRanks(platform);
+  const places = (await placesOf(platform, ids.slice(10))).toSorted((a, b) => a - b);
+  expect(places).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+});

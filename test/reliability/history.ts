@@ -1,0 +1,62 @@
+import type { OutcomeClass, OutcomeCode } from '../../src/delivery/outcomes.ts';
+import type { DeliveryState } from '../../src/votes/vote.ts';
+
+/** A call to cast a vote, as its caller saw it. Times are milliseconds since 1970, all of one clock. */
+export type Call = {
+  serverId: string;
+  /** As typed; players' names differ in more than case. */
+  username: string;
+  idempotencyKey?: string;
+  startedAt: number;
+  endedAt: number;
+  /** What came back; `unknown` when the connection broke, no answer came in time, or a 5xx left it open. */
+  answer:
+    | { kind: 'accepted'; voteId: string; nextVoteAt: number }
+    | { kind: 'refused'; nextVoteAt: number }
+    | { kind: 'unknown' };
+};
+
+/** A vote that a listener took, as the listener noted it, in the order of receipt. */
+export type Receipt = {
+  serverId: string;
+  receivedAt: number;
+  username: string;
+  /** The time of the vote that the message carried. */
+  votedAt: number;
+  /** The vote's id; v1 carries none. */
+  voteId?: string;
+};
+
+/** A vote as the database has it in the end. */
+export type StoredVote = {
+  voteId: string;
+  serverId: string;
+  username: string;
+  votedAt: number;
+  state: DeliveryState;
+  deliveredAt?: number;
+  attemptCount: number;
+  /** The newest attempts; all of them while there are no more than are kept. */
+  attempts: { at: number; code?: OutcomeCode; class?: OutcomeClass }[];
+  ends: Partial<Record<OutcomeClass, number>>;
+};
+
+/** A server and what its listener was told to be. */
+export type Listed = {
+  serverId: string;
+  listener: 'working' | 'always-failing';
+  /** Whether its protocol confirms that a vote arrived: v1 does not, so there "sent" is all that can be asked. */
+  confirms: boolean;
+  /** The votes of this month and of all time, as the API says after the counters were repaired. */
+  counted: { monthly: number; allTime: number };
+};
+
+/** Everything that happened, seen from outside and as it stands in the end. */
+export type History = {
+  calls: Call[];
+  receipts: Receipt[];
+  votes: StoredVote[];
+  servers: Listed[];
+  /** When the last fault was mended. */
+  faultsEndedAt: number;
+};

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
+import type { Call, History, Receipt, StoredVote } from './history.ts';
+import { judge, type Rule } from './judge.ts';
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z');
+const WORKING = 'a'.repeat(24);
+const FAILING = 'f'.repeat(24);
+
+/** A call that was accepted with the vote `voteId`, `after` milliseconds after noon. */
+function call(username: string, voteId: string, after = 0, more: Partial<Call> = {}): Call {
+  const startedAt = NOON + after;
+  return {
+    serverId: WORKING,
+    username,
+    startedAt,
+    endedAt: startedAt + 10,
+    answer: { kind: 'accepted', voteId, nextVoteAt: startedAt + DAY },
+    ...more,
+  };
+}
+
+function vote(username: string, voteId: string, after = 0, more: Partial<StoredVote> = {}): StoredVote {
+  return {
+    voteId,
+    serverId: WORKING,
+    username,
+    votedAt: NOON + after,
+    state: 'delivered',
+    attemptCount: 1,
+    attempts: [{ at: NOON + after + 20, code: 'acknowledged', class: 'delivered' }],
+    ends: { delivered: 1 },
+    ...more,
+  };
+}
+
+function receipt(username: string, voteId: string, after = 0, more: Partial<Receipt> = {}): Receipt {
+  return {
+    serverId: WORKING,
+    username,
+    voteId,
+    receivedAt: NOON + after + 30,
+    votedAt: NOON + after,
+    ...more,
+  };
+}
+
+/** Two players voted, a second apart, and all went well; `changes` break it. */
+function history(changes: Partial<History> = {}): History {
+  return {
+    calls: [call('Alex', 'one'), call('Steve', 'two', SECOND)],
+    votes: [vote('Alex', 'one'), vote('Steve', 'two', SECOND)],
+    receipts: [receipt('Alex', 'one'), receipt('Steve', 'two', SECOND)],
+    servers: [
+      { serverId: WORKING, listener: 'working', confirms: true, counted: { monthly: 2, allTime: 2 } },
+      { serverId: FAILING, listener: 'always-failing', confirms: true, counted: { monthly: 0, allTime: 0 } },
+    ],
+    faultsEndedAt: NOON,
+    ...changes,
+  };
+}
+
+const rulesBroken = (changes: Partial<History>): Rule[] => [
+  ...new Set(judge(history(changes)).map(({ rule }) => rule)),
+];
+
+describe('a history in which all went well', () => {
+  it('breaks no rule', () => {
+    expect(judge(history())).toEqual([]);
+  });
+
+  it('may hold votes for a listener that always fails, forever', () => {
+    const waiting = vote('Alex', 'three', 0, { serverId: FAILING, state: 'waiting', ends: { transient: 3 } });
+    const { calls, votes, servers } = history();
+    expect(
+      judge(
+        history({
+          calls: [...calls, call('Alex', 'three', 0, { serverId: FAILING })],
+          votes: [...votes, waiting],
+          servers: servers.map((server) =>
+            server.serverId === FAILING ? { ...server, counted: { monthly: 1, allTime: 1 } } : server,
+          ),
+        }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('may have a call without an answer whose vote counts, and one whose vote does not', () => {
+    const unknown = { answer: { kind: 'unknown' } } as const;
+    const [alex, steve] = history().calls;
+    expect(judge(history({ calls: [{ ...call('Alex', 'one'), ...unknown }, steve as Call] }))).toEqual([]);
+    const third = call('Herobrine', 'three', 0, unknown);
+    expect(judge(history({ calls: [alex as Call, steve as Call, third] }))).toEqual([]);
+  });
+
+  it('may have a vote received twice after an ambiguous end', () => {
+    const { receipts, votes } = history();
+    const twice = vote('Alex', 'one', 0, {
+      attemptCount: 2,
+      attempts: [
+        { at: NOON + 20, code: 'reset', class: 'ambiguous' },
+        { at: NOON + 5 * SECOND, code: 'acknowledged', class: 'delivered' },
+      ],
+      ends: { ambiguous: 1, delivered: 1 },
+    });
+    const changes = {
+      votes: [twice, ...votes.slice(1)],
+      receipts: [...receipts, receipt('Alex', 'one', 0, { receivedAt: NOON + 6 * SECOND })],
+    };
+    expect(judge(history(changes))).toEqual([]);
+  });
+
+  it('knows a vote by player and time where the message carries no id', () => {
+    const receipts = history().receipts.map(({ serverId, username, receivedAt, votedAt }) => ({
+      serverId,
+      username,
+      receivedAt,
+      votedAt,
+    }));
+    expect(judge(history({ receipts }))).toEqual([]);
+  });
+
+  it('may have a vote that v1 could not confirm', () => {
+    const { servers, receipts } = history();
+    const unconfirmed = servers.map((server) => ({ ...server, confirms: false }));
+    expect(judge(history({ servers: unconfirmed, receipts: receipts.slice(1) }))).toEqual([]);
+  });
+
+  it('may repeat a call under its key', () => {
+    const repeated = call('Alex', 'one', MINUTE, { idempotencyKey: 'k' });
+    const calls = [call('Alex', 'one', 0, { idempotencyKey: 'k' }), ...history().calls.slice(1), repeated];
+    expect(judge(history({ calls }))).toEqual([]);
+  });
+});
+
+describe('the judge finds', () => {
+  const { calls, votes, receipts, servers } = history();
+  const without = <T>(list: T[]) => list.slice(1);
+
+  it.each<[string, Partial<History>, Rule[]]>([
+    [
+      'a vote that was accepted and is gone',
+      { votes: without(votes), receipts: without(receipts) },
+      ['accepted-is-stored', 'delivered-in-time', 'counters-equal-votes'],
+    ],
+    ['a vote that its working listener never got', { receipts: without(receipts) }, ['delivered-in-time']],
+    [
+      'a vote that came too late',
+      { receipts: [receipt('Alex', 'one', 0, { receivedAt: NOON + 61 * SECOND }), ...without(receipts)] },
+      ['delivered-in-time'],
+    ],
+    [
+      'a vote that waits though its listener works',
+      { votes: [vote('Alex', 'one', 0, { state: 'waiting' }), ...without(votes)] },
+      ['only-failing-listeners-wait'],
+    ],
+    [
+      'a vote that was never stored and yet received',
+      { receipts: [...receipts, receipt('Notch', 'nobody')] },
+      ['received-was-cast'],
+    ],
+    [
+      'a stored vote that goes back to no call',
+      { calls: without(calls) },
+      ['received-was-cast', 'unknown-counts-once'],
+    ],
+    [
+      'a call without an answer that counts twice',
+      {
+        calls: [call('Alex', 'one', 0, { answer: { kind: 'unknown' } }), ...without(calls)],
+        votes: [...votes, vote('alex', 'three', -2 * DAY)],
+        receipts: [...receipts, receipt('alex', 'three', -2 * DAY)],
+        servers: servers.map((server) => ({
+          ...server,
+          counted: server.serverId === WORKING ? { monthly: 3, allTime: 3 } : server.counted,
+        })),
+      },
+      ['unknown-counts-once'],
+    ],
+    [
+      'a second receipt without an ambiguous end',
+      { receipts: [...receipts, receipt('Alex', 'one', SECOND)] },
+      ['duplicates-only-where-ambiguous'],
+    ],
+    [
+      'an attempt out of order',
+      {
+        votes: [
+          vote('Alex', 'one', 0, { attempts: [{ at: NOON + 5 * SECOND, code: 'acknowledged' }] }),
+          ...without(votes),
+        ],
+      },
+      ['attempts-start-in-order'],
+    ],
+    [
+      'two votes of a player within 24 hours, in two spellings',
+      {
+        calls: [...calls, call('ALEX', 'three', DAY - 1)],
+        votes: [...votes, vote('ALEX', 'three', DAY - 1)],
+        receipts: [...receipts, receipt('ALEX', 'three', DAY - 1)],
+        servers: servers.map((server) => ({
+          ...server,
+          counted: server.serverId === WORKING ? { monthly: 3, allTime: 3 } : server.counted,
+        })),
+      },
+      ['one-vote-in-24-hours'],
+    ],
+    [
+      'a key that was answered with two votes',
+      { calls: calls.map((one) => ({ ...one, idempotencyKey: 'k' })) },
+      ['one-key-one-vote'],
+    ],
+    [
+      'a counter that differs from the votes',
+      {
+        servers: servers.map((server) => ({ ...server, counted: { monthly: 2, allTime: 1 } })),
+      },
+      ['counters-equal-votes'],
+    ],
+  ])('%s', (_what, changes, rules) => {
+    expect(rulesBroken(changes)).toEqual(rules);
+  });
+
+  it('nothing in a vote exactly 24 hours after the last one', () => {
+    const again = {
+      calls: [...calls, call('Alex', 'three', DAY)],
+      votes: [...votes, vote('Alex', 'three', DAY)],
+      receipts: [...receipts, receipt('Alex', 'three', DAY)],
+    };
+    expect(rulesBroken(again)).toEqual(['counters-equal-votes']);
+  });
+});

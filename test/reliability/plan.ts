@@ -1,0 +1,63 @@
+import { SECOND } from '../../src/clock.ts';
+
+/** What can go wrong in a storm; each is mended by itself after its time. */
+export const FAULTS = [
+  'kill-web',
+  'kill-worker',
+  'kill-scheduler',
+  'kill-mongod',
+  'kill-redis',
+  'stop-mongod',
+  'stop-redis',
+  'flush-redis',
+  'listener-away',
+  'listener-loses-answers',
+  'listener-resets',
+  'listener-slow',
+  'line-cut',
+  'line-slow',
+] as const;
+
+export type FaultKind = (typeof FAULTS)[number];
+
+/** One fault: it begins `at` milliseconds after the storm does and is mended `lasting` milliseconds later. */
+export type Fault = { at: number; lasting: number; kind: FaultKind; which: number };
+
+/** Numbers from 0 to 1 that follow from `seed` alone (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** How long the longest fault lasts, and the pause from one beginning to the next. */
+const LASTING_MS = [500, 4 * SECOND] as const;
+const PAUSE_MS = [500, 2_500] as const;
+
+/**
+ * The faults of a storm: every kind once in a shuffled round, then the next round. The same seed gives the same
+ * plan. The last one is mended before the storm is over.
+ */
+export function planFaults(seed: number, lengthMs: number): Fault[] {
+  const random = randomNumbers(seed);
+  const between = ([low, high]: readonly [number, number]) => Math.round(low + random() * (high - low));
+  const plan: Fault[] = [];
+  let round: FaultKind[] = [];
+  for (let at = between(PAUSE_MS); at + LASTING_MS[1] < lengthMs; at += between(PAUSE_MS)) {
+    if (round.length === 0) round = shuffled(FAULTS, random);
+    const kind = round.pop();
+    if (kind) plan.push({ at, lasting: between(LASTING_MS), kind, which: Math.floor(random() * 1_000) });
+  }
+  return plan;
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}

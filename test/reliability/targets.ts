@@ -1,0 +1,151 @@
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { ObjectId } from 'mongodb';
+import { Webhook } from 'standardwebhooks';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { freePort } from '../../src/embedded/service-process.ts';
+import type { Platform } from '../../src/platform.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import type { Receipt } from './history.ts';
+
+/** What a storm can do to a listener. */
+type Listening = {
+  away(): Promise<void>;
+  back(): Promise<void>;
+  losesAnswers(): void;
+  resets(): void;
+  slow(): void;
+  behave(): void;
+};
+
+/** A listed server whose votes are judged. */
+export type Target = Listening & {
+  serverId: string;
+  token: string;
+  kind: 'working' | 'always-failing';
+  /** v1 cannot confirm that a vote arrived. */
+  confirms: boolean;
+  /** The line between the workers and its listener. */
+  line: FaultProxy;
+  close(): Promise<void>;
+};
+
+type Wanted = { name: string; protocol: 'votifier-v1' | 'votifier-v2' | 'http'; kind?: Target['kind'] };
+
+/** Lists a server and starts its listener behind a line that can be cut; every vote it takes is noted. */
+export async function addTarget(
+  platform: Platform,
+  { name, protocol, kind = 'working' }: Wanted,
+  receipts: Receipt[],
+): Promise<Target> {
+  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'storm');
+  const { serverId } = added;
+  const id = new ObjectId(serverId);
+  const { token } = await issueToken(platform, { serverId: id, name: 'storm' });
+  const note = (receipt: Omit<Receipt, 'serverId' | 'receivedAt'>) =>
+    receipts.push({ serverId, receivedAt: Date.now(), ...receipt });
+
+  if (protocol === 'http') {
+    const site = await startSite(note);
+    const line = await startFaultProxy(site.port, 'chunks');
+    const url = `http://127.0.0.1:${line.port}/votes`;
+    const { secret } = await setHttpListener(platform, id, { url, serviceName: 'Storm' }, 'storm');
+    site.secret = secret ?? '';
+    return { ...site, serverId, token, kind, confirms: true, line };
+  }
+  const listener = new VotifierListener({
+    onVote: ({ username, timestamp, uuid }) =>
+      note({ username, votedAt: Number(timestamp), ...(uuid ? { voteId: String(uuid) } : {}) }),
+  });
+  await listener.start();
+  const line = await startFaultProxy(listener.port, 'chunks');
+  const secret = protocol === 'votifier-v1' ? listener.publicKeyLine : listener.token;
+  const settings = { protocol, host: '127.0.0.1', port: line.port, secret, serviceName: 'Storm' };
+  await setListener(platform, id, settings, 'storm');
+  if (kind === 'always-failing') listener.behaviour = { onConnect: 'silence' };
+  return {
+    serverId,
+    token,
+    kind,
+    confirms: protocol !== 'votifier-v1',
+    line,
+    away: () => listener.stop(),
+    back: () => listener.start(),
+    losesAnswers() {
+      listener.behaviour = { onFrame: 'silence' };
+    },
+    resets() {
+      listener.behaviour = { onFrame: 'reset' };
+    },
+    slow() {
+      listener.behaviour = { answerDelayMs: 700 };
+    },
+    behave() {
+      listener.behaviour = {};
+    },
+    async close() {
+      await line.close();
+      await listener.stop();
+    },
+  };
+}
+
+/** A website that takes signed votes. */
+async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'>) => void) {
+  const port = await freePort();
+  const sockets = new Set<Socket>();
+  let answer: 'say' | 'keep' | 'reset' | 'late' = 'say';
+  let server: Server | undefined;
+  const site = {
+    port,
+    secret: '',
+    async back() {
+      if (server) return;
+      const opened = createServer(async (request, response) => {
+        const body = await text(request).catch(() => null);
+        if (body === null) return;
+        const { data } = new Webhook(site.secret).verify(body, request.headers as Record<string, string>) as {
+          data: { vote_id: string; username: string; voted_at: string };
+        };
+        note({ voteId: data.vote_id, username: data.username, votedAt: Date.parse(data.voted_at) });
+        if (answer === 'reset') request.socket.resetAndDestroy();
+        if (answer === 'say') response.writeHead(204).end();
+        if (answer === 'late') setTimeout(() => response.writeHead(204).end(), 700);
+      });
+      opened.on('connection', (socket) => {
+        sockets.add(socket);
+        socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
+      });
+      server = opened;
+      await new Promise<void>((resolve) => opened.listen(port, '127.0.0.1', resolve));
+    },
+    async away() {
+      const closing = server;
+      server = undefined;
+      if (!closing) return;
+      const closed = new Promise((resolve) => closing.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    losesAnswers() {
+      answer = 'keep';
+    },
+    resets() {
+      answer = 'reset';
+    },
+    slow() {
+      answer = 'late';
+    },
+    behave() {
+      answer = 'say';
+    },
+    close: () => site.away(),
+  };
+  await site.back();
+  return site;
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import http, { type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { Server, Socket } from 'node:net';
+import tls from 'node:tls';
+import { onTestFinished } from 'vitest';
+
+/** What an HTTP listener was sent. */
+export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** A website that takes votes, until the test ends. */
+export type HttpListener = {
+  port: number;
+  /** What it was sent, in order. */
+  received: Received[];
+  /** How it answers; 204 by default. */
+  answer: (response: ServerResponse, received: Received) => void;
+};
+
+type Options = {
+  /** The certificate in test/support/certificates that it shows; plain HTTP without one. */
+  certificate?: string;
+  port?: number;
+};
+
+/** Starts a website that takes votes. */
+export async function startHttpListener({ certificate, port = 0 }: Options = {}): Promise<HttpListener> {
+  const listener: HttpListener = {
+    port,
+    received: [],
+    answer: (response) => void response.writeHead(204).end(),
+  };
+  const onRequest: RequestListener = async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    const { method = '', url: path = '', headers } = request;
+    const received = { method, path, headers, body: Buffer.concat(pieces).toString('utf8') };
+    listener.received.push(received);
+    listener.answer(response, received);
+  };
+  const pem = certificate === undefined ? undefined : testCertificate(certificate);
+  const server = pem ? https.createServer({ key: pem, cert: pem }, onRequest) : http.createServer(onRequest);
+  listener.port = await listen(server, port);
+  return listener;
+}
+
+/** Lets `server` listen on loopback until the test ends, however many connections are open. Returns its port. */
+export async function listen(server: Server, port = 0): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  return address && typeof address === 'object' ? address.port : 0;
+}
+
+/**
+ * A certificate of test/support/certificates with its key. `votes`: for votes.example.org and 127.0.0.1;
+ * `other`: for another name; `expired`: its time is over. All are signed by `authority`.
+ */
+export function testCertificate(name: string): string {
+  return readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
+}
+
+/** Lets this process trust the tests' own authority until the test ends. */
+export function trustTestAuthority(): void {
+  const before = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([...before, testCertificate('authority')]);
+  onTestFinished(() => tls.setDefaultCACertificates(before));
+}

@@ -1,0 +1,20 @@
+import type { Processor } from 'bullmq';
+import { ObjectId } from 'mongodb';
+import type { Platform } from '../src/platform.ts';
+import { type Payload, QUEUES } from '../src/queues.ts';
+import { finishExclusion } from '../src/votes/exclude-votes.ts';
+
+/** Finishes the exclusion of votes that a job names. What a stop cuts short, the next round finishes. */
+export function excludeVotesWorker(
+  platform: Platform,
+  stop: AbortSignal,
+): Processor<Payload<'exclude-votes'>> {
+  return async (job) => {
+    const { exclusionId } = QUEUES['exclude-votes'].payload.parse(job.data);
+    await finishExclusion(platform, new ObjectId(exclusionId), {
+      signal: stop,
+      progress: (done, total) => void job.updateProgress({ done, total }).catch(() => undefined),
+    });
+    platform.log.info({ event: 'exclusion.finished', exclusionId });
+  };
+}
