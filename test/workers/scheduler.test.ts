@@ -62,7 +62,7 @@ it('enqueues the day’s clean-up once, however many schedulers run', async () =
   const platform = await castingPlatform();
   const schedulers = await Promise.all([startScheduler(platform.config), startScheduler(platform.config)]);
   for (const scheduler of schedulers) {
-    const enqueued = await scheduler.waitForEvent('schedule.enqueued');
+    const enqueued = await scheduler.waitForEvent('schedule.enqueued', ({ work }) => work === 'clean-up');
     expect(enqueued).toMatchObject({ work: 'clean-up', days: [daysAgo(platform, 0)] });
   }
   const jobs = await platform.queues['clean-up'].getJobs(['waiting', 'delayed', 'active']);
