@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { after, MINUTE } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { probingBench } from './probing-bench.ts';
+
+it('reads canaries as TCP ports or game servers', () => {
+  const { CANARY_ADDRESSES } = loadConfig({
+    CANARY_ADDRESSES: 'example.org:443, minecraft@play.example.org:25565,[2001:db8::1]:53',
+  });
+  expect(CANARY_ADDRESSES).toEqual([
+    { game: null, host: 'example.org', port: 443 },
+    { game: 'minecraft', host: 'play.example.org', port: 25_565 },
+    { game: null, host: '2001:db8::1', port: 53 },
+  ]);
+});
+
+it('names each canary that cannot be read', () => {
+  for (const wrong of [
+    'example.org',
+    'example.org:0',
+    'example.org:70000',
+    'http://example.org:80',
+    '@x:1',
+  ]) {
+    expect(() => loadConfig({ CANARY_ADDRESSES: `example.org:443,${wrong}` })).toThrow(`«${wrong}»`);
+  }
+});
+
+it('probes by default, and says how PROBES and PROBE_CONCURRENCY are set', () => {
+  expect(loadConfig({})).toMatchObject({ PROBES: 'on', PROBE_CONCURRENCY: 128, CANARY_ADDRESSES: [] });
+  expect(() => loadConfig({ PROBES: 'no' })).toThrow('PROBES («no») must be one of on, off');
+  expect(() => loadConfig({ PROBE_CONCURRENCY: '0' })).toThrow(
+    'PROBE_CONCURRENCY («0») must be a whole number',
+  );
+});
+
+it('shows for how long a server has been due, checks by their end, and the canary', async () => {
+  const { platform, serverId } = await probingBench();
+  const nextAt = after(platform.clock.now(), -2 * MINUTE);
+  await platform.servers.updateOne({ _id: serverId }, { $set: { 'probe.nextAt': nextAt } });
+  const metrics = createMetrics(platform);
+  metrics.probeEnded('answered');
+  metrics.probeEnded('canary-failed');
+  const text = await metrics.text();
+  expect(text).toContain('\ntallyport_probe_lateness_seconds 120\n');
+  expect(text).toContain('\ntallyport_probes_total{outcome="answered"} 1\n');
+  expect(text).toContain('\ntallyport_canary_up 0\n');
+  metrics.probeEnded('failed');
+  expect(await metrics.text()).toContain('\ntallyport_canary_up 1\n');
+});
