@@ -1,9 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { parseEnv } from 'node:util';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
+import {
+  canaryList,
+  cidrList,
+  durations,
+  listenHost,
+  mongoUri,
+  oneOf,
+  port,
+  publicUrl,
+  redisUrl,
+  scryptHash,
+  secretKey,
+  trustProxy,
+  wholeNumber,
+} from './config-values.ts';
 
 /** The environment was wrong: one readable line for each fault. */
 export class ConfigError extends Error {
@@ -17,136 +31,6 @@ export class ConfigError extends Error {
     this.faults = faults;
   }
 }
-
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, 'must be a port number, 0 to 65535')
-  .transform(Number)
-  .refine((value) => value <= 65_535, 'must be a port number, 0 to 65535');
-
-function wholeNumber(minimum: number, maximum: number) {
-  const rule = `must be a whole number, ${minimum} to ${maximum}`;
-  return z
-    .string()
-    .regex(/^-?\d{1,16}$/, rule)
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, rule);
-}
-
-const listenHost = z
-  .string()
-  .refine(
-    (value) => isIP(value) !== 0 || (/^[\w-]+(\.[\w-]+)*\.?$/.test(value) && URL.canParse(`http://${value}`)),
-    'must be an IP address or a host name of this machine',
-  );
-
-function oneOf<const T extends string>(values: readonly T[]) {
-  return z.enum(values, `must be one of ${values.join(', ')}`);
-}
-
-const publicUrl = z
-  .string()
-  .refine(
-    (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    'must be an http:// or https:// address',
-  )
-  .refine((value) => !/[?#]/.test(value), 'must have no query and no fragment')
-  .transform((value) => value.replace(/\/+$/, ''));
-
-const mongoUri = z.string().regex(/^mongodb(\+srv)?:\/\/.+/, 'must begin with mongodb:// or mongodb+srv://');
-
-const redisUrl = z
-  .string()
-  .regex(
-    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?$/,
-    'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
-  );
-
-/** A secret is strong enough when it is long and not one character over and over. */
-const secretKey = z
-  .string()
-  .min(32, 'must have at least 32 characters: make one with `openssl rand -base64 32`')
-  .refine(
-    (value) => new Set(value).size >= 10,
-    'is too easy to guess: make one with `openssl rand -base64 32`',
-  )
-  .refine(
-    (value) => !/change.?me|example|secret.?key/i.test(value),
-    'is a placeholder: make one with `openssl rand -base64 32`',
-  );
-
-const cidrList = z.string().transform((value, context) => {
-  const ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
-  for (const part of value
-    .split(',')
-    .map((text) => text.trim())
-    .filter(Boolean)) {
-    try {
-      ranges.push(ipaddr.parseCIDR(part));
-    } catch {
-      context.addIssue({ code: 'custom', message: `«${part}» is not a range like 10.0.0.0/8 or fd00::/8` });
-    }
-  }
-  return ranges;
-});
-
-/** Something on another network that answers whenever our own network works: a game server, or any TCP port. */
-export type CanaryAddress = { game: string | null; host: string; port: number };
-
-const canaryList = z.string().transform((value, context): CanaryAddress[] =>
-  value
-    .split(',')
-    .map((text) => text.trim())
-    .filter(Boolean)
-    .flatMap((part) => {
-      const [, game, ipv6, name, digits] =
-        /^(?:([\w-]+)@)?(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(part) ?? [];
-      const host = ipv6 ?? name;
-      const number = Number(digits);
-      if (host !== undefined && number >= 1 && number <= 65_535) {
-        return [{ game: game ?? null, host, port: number }];
-      }
-      context.addIssue({
-        code: 'custom',
-        message: `«${part}» is not a responder like example.org:443 or minecraft@play.example.org:25565`,
-      });
-      return [];
-    }),
-);
-
-/** `false`, `true`, a number of proxies, or their addresses: Fastify's `trustProxy`. */
-const trustProxy = z.string().transform((value, context): boolean | number | string[] => {
-  if (value === 'false' || value === '') return false;
-  if (value === 'true') return true;
-  if (/^\d+$/.test(value)) return Number(value);
-  const addresses = value.split(',').map((text) => text.trim());
-  for (const address of addresses) {
-    if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
-      context.addIssue({
-        code: 'custom',
-        message: `«${address}» is neither an address nor a range; use false, true, a number of proxies, or addresses`,
-      });
-    }
-  }
-  return addresses;
-});
-
-const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR };
-
-const durations = z.string().transform((value, context) =>
-  value.split(',').map((part) => {
-    const match = /^\s*(\d+(?:\.\d+)?)(s|m|h)\s*$/.exec(part);
-    if (!match) {
-      context.addIssue({ code: 'custom', message: `«${part}» is not a time like 30s, 2m or 6h` });
-      return 0;
-    }
-    return Number(match[1]) * (UNITS[match[2] ?? 's'] ?? SECOND);
-  }),
-);
-
-const scryptHash = z
-  .string()
-  .regex(/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+$/, 'must be made by the command `operator hash-password`');
 
 /**
  * The whole environment, as an operator writes it. Everything is text here; the transforms give what the

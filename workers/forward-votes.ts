@@ -1,7 +1,8 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { SECOND } from '../src/clock.ts';
-import { type DrainEnd, type Draining, drainListener } from '../src/delivery/drain-listener.ts';
+import { drainListener } from '../src/delivery/drain-listener.ts';
+import type { DrainEnd, Draining } from '../src/delivery/draining.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { Metrics } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';

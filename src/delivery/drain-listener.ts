@@ -1,68 +1,25 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import type { Server } from '../servers/server.ts';
-import {
-  type Claimed,
-  claimNextVote,
-  endLostAttempts,
-  type Recording,
-  releaseLeftVotes,
-  releaseWaitingVotes,
-} from './attempt-records.ts';
+import { type Claimed, claimNextVote, endLostAttempts } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
+import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
+import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, listenerState } from './listener.ts';
 import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
 import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
-import type { OpenedListener, Send } from './send-vote.ts';
+import type { OpenedListener } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
-
-/** What draining works on. */
-export type Draining = Recording & {
-  servers: Collection<Server>;
-  listeners: Collection<Listener>;
-  config: Recording['config'] & { BREAKER_SCHEDULE: readonly number[] };
-  log: Logger;
-  /** Makes one attempt on the wire. */
-  send: Send;
-  /** Reads a listener's settings and secret, ready to send with. */
-  open: (listener: Listener) => OpenedListener;
-  /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
-  tests?: { underWay: number; readonly most: number };
-  /** Told of every end, for metrics. */
-  onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
-};
-
-/** Why a drain stopped. */
-export type DrainEnd =
-  /** Another worker drains this listener. */
-  | { kind: 'busy' }
-  /** Nothing is due. */
-  | { kind: 'idle' }
-  /** Its time is over and more may be due. */
-  | { kind: 'more' }
-  /** We are stopping. */
-  | { kind: 'stopped' }
-  | { kind: 'paused' }
-  /** The server or its listener is gone; the waiting votes were taken out of the line. */
-  | { kind: 'gone' }
-  /** Unreachable: the next test is due then. */
-  | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
-
-export type DrainLimits = {
-  /** New attempts stop when it is aborted, and those that have not written yet are given back. */
-  stop: AbortSignal;
-  /** Attempts that have written wait for their answer no longer than this. */
-  waitNoLonger: AbortSignal;
-  /** After this long the job makes room for others and comes back. */
-  budgetMs: number;
-};
 
 /** When too many tests are under way, an unreachable listener asks again after this long. */
 const NEXT_TURN_MS = 2 * SECOND;
+
+/** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = SECOND;
 
 /** How often the lease is renewed and the listener's settings are read again. */
 const RENEW_MS = SECOND;
@@ -156,6 +113,7 @@ class Drain {
   async #sendDueVotes(): Promise<DrainEnd | 'tested-later' | 'too-many-tests'> {
     const { clock } = this.#deps;
     const began = performance.now();
+    let look = FIRST_LOOK_MS;
     for (;;) {
       if (this.#fault) throw this.#fault;
       if (this.#limits.stop.aborted) return { kind: 'stopped' };
@@ -177,10 +135,22 @@ class Drain {
       // Before the claim: the lease it takes begins no earlier than this.
       const claimedAt = performance.now();
       const claimed = await claimNextVote(this.#deps, this.#listener, { test });
-      if (claimed) this.#start(claimed, claimedAt);
-      else if (this.#underWay.size > 0) await Promise.race(this.#underWay);
-      else return { kind: 'idle' };
+      if (claimed) {
+        this.#start(claimed, claimedAt);
+        look = FIRST_LOOK_MS;
+      } else if (this.#underWay.size > 0) {
+        await this.#anEndWithin(look);
+        look = Math.min(2 * look, LAST_LOOK_MS);
+      } else return { kind: 'idle' };
     }
+  }
+
+  /** The end of an attempt, awaited no longer than `ms`: votes that are cast meanwhile must not wait for it. */
+  async #anEndWithin(ms: number): Promise<void> {
+    const ended = new AbortController();
+    const looking = pause(ms, undefined, { signal: ended.signal }).catch(() => undefined);
+    await Promise.race([...this.#underWay, looking]);
+    ended.abort();
   }
 
   /** Renews the lease and reads the settings again, now and then; false when the lease is lost. */

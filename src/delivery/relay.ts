@@ -2,7 +2,8 @@ import { type Collection, ObjectId } from 'mongodb';
 import type { Logger } from '../log.ts';
 import type { Producer } from '../queues.ts';
 import type { Vote } from '../votes/vote.ts';
-import { expireVotes, type Recording, releaseLeftVotes } from './attempt-records.ts';
+import type { Recording } from './attempt-records.ts';
+import { expireVotes, releaseLeftVotes } from './leave-line.ts';
 import type { Listener } from './listener.ts';
 
 /** What the relay works on. */

@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { resolveAddress } from '../address-guard.ts';
 import { type Clock, MINUTE, SECOND } from '../clock.ts';
-import { type CanaryAddress, type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { CanaryAddress } from '../config-values.ts';
 import type { Ask } from './ask.ts';
 import { GameError, gameOf } from './games.ts';
 

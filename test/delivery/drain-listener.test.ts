@@ -40,6 +40,18 @@ describe('Draining a listener', () => {
     }
   });
 
+  it('starts a vote that is cast while others still wait for their answers', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+    bench.listener.hold();
+    await bench.cast('Alex');
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1);
+    await bench.cast('Steve');
+    await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
+    bench.listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+  });
+
   it('records the attempt before anything is sent', async () => {
     const bench = await deliveryBench();
     const vote = await bench.cast('Steve');

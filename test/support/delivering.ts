@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { type DrainEnd, type DrainLimits, drainListener } from '../../src/delivery/drain-listener.ts';
+import { drainListener } from '../../src/delivery/drain-listener.ts';
+import type { DrainEnd, DrainLimits } from '../../src/delivery/draining.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';

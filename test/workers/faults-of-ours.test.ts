@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { type DrainEnd, drainListener } from '../../src/delivery/drain-listener.ts';
+import { drainListener } from '../../src/delivery/drain-listener.ts';
+import type { DrainEnd } from '../../src/delivery/draining.ts';
 import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';

@@ -1,0 +1,48 @@
+import type { Collection } from 'mongodb';
+import type { Logger } from '../log.ts';
+import type { Server } from '../servers/server.ts';
+import type { Claimed, Recording } from './attempt-records.ts';
+import type { Listener } from './listener.ts';
+import type { Outcome } from './outcomes.ts';
+import type { OpenedListener, Send } from './send-vote.ts';
+
+/** What draining works on. */
+export type Draining = Recording & {
+  servers: Collection<Server>;
+  listeners: Collection<Listener>;
+  config: Recording['config'] & { BREAKER_SCHEDULE: readonly number[] };
+  log: Logger;
+  /** Makes one attempt on the wire. */
+  send: Send;
+  /** Reads a listener's settings and secret, ready to send with. */
+  open: (listener: Listener) => OpenedListener;
+  /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
+  tests?: { underWay: number; readonly most: number };
+  /** Told of every end, for metrics. */
+  onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
+};
+
+/** Why a drain stopped. */
+export type DrainEnd =
+  /** Another worker drains this listener. */
+  | { kind: 'busy' }
+  /** Nothing is due. */
+  | { kind: 'idle' }
+  /** Its time is over and more may be due. */
+  | { kind: 'more' }
+  /** We are stopping. */
+  | { kind: 'stopped' }
+  | { kind: 'paused' }
+  /** The server or its listener is gone; the waiting votes were taken out of the line. */
+  | { kind: 'gone' }
+  /** Unreachable: the next test is due then. */
+  | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
+
+export type DrainLimits = {
+  /** New attempts stop when it is aborted, and those that have not written yet are given back. */
+  stop: AbortSignal;
+  /** Attempts that have written wait for their answer no longer than this. */
+  waitNoLonger: AbortSignal;
+  /** After this long the job makes room for others and comes back. */
+  budgetMs: number;
+};
