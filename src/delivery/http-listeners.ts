@@ -60,24 +60,24 @@ export async function setHttpListener(
   by: string,
 ): Promise<HttpListenerSet> {
   const { url: place } = parseInput(httpSettings, { url });
-  const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
-  const secret = before ? null : newSigningSecret();
   const context = secretContext({ serverId });
-  // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
-  const kept = before ? deps.secrets.open(before.sealedSecret, context) : '';
-  const listener = await placeListener(
-    deps,
-    serverId,
-    {
+  for (;;) {
+    const standing = await deps.listeners.findOne({ serverId });
+    const before = standing?.protocol === 'http' ? standing : null;
+    const secret = before ? null : newSigningSecret();
+    // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
+    const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
+    const placed = {
       protocol: 'http',
       ...place,
       serviceName,
-      sealedSecret: deps.secrets.seal(secret ?? kept, context),
+      sealedSecret: deps.secrets.seal(signing, context),
       previousSecret: before?.previousSecret ?? null,
-    },
-    by,
-  );
-  return { listener, secret };
+    } as const;
+    // Only over the one that was read: a secret that was made meanwhile and shown must not be lost.
+    const listener = await placeListener(deps, serverId, placed, { by, standing });
+    if (listener) return { listener, secret };
+  }
 }
 
 /** A secret that was changed. */

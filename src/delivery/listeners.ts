@@ -70,7 +70,13 @@ export async function setListener(
 ): Promise<Listener> {
   const { secret, ...rest } = parseInput(listenerSettingsSchema, settings);
   const sealedSecret = deps.secrets.seal(canonicalSecret(rest.protocol, secret), secretContext({ serverId }));
-  return placeListener(deps, serverId, { ...rest, url: null, sealedSecret, previousSecret: null }, by);
+  const placed = { ...rest, url: null, sealedSecret, previousSecret: null };
+  for (;;) {
+    const standing = await deps.listeners.findOne({ serverId }, { projection: { revision: 1 } });
+    const listener = await placeListener(deps, serverId, placed, { by, standing });
+    // Otherwise somebody set it in the same moment: the later one stands.
+    if (listener) return listener;
+  }
 }
 
 /** What an owner decides of a listener, its secrets sealed. */
@@ -79,15 +85,23 @@ export type Placed = Pick<
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
 >;
 
-/** Stores a listener's settings, forgets what stood in the way before, and wakes its votes. */
+/**
+ * Stores a listener's settings, forgets what stood in the way before, and wakes its votes.
+ *
+ * @param standing - the listener that was read before (null: there was none): where another one stands by now,
+ *   nothing is stored and null is returned
+ */
 export async function placeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
   placed: Placed,
-  by: string,
-): Promise<Listener> {
+  { by, standing }: { by: string; standing: Pick<Listener, '_id' | 'revision'> | null },
+): Promise<Listener | null> {
   const changed = { ...placed, updatedAt: deps.clock.now(), breaker: REACHABLE, voteFaults: 0 };
-  const listener = (await update(deps, serverId, changed)) ?? (await insert(deps, serverId, changed));
+  const listener = standing
+    ? await update(deps, serverId, standing, changed)
+    : await insert(deps, serverId, changed);
+  if (!listener) return null;
   const { protocol, host, port, url, serviceName } = placed;
   await recordAudit(deps, {
     by,
@@ -107,12 +121,13 @@ type Changed = Omit<
 function update(
   { listeners }: ListenerSetup,
   serverId: ObjectId,
+  { _id, revision }: Pick<Listener, '_id' | 'revision'>,
   changed: Changed,
 ): Promise<Listener | null> {
   // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
   const pause = { $cond: [{ $eq: ['$pause.by', 'owner'] }, '$pause', null] };
   return listeners.findOneAndUpdate(
-    { serverId },
+    { serverId, _id, revision },
     [{ $set: { ...literally(changed), pause, revision: { $add: ['$revision', 1] } } }],
     { returnDocument: 'after' },
   );
@@ -123,7 +138,7 @@ function literally(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
 
-async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed): Promise<Listener> {
+async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed): Promise<Listener | null> {
   const listener = await checked<Listener>(listenerSchema, {
     _id: new ObjectId(),
     serverId,
@@ -138,11 +153,8 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     await deps.listeners.insertOne(listener);
     return listener;
   } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    // Somebody set it in the same moment: the later one stands.
-    const updated = await update(deps, serverId, changed);
-    if (!updated) throw error;
-    return updated;
+    if (isDuplicateKey(error)) return null;
+    throw error;
   }
 }
 

@@ -141,6 +141,29 @@ describe('the secret of a website', () => {
     expect(listener?.revision).toBe(5);
   });
 
+  it('is never lost to a change of the URL, or to another first setting, in the same moment', async () => {
+    const { platform, serverId, url } = await httpBench();
+    const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
+    const opened = async () => {
+      const listener = await platform.listeners.findOne({ serverId });
+      const target = listener && openListener(platform.secrets, listener);
+      return target?.protocol === 'http' ? target.secret : null;
+    };
+    for (let round = 0; round < 20; round += 1) {
+      const [rotated] = await Promise.all([
+        rotateSecret(platform, serverId, 'test'),
+        setHttpListener(platform, serverId, settings, 'test'),
+      ]);
+      expect(await opened()).toBe(rotated?.secret);
+    }
+    await platform.listeners.deleteOne({ serverId });
+    const first = await Promise.all(
+      [1, 2, 3].map(() => setHttpListener(platform, serverId, settings, 'test')),
+    );
+    const shown = first.flatMap(({ secret }) => secret ?? []);
+    expect(shown).toEqual([await opened()]);
+  });
+
   it('stands nowhere as it is: not in what is shown, stored or audited', async () => {
     const { platform, serverId, secret, show } = await httpBench();
     const rotated = await rotateSecret(platform, serverId, 'test');
