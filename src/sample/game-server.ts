@@ -1,4 +1,5 @@
-import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { Listening } from './listening.ts';
 
 export type GameServerOptions = {
   /** The greeting: text with § codes. */
@@ -20,9 +21,7 @@ const PROTOCOL = 769;
  */
 export class SampleGameServer {
   readonly #options: GameServerOptions;
-  readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
-  #port = 0;
+  readonly #listening = new Listening((socket) => this.#accept(socket));
 
   constructor(options: GameServerOptions) {
     this.#options = options;
@@ -30,47 +29,26 @@ export class SampleGameServer {
 
   /** The port it listens on, or did last. */
   get port(): number {
-    return this.#port;
+    return this.#listening.port;
   }
 
-  /**
-   * Starts to listen; after `stop` on the same port again.
-   *
-   * @param address.port - 0 or left out: the port it had before, or else a free one
-   */
-  async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
-    if (this.#server) throw new Error('This server is already running');
-    const server = net.createServer((socket) => this.#accept(socket));
-    const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject).listen(port || this.#port, host, resolve);
-    await listening;
-    this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
+  /** As `Listening.start`. */
+  start(address?: { port?: number; host?: string }): Promise<void> {
+    return this.#listening.start(address);
   }
 
   /** Drops every connection; from now on the port refuses new ones. */
-  async stop(): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
-    this.#server = undefined;
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
+  stop(): Promise<void> {
+    return this.#listening.stop();
   }
 
   #accept(socket: Socket): void {
-    this.#sockets.add(socket);
     let received: Buffer = Buffer.alloc(0);
-    socket
-      .setNoDelay(true)
-      .on('close', () => this.#sockets.delete(socket))
-      // A client may leave at any moment.
-      .on('error', () => socket.destroy())
-      .on('data', (bytes) => {
-        received = Buffer.concat([received, bytes]);
-        if (received.length > LONGEST_REQUEST) socket.destroy();
-        else received = this.#answerAll(socket, received);
-      });
+    socket.setNoDelay(true).on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      if (received.length > LONGEST_REQUEST) socket.destroy();
+      else received = this.#answerAll(socket, received);
+    });
   }
 
   /** @returns what is left: the beginning of a packet that is not complete */

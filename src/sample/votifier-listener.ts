@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { Listening } from './listening.ts';
 import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifier-decoding.ts';
 
 export type { ReceivedVote };
@@ -45,11 +46,9 @@ export class VotifierListener {
   connections = 0;
 
   readonly #onVote: ((vote: ReceivedVote) => void) | undefined;
-  readonly #sockets = new Set<Socket>();
+  readonly #listening = new Listening((socket) => this.#accept(socket));
   readonly #timers = new Set<NodeJS.Timeout>();
   #keyPair: ListenerOptions['keyPair'];
-  #server: Server | undefined;
-  #port = 0;
   #held: (() => void)[] | undefined;
 
   constructor({ tokens, keyPair, onVote }: ListenerOptions = {}) {
@@ -60,7 +59,7 @@ export class VotifierListener {
 
   /** The port it listens on, or did last. */
   get port(): number {
-    return this.#port;
+    return this.#listening.port;
   }
 
   /** The token for services without one of their own. */
@@ -83,32 +82,17 @@ export class VotifierListener {
     return this.#held?.length ?? 0;
   }
 
-  /**
-   * Starts to listen; after `stop` on the same port again.
-   *
-   * @param address.port - 0 or left out: the port it had before, or else a free one
-   */
-  async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
-    if (this.#server) throw new Error('This listener is already running');
-    const server = net.createServer((socket) => this.#accept(socket));
-    const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject).listen(port || this.#port, host, resolve);
-    await listening;
-    this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
+  /** As `Listening.start`. */
+  start(address?: { port?: number; host?: string }): Promise<void> {
+    return this.#listening.start(address);
   }
 
   /** Drops every connection; from now on the port refuses new ones. */
   async stop(): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
-    this.#server = undefined;
     this.#held = undefined;
-    const closed = new Promise((resolve) => server.close(resolve));
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
+    await this.#listening.stop();
   }
 
   /** From now on answers are held back: the votes are received, their senders wait. */
@@ -125,11 +109,6 @@ export class VotifierListener {
 
   #accept(socket: Socket): void {
     this.connections += 1;
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
-    // A sender may leave at any moment.
-    socket.on('error', () => socket.destroy());
-
     const { onConnect = 'greet', v1Only = false, greeting } = this.behaviour;
     if (onConnect === 'reset') {
       socket.resetAndDestroy();

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import { DAY, SECOND } from '../clock.ts';
 import { REPORT_STANDS_MS } from './current-status.ts';
+import { emptySums } from './daily-sums.ts';
 
 /**
  * After so long without a report a server is not judged by its reports any more (see `sourceAt`): no more of a gap
@@ -51,16 +52,7 @@ export const REPORT_SUMS: Document = sumsOf({
 });
 
 /** The sums of a source of which there is no sample. */
-export const NO_SUMS: Document = {
-  onlineSeconds: 0,
-  offlineSeconds: 0,
-  unconfirmedSeconds: 0,
-  canarySeconds: 0,
-  playerSeconds: 0,
-  latencySum: 0,
-  latencySeconds: 0,
-  peakPlayers: 0,
-};
+export const NO_SUMS: Document = emptySums();
 
 const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
 const secondsBetween = (from: unknown, to: unknown) => ({
