@@ -1,66 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { schedule } from 'node-cron';
 import { SECOND } from '../src/clock.ts';
-import { dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { runProcess } from '../src/process.ts';
-import { dueAggregates } from '../src/status/due-aggregates.ts';
 import { claimProbes } from './claim-probes.ts';
-import { enqueueExclusions, enqueueRanking, enqueueRepairs } from './enqueue-counting.ts';
-
-/** Work that comes round: the scheduler only enqueues it, a worker does it. */
-type Periodic = {
-  /** In log lines. */
-  name: string;
-  /** In UTC. Every one is also tried at the start, so that what was missed is done at once. */
-  cron: string;
-  /**
-   * Looks in MongoDB for what is due and enqueues it. Two schedulers, or one that was restarted, may do it twice.
-   *
-   * @returns whether Redis took all of it; it is tried again a second later otherwise
-   */
-  enqueue(platform: Platform): Promise<boolean>;
-};
-
-const PERIODIC: Periodic[] = [
-  {
-    name: 'clean-up',
-    cron: '*/10 * * * *',
-    enqueue: (platform) => enqueueDays(platform, 'clean-up', (marks) => dueDays(marks, 'clean-up')),
-  },
-  {
-    name: 'aggregate-day',
-    cron: '*/10 * * * *',
-    enqueue: (platform) => enqueueDays(platform, 'aggregate-day', dueAggregates),
-  },
-  { name: 'repair-counters', cron: '*/10 * * * *', enqueue: enqueueRepairs },
-  { name: 'recompute-ranks', cron: '*/10 * * * *', enqueue: enqueueRanking },
-  { name: 'exclude-votes', cron: '*/10 * * * *', enqueue: enqueueExclusions },
-];
+import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
 
 /** At the start Redis is mostly not connected yet, and the next round is far away. */
 const AGAIN_MS = SECOND;
 
-/** A job for every day that is due; the marks in MongoDB say which. */
-async function enqueueDays(
-  platform: Platform,
-  work: 'clean-up' | 'aggregate-day',
-  dueDaysOf: (platform: Platform) => Promise<string[]>,
-): Promise<boolean> {
-  const days = await dueDaysOf(platform);
-  const jobs = days.map((day) => ({ payload: { day }, subject: day }));
-  if ((await platform.producer.addAll(work, jobs)) < jobs.length) return false;
-  if (days.length > 0) platform.log.info({ event: 'schedule.enqueued', work, days });
-  return true;
-}
-
 /** One round, tried until Redis and MongoDB have taken it. */
-async function runRound(platform: Platform, periodic: Periodic, stopping: AbortSignal): Promise<void> {
+async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
-      if (await periodic.enqueue(platform)) return;
+      if (await work.enqueue(platform)) return;
     } catch (error) {
-      platform.log.warn({ event: 'schedule.failed', work: periodic.name, reason: String(error) });
+      platform.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
     }
     await pause(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
@@ -68,16 +23,16 @@ async function runRound(platform: Platform, periodic: Periodic, stopping: AbortS
 
 await runProcess('scheduler', async (platform, { stopping }) => {
   const claiming = claimProbes(platform, stopping);
-  const running = PERIODIC.map((periodic) => {
+  const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
     /** A round that still waits for Redis is not joined by another one. */
     const run = () => {
-      round ??= runRound(platform, periodic, stopping).finally(() => {
+      round ??= runRound(platform, work, stopping).finally(() => {
         round = undefined;
       });
       return round;
     };
-    const task = schedule(periodic.cron, run, { timezone: 'UTC', noOverlap: true, name: periodic.name });
+    const task = schedule(work.cron, run, { timezone: 'UTC', noOverlap: true, name: work.name });
     void run();
     return { task, ended: () => round };
   });

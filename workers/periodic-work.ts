@@ -1,0 +1,66 @@
+import { after, DAY, MINUTE } from '../src/clock.ts';
+import { dayOf, dueDays } from '../src/periods/period-marks.ts';
+import type { Platform } from '../src/platform.ts';
+import { requestRanks } from '../src/ranking/request-ranks.ts';
+import { dueAggregates } from '../src/status/due-aggregates.ts';
+import { openExclusions } from '../src/votes/exclude-votes.ts';
+
+/** Work that comes round: the scheduler only enqueues it, a worker does it. */
+export type PeriodicWork = {
+  /** In log lines. */
+  name: string;
+  /** In UTC. Every one is also tried at the start, so that what was missed is done at once. */
+  cron: string;
+  /**
+   * Looks in MongoDB for what is due and enqueues it. Two schedulers, or one that was restarted, may do it twice.
+   *
+   * @returns whether Redis took all of it; it is tried again a second later otherwise
+   */
+  enqueue(platform: Platform): Promise<boolean>;
+};
+
+/** A day's counters are repaired so long after its end (design rule 8). */
+const SETTLED_MS = 10 * MINUTE;
+
+const EVERY_TEN_MINUTES = '*/10 * * * *';
+
+/** All of it. The probes of due servers are claimed every second instead (claim-probes.ts). */
+export const PERIODIC_WORK: PeriodicWork[] = [
+  daily('clean-up', (platform) => dueDays(platform, 'clean-up')),
+  daily('aggregate-day', dueAggregates),
+  daily('repair-counters', (platform) =>
+    dueDays(platform, 'repair-counters', { last: dayOf(after(platform.clock.now(), -DAY - SETTLED_MS)) }),
+  ),
+  {
+    name: 'recompute-ranks',
+    cron: EVERY_TEN_MINUTES,
+    // Whatever was missed: it goes by what stands in MongoDB now.
+    enqueue: ({ producer }) => requestRanks(producer),
+  },
+  { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
+];
+
+/** Work of which each UTC day has its own job; the marks in MongoDB say which days are due. */
+function daily(
+  name: 'clean-up' | 'aggregate-day' | 'repair-counters',
+  dueDaysOf: (platform: Platform) => Promise<string[]>,
+): PeriodicWork {
+  return {
+    name,
+    cron: EVERY_TEN_MINUTES,
+    async enqueue(platform) {
+      const days = await dueDaysOf(platform);
+      const jobs = days.map((day) => ({ payload: { day }, subject: day }));
+      if ((await platform.producer.addAll(name, jobs)) < jobs.length) return false;
+      if (days.length > 0) platform.log.info({ event: 'schedule.enqueued', work: name, days });
+      return true;
+    },
+  };
+}
+
+/** Exclusions of votes that were cut short. One that is under way keeps its job waiting, and is through then. */
+async function enqueueExclusions({ producer, ...platform }: Platform): Promise<boolean> {
+  const open = await openExclusions(platform);
+  const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
+  return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
+}
