@@ -52,14 +52,17 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
   return { made };
 }
 
-/** Servers that were listed before they were probed get what the scheduler looks for. */
+/** Servers that an older version listed get what this one looks for. */
 async function completeServers(db: Db): Promise<void> {
-  await db
-    .collection('servers')
-    .updateMany(
-      { probe: { $exists: false } },
-      { $set: { probe: newProbeState(new Date()), 'daily.probedUptime': null } },
-    );
+  const servers = db.collection('servers');
+  await servers.updateMany(
+    { probe: { $exists: false } },
+    { $set: { probe: newProbeState(new Date()), 'daily.probedUptime': null } },
+  );
+  await servers.updateMany(
+    { 'lastReport.at': { $exists: true }, firstReportAt: { $exists: false } },
+    { $set: { firstReportAt: new Date(0) } },
+  );
 }
 
 async function createCollection(db: Db, schema: Schema, name: string): Promise<void> {

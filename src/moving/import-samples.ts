@@ -123,10 +123,7 @@ export function sampleImporter(
 }
 
 /** Writes those samples that are not there yet: no sample of that server and source has the same moment. */
-export async function writeSamples(
-  deps: Omit<SampleImporting, 'servers'>,
-  batch: StatusSample[],
-): Promise<LineEnd[]> {
+export async function writeSamples(deps: SampleImporting, batch: StatusSample[]): Promise<LineEnd[]> {
   const { first } = computableDays(deps.clock.now());
   const kept = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
@@ -135,8 +132,20 @@ export async function writeSamples(
     const sample = old[index];
     if (sample && isNew) added.add(sample);
   }
+  await noteFirstReports(deps, kept);
   for (const sample of await insertNew(deps, kept)) added.add(sample);
   return batch.map((sample) => (added.has(sample) ? 'imported' : 'already-there'));
+}
+
+/** Before they are written: a day that is computed meanwhile must look for them. */
+async function noteFirstReports(
+  { servers }: Pick<SampleImporting, 'servers'>,
+  samples: StatusSample[],
+): Promise<void> {
+  for (const { serverId, records } of byServer(samples.filter(({ source }) => source === 'report'))) {
+    const firstReportAt = new Date(Math.min(...records.map(({ at }) => at.getTime())));
+    await servers.updateOne({ _id: serverId }, { $min: { firstReportAt } });
+  }
 }
 
 /** Inserts what the time series does not have yet, and gives it. */

@@ -91,6 +91,8 @@ const serverDefinition = {
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },
+  /** The first report of all, imported ones too; absent before it. Before it no reports need be looked for. */
+  firstReportAt: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
 } as const;
 

@@ -72,40 +72,48 @@ export async function aggregateDay(
 ): Promise<{ servers: number }> {
   const now = deps.clock.now();
   requireComputable(day, now);
+  const end = after(startOf(day), DAY);
   return inSlices(deps, options, async (slice) => {
-    const serverIds = slice.map(({ _id }) => _id);
-    const before = await computeSlice(deps, day, serverIds, now);
-    for (const [silent, ids] of await silentDays(deps, day, serverIds, { before, now })) {
-      await computeSlice(deps, silent, ids, now);
+    const reporting = slice.filter(({ firstReportAt }) => firstReportAt && firstReportAt < end);
+    const ids = { all: slice.map(({ _id }) => _id), reporting: reporting.map(({ _id }) => _id) };
+    const before = await computeSlice(deps, day, ids, now);
+    for (const [silent, all] of await silentDays(deps, day, ids.reporting, { before, now })) {
+      await computeSlice(deps, silent, { all, reporting: all }, now);
     }
   });
 }
+
+/** The servers of a slice, and those of them that reported before the day's end: most listings have few. */
+type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
 /** @returns the reports that stood when the day began */
 async function computeSlice(
   { statusSamples, ...deps }: Aggregating,
   day: string,
-  serverIds: ObjectId[],
+  { all, reporting }: SliceIds,
   now: Date,
 ): Promise<EdgeReport[]> {
   const start = startOf(day);
   const end = after(start, DAY);
-  const { before, behind } = await reportEdges({ statusSamples }, serverIds, { start, end, now });
-  const inDay = { serverId: { $in: serverIds }, at: { $gte: start, $lt: end } };
+  const { before, behind } = await reportEdges({ statusSamples }, reporting, { start, end, now });
+  const at = { $gte: start, $lt: end };
   const reports: Document[] = [
-    { $match: { ...inDay, source: 'report' } },
+    { $match: { serverId: { $in: reporting }, at, source: 'report' } },
     { $unionWith: { pipeline: [{ $documents: [...before, ...behind] }] } },
     ...reportSpans(start, end),
     { $group: { _id: '$serverId', ...REPORT_SUMS, known: { $max: KNOWN } } },
     { $match: { known: true } },
     { $project: { reports: sums(REPORT_SUMS) } },
   ];
-  const pipeline: Document[] = [
-    { $match: { ...inDay, source: 'probe' } },
-    { $group: { _id: '$serverId', ...PROBE_SUMS } },
-    { $project: { probes: withinDay() } },
+  const bothSources: Document[] = [
     { $unionWith: { coll: statusSamples.collectionName, pipeline: reports } },
     { $group: { _id: '$_id', probes: { $max: '$probes' }, reports: { $max: '$reports' } } },
+  ];
+  const pipeline: Document[] = [
+    { $match: { serverId: { $in: all }, at, source: 'probe' } },
+    { $group: { _id: '$serverId', ...PROBE_SUMS } },
+    { $project: { probes: withinDay() } },
+    ...(reporting.length > 0 ? bothSources : []),
     {
       $project: {
         _id: 0,

@@ -93,7 +93,13 @@ async function updateOnce(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      const { matchedCount } = await servers.updateOne({ _id: serverId, ...windowOpen }, { $set: fields });
+      const { matchedCount } = await servers.updateOne(
+        { _id: serverId, ...windowOpen },
+        {
+          $set: fields,
+          $min: { firstReportAt: ours.at },
+        },
+      );
       if (matchedCount === 1) return { kind: 'accepted', reportedAt: ours.at };
     } catch (error) {
       if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;

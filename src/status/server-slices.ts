@@ -15,8 +15,8 @@ export type SliceOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** What of a server is read: who is believed about it. */
-export type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport'>>;
+/** What of a server is read: who is believed about it, and since when it reports. */
+export type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
 
 /**
  * Hands servers to `work`, slice by slice in the order of their ids.
@@ -42,7 +42,7 @@ export async function inSlices(
         // An empty range would ask for an empty id.
         ...(last || serverIds ? { _id: range } : {}),
       })
-      .project<SlicedServer>({ probe: 1, lastReport: 1 })
+      .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })
       .sort({ _id: 1 })
       .limit(SLICE)
       .toArray();

@@ -51,7 +51,11 @@ export function probes(
   );
 }
 
-export async function insert({ statusSamples }: Platform, samples: StatusSample[]): Promise<void> {
+/** Writes samples as probes and reports do. */
+export async function insert({ servers, statusSamples }: Platform, samples: StatusSample[]): Promise<void> {
+  for (const { serverId, source, at } of samples) {
+    if (source === 'report') await servers.updateOne({ _id: serverId }, { $min: { firstReportAt: at } });
+  }
   await statusSamples.insertMany(samples.map((sample) => ({ ...sample })));
 }
 
