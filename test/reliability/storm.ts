@@ -160,8 +160,9 @@ async function collect(platform: Platform, { urls }: House, seen: Seen): Promise
   const { targets, ...rest } = seen;
   const votes = await platform.votes.find({}).sort({ votedAt: 1 }).toArray();
   const servers: Listed[] = [];
+  const today = [dayOf(platform.clock.now())];
+  await Promise.all(targets.map(({ serverId }) => recountVotes(platform, new ObjectId(serverId), today)));
   for (const { serverId, kind, confirms, token } of targets) {
-    await recountVotes(platform, new ObjectId(serverId), [dayOf(platform.clock.now())]);
     const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
       headers: { authorization: `Bearer ${token}` },
     });
