@@ -1,4 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { startOf } from '../periods/period-marks.ts';
+import { computableDays } from '../status/aggregate-day.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import type { Vote } from '../votes/vote.ts';
 
@@ -12,15 +15,20 @@ export type Export = { total: number; lines: AsyncIterable<string> };
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines that `import samples` takes, oldest first. The time series keeps 35 days; of older
- * ones there are only sums.
+ * A server's samples as lines that `import samples` takes today, oldest first. The time series keeps 35 days of
+ * probes; of older ones there are only sums. An import takes no report of a day that cannot be computed any more.
  */
 export async function exportSamples(
-  { statusSamples }: { statusSamples: Collection<StatusSample> },
+  { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
   serverId: ObjectId,
   span: Span,
 ): Promise<Export> {
-  const wanted = { serverId, ...between('at', span) };
+  const firstReport = startOf(computableDays(clock.now()).first);
+  const wanted = {
+    serverId,
+    ...between('at', span),
+    $or: [{ source: 'probe' as const }, { at: { $gte: firstReport } }],
+  };
   const samples = statusSamples.find(wanted).sort({ at: 1 }).batchSize(BATCH);
   return { total: await statusSamples.countDocuments(wanted), lines: linesOf(samples, sampleRecord) };
 }
