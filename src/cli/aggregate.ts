@@ -17,7 +17,7 @@ export function addAggregateCommand(program: Command): void {
     .option('--day <day>', 'this day', day)
     .option('--since <day>', 'this day and all finished ones after it', day)
     .addHelpText('after', examples('aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
-    .action(onPlatform(aggregate, { check: requireOneOption }));
+    .action(onPlatform(aggregate, { check: requireOneOption, longRun: true }));
 }
 
 type Options = { day?: string; since?: string };

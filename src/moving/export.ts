@@ -4,12 +4,16 @@ import { startOf } from '../periods/period-marks.ts';
 import { computableDays } from '../status/aggregate-day.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import type { Vote } from '../votes/vote.ts';
+import { countVotesBetween } from '../votes/vote-figures.ts';
 
 /** From `since` on, before `until`; without one of them there is no such bound. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
 
 /** What is exported: how many lines there will be, and the lines. */
 export type Export = { total: number; lines: AsyncIterable<string> };
+
+/** No date is later. */
+const LAST_MOMENT = 8.64e15;
 
 /** Read so many at a time: memory does not grow with the history. */
 const BATCH = 1_000;
@@ -65,7 +69,13 @@ export async function exportVotes(
     .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
-  return { total: await votes.countDocuments(counting), lines: linesOf(found, voteRecord) };
+  const total = await countVotesBetween(
+    votes,
+    serverId,
+    span.since ?? new Date(0),
+    span.until ?? new Date(LAST_MOMENT),
+  );
+  return { total, lines: linesOf(found, voteRecord) };
 }
 
 function voteRecord({ serverId, username, votedAt }: Vote): object {

@@ -40,6 +40,28 @@ it('votes are exported oldest first, without excluded ones', async () => {
   expect((await exportVotes(platform, serverId, { until: since })).total).toBe(1);
 });
 
+it('the number of votes to come is counted without reading one of them', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const votes = ['Steve', 'Alex'].map((username) => ({
+    serverId,
+    username,
+    votedAt: new Date('2026-01-01'),
+  }));
+  await writeVotes(platform, votes);
+  const { db } = platform.mongo;
+  await db.command({ profile: 2 });
+  const { total } = await exportVotes(platform, serverId, {});
+  await db.command({ profile: 0 });
+
+  expect(total).toBe(2);
+  const counts = await db
+    .collection('system.profile')
+    .find({ ns: /\.votes$/ })
+    .toArray();
+  expect(counts.map(({ docsExamined }) => docsExamined)).toEqual([0, 0]);
+});
+
 it('samples of the 35th day are exported without reports: all that is exported can be imported', async () => {
   const now = new Date('2026-11-21T12:00:00Z');
   const platform = { ...(await testPlatform()), clock: stoppedClock(now) };
