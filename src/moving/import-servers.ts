@@ -101,7 +101,13 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
     },
     async write(batch) {
       const ends: LineEnd[] = [];
-      for (const record of batch) ends.push(await writeServer(deps, record, by));
+      // Counted once: for each line it would take ever longer.
+      let place = await lastPlace(deps.servers);
+      for (const record of batch) {
+        const end = await writeServer(deps, record, place, by);
+        if (end === 'imported') place += 1;
+        ends.push(end);
+      }
       return ends;
     },
     async finish() {},
@@ -151,19 +157,18 @@ function slugTaken(slug: string): string {
   return `the slug ${slug} is taken by another server`;
 }
 
-async function writeServer(deps: ServerImporting, record: ServerRecord, by: string): Promise<LineEnd> {
+async function writeServer(
+  deps: ServerImporting,
+  record: ServerRecord,
+  rankPosition: number,
+  by: string,
+): Promise<LineEnd> {
   const { servers, clock } = deps;
   const { serverId, settings, ownerEmail } = record;
   if (await servers.findOne({ _id: serverId }, { projection: { _id: 1 } })) return 'already-there';
   const now = clock.now();
   const server = {
-    ...newListing({
-      _id: serverId,
-      settings,
-      now,
-      listedAt: record.listedAt ?? now,
-      rankPosition: await lastPlace(servers),
-    }),
+    ...newListing({ _id: serverId, settings, now, listedAt: record.listedAt ?? now, rankPosition }),
     ...(ownerEmail ? { ownerEmail } : {}),
   };
   let slug = record.slug;
