@@ -99,6 +99,26 @@ describe('imported servers', () => {
     expect(await platform.servers.countDocuments()).toBe(30);
   });
 
+  it('stand once in the audit log, also where a run died before it wrote that', async () => {
+    const { slug } = await addServer(platform, { name: 'Own', address: 'play.example.org', port: 1 }, 'test');
+    const own = await findServer(platform, slug);
+    const text = lines(server({ server_id: ID }), server({ server_id: own?._id.toHexString(), slug }));
+    const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'audit_log', validator });
+    await refuse({ action: { $ne: 'server.import' } });
+    await expect(importServers(text)).rejects.toThrow();
+    expect(await findServer(platform, ID)).not.toBeNull();
+    await refuse({});
+    await Promise.all([importServers(text), importServers(text)]);
+    await importServers(text);
+
+    const entries = await platform.auditLog.find().sort({ at: 1 }).toArray();
+    expect(entries.map(({ action, serverId }) => [action, serverId])).toEqual([
+      ['server.add', own?._id],
+      ['server.import', new ObjectId(ID)],
+    ]);
+    expect(entries[1]?.details).toMatchObject({ name: 'Alpha Craft', port: 25_565, slug: 'alpha-craft' });
+  });
+
   it('stand behind the others, who are counted once however many come', async () => {
     await addServer(platform, { name: 'First', address: 'play.example.org', port: 1 }, 'test');
     const named = Array.from({ length: 30 }, (_, number) => server({ name: `Server ${number}` }));
