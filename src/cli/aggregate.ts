@@ -17,7 +17,7 @@ export function addAggregateCommand(program: Command): void {
     .option('--day <day>', 'this day', day)
     .option('--since <day>', 'this day and all finished ones after it', day)
     .addHelpText('after', examples('aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
-    .action(onPlatform(aggregate, { check: requireOneOption }));
+    .action(onPlatform(aggregate, { check: requireOneOption, longRun: true }));
 }
 
 type Options = { day?: string; since?: string };
@@ -38,12 +38,13 @@ async function aggregate(platform: Platform, { day, since }: Options): Promise<A
     const { servers } = await withProgress(`Aggregating ${next}`, 'servers', (progress) =>
       aggregateDay(platform, next, { progress }),
     );
-    await markAggregated(platform, next, now);
     days.push({ day: next, servers });
   }
   await withProgress('Computing figures', 'servers', (progress) =>
     refreshDailyFigures(platform, { progress }),
   );
+  // Only now: what fails or is killed before is done again by a worker.
+  for (const computed of days) await markAggregated(platform, computed.day, now);
   return {
     json: { days },
     text: days.map(({ day, servers }) => `${day}: ${counted(servers, 'server')}`).join('\n'),

@@ -32,7 +32,9 @@ function addExport(group: Command, what: string, description: string, work: Expo
         `export ${what} alpha-craft --since 2026-11-01 --until 2026-11-08`,
       ),
     )
-    .action((text: string, span: Span) => withPlatform((platform) => write(platform, text, span, work)));
+    .action((text: string, span: Span) =>
+      withPlatform((platform) => write(platform, text, span, work), { longRun: true }),
+    );
 }
 
 async function write(platform: Platform, text: string, span: Span, work: Exporting): Promise<void> {

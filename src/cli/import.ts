@@ -44,6 +44,7 @@ function addImport(group: Command, what: keyof typeof FORMS, work: Import): void
     .action(
       onPlatform((platform, path: string, options: Options) => take(platform, path, options, work), {
         wakes: true,
+        longRun: true,
       }),
     );
 }

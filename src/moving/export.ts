@@ -1,6 +1,10 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { startOf } from '../periods/period-marks.ts';
+import { computableDays } from '../status/aggregate-day.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import type { Vote } from '../votes/vote.ts';
+import { countVotesBetween } from '../votes/vote-figures.ts';
 
 /** From `since` on, before `until`; without one of them there is no such bound. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
@@ -8,19 +12,27 @@ export type Span = { since?: Date | undefined; until?: Date | undefined };
 /** What is exported: how many lines there will be, and the lines. */
 export type Export = { total: number; lines: AsyncIterable<string> };
 
+/** No date is later. */
+const LAST_MOMENT = 8.64e15;
+
 /** Read so many at a time: memory does not grow with the history. */
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines that `import samples` takes, oldest first. The time series keeps 35 days; of older
- * ones there are only sums.
+ * A server's samples as lines that `import samples` takes today, oldest first. The time series keeps 35 days of
+ * probes; of older ones there are only sums. An import takes no report of a day that cannot be computed any more.
  */
 export async function exportSamples(
-  { statusSamples }: { statusSamples: Collection<StatusSample> },
+  { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
   serverId: ObjectId,
   span: Span,
 ): Promise<Export> {
-  const wanted = { serverId, ...between('at', span) };
+  const firstReport = startOf(computableDays(clock.now()).first);
+  const wanted = {
+    serverId,
+    ...between('at', span),
+    $or: [{ source: 'probe' as const }, { at: { $gte: firstReport } }],
+  };
   const samples = statusSamples.find(wanted).sort({ at: 1 }).batchSize(BATCH);
   return { total: await statusSamples.countDocuments(wanted), lines: linesOf(samples, sampleRecord) };
 }
@@ -57,7 +69,13 @@ export async function exportVotes(
     .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
-  return { total: await votes.countDocuments(counting), lines: linesOf(found, voteRecord) };
+  const total = await countVotesBetween(
+    votes,
+    serverId,
+    span.since ?? new Date(0),
+    span.until ?? new Date(LAST_MOMENT),
+  );
+  return { total, lines: linesOf(found, voteRecord) };
 }
 
 function voteRecord({ serverId, username, votedAt }: Vote): object {

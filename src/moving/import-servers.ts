@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { AuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import { isDuplicateKey } from '../mongo.ts';
 import { insertListing, insertUnderFreeSlug, lastPlace, newListing } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
@@ -101,7 +102,13 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
     },
     async write(batch) {
       const ends: LineEnd[] = [];
-      for (const record of batch) ends.push(await writeServer(deps, record, by));
+      // Counted once: for each line it would take ever longer.
+      let place = await lastPlace(deps.servers);
+      for (const record of batch) {
+        const end = await writeServer(deps, record, place, by);
+        if (end === 'imported') place += 1;
+        ends.push(end);
+      }
       return ends;
     },
     async finish() {},
@@ -151,19 +158,22 @@ function slugTaken(slug: string): string {
   return `the slug ${slug} is taken by another server`;
 }
 
-async function writeServer(deps: ServerImporting, record: ServerRecord, by: string): Promise<LineEnd> {
+async function writeServer(
+  deps: ServerImporting,
+  record: ServerRecord,
+  rankPosition: number,
+  by: string,
+): Promise<LineEnd> {
   const { servers, clock } = deps;
   const { serverId, settings, ownerEmail } = record;
-  if (await servers.findOne({ _id: serverId }, { projection: { _id: 1 } })) return 'already-there';
+  const standing = await servers.findOne({ _id: serverId });
+  if (standing) {
+    await completeAudit(deps, standing, by);
+    return 'already-there';
+  }
   const now = clock.now();
   const server = {
-    ...newListing({
-      _id: serverId,
-      settings,
-      now,
-      listedAt: record.listedAt ?? now,
-      rankPosition: await lastPlace(servers),
-    }),
+    ...newListing({ _id: serverId, settings, now, listedAt: record.listedAt ?? now, rankPosition }),
     ...(ownerEmail ? { ownerEmail } : {}),
   };
   let slug = record.slug;
@@ -174,6 +184,28 @@ async function writeServer(deps: ServerImporting, record: ServerRecord, by: stri
     const taken = await insertListing(servers, { ...server, slug });
     if (taken) return taken === 'id' ? 'already-there' : { refused: slugTaken(slug) };
   }
-  await recordAudit(deps, { by, action: 'server.import', serverId, details: { ...settings, slug } });
+  await auditImport(deps, serverId, { ...settings, slug }, by);
   return 'imported';
+}
+
+/** A run that died between the two left a server of which the audit log does not say how it was listed. */
+async function completeAudit(deps: ServerImporting, standing: WithId<Server>, by: string): Promise<void> {
+  const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = standing;
+  const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
+  if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
+  const details = { name, address, port, queryPort, game, countryCode, isPremium, slug };
+  await auditImport(deps, _id, details, by);
+}
+
+/** The entry has the server's own id: of imports that race, one writes it. */
+async function auditImport(
+  { auditLog, clock }: ServerImporting,
+  serverId: ObjectId,
+  details: AuditEntry['details'],
+  by: string,
+): Promise<void> {
+  const entry = { _id: serverId, at: clock.now(), by, action: 'server.import', serverId, details };
+  await auditLog.insertOne(entry).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
 }

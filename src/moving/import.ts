@@ -3,7 +3,7 @@ import { dayOf } from '../periods/period-marks.ts';
 import { type Leasing, withLease } from '../periods/work-lease.ts';
 import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
-import { aggregateDay } from '../status/aggregate-day.ts';
+import { aggregateDay, DayTooOldError } from '../status/aggregate-day.ts';
 import { refreshDailyFigures } from '../status/daily-figures.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
@@ -73,7 +73,11 @@ export async function countImported(
 
 type Touched = { serverId: ObjectId; days: string[] }[];
 
-/** Computes finished days and then the figures of their servers; today is computed when it is over. */
+/**
+ * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight the
+ * oldest day becomes too old, in the middle of an import too: it is passed over, and importing again adds its
+ * samples to its sums.
+ */
 export async function summarise(deps: SampleImporting, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());
   const serversOf = new Map<string, ObjectId[]>();
@@ -85,7 +89,11 @@ export async function summarise(deps: SampleImporting, touched: Touched): Promis
     }
   }
   for (const [day, serverIds] of serversOf) {
-    if (day < today) await aggregateDay(deps, day, { serverIds });
+    if (day < today) await aggregateDay(deps, day, { serverIds }).catch(passOverTooOld);
   }
   await refreshDailyFigures(deps, { serverIds: touched.map(({ serverId }) => serverId) });
+}
+
+function passOverTooOld(error: unknown): void {
+  if (!(error instanceof DayTooOldError)) throw error;
 }

@@ -51,8 +51,8 @@ export async function withLease<T>(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<T> {
   const id = new UUID();
-  const begun = deps.clock.now();
   const taken = await takeWhenFree(deps, work, id, signal);
+  const begun = deps.clock.now();
   const lost = new AbortController();
   const lease = keepLease(deps, { work, id, until: taken }, lost, signal);
   try {

@@ -1,18 +1,20 @@
 import { after, DAY, HOUR } from '../clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOf } from '../periods/period-marks.ts';
 import type { HeldLease } from '../periods/work-lease.ts';
+import { dueAggregates } from '../status/due-aggregates.ts';
 import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 
 /** The mark of days whose places are kept. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
-/** By then a day's votes are counted and its uptime is computed. */
+/** By then a day's votes are counted. */
 const AFTER_DAY_MS = HOUR;
 
 /**
  * Keeps the places at the end of yesterday, once. They follow from yesterday's end, whenever today it is done:
  * votes count by their days, the uptime of the 30 whole days before today stands all day, and the servers are
- * those that were listed then. Of earlier days the uptime is gone, so a day without any ranking on the next
+ * those that were listed then. After downtime that uptime comes late: the places wait until every day is computed,
+ * and a later ranking keeps them. Of earlier days the uptime is gone, so a day without any ranking on the next
  * stays a gap.
  */
 export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<void> {
@@ -22,7 +24,7 @@ export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<voi
   if (now < after(today, AFTER_DAY_MS)) return;
   const day = addDays(dayOf(now), -1);
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
-  if (due.length === 0) return;
+  if (due.length === 0 || (await dueAggregates(deps)).length > 0) return;
   const month = day.slice(0, 7);
   const field = day.slice(8);
   const listed = {

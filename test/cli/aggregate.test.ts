@@ -35,6 +35,22 @@ describe('aggregate', () => {
     expect((await daily())?.uptimePercentage).toBeCloseTo(66.67, 1);
   });
 
+  it('leaves a day to the workers where the figures could not be computed', async () => {
+    const { server_id } = await terminal.addServer('Unfinished');
+    const { platform } = terminal;
+    const noon = after(startOf(daysAgo(4)), 12 * HOUR);
+    await insert(platform, [probe(new ObjectId(server_id), noon, { onlinePlayers: 9_999 })]);
+    const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'servers', validator });
+    await refuse({ 'daily.averagePlayers': { $lt: 9_999 } });
+    const marks = () => platform.periodMarks.countDocuments({ work: /^aggregate-day/, period: daysAgo(4) });
+
+    expect((await terminal.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(1);
+    expect(await marks()).toBe(0);
+    await refuse({});
+    expect((await terminal.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(0);
+    expect(await marks()).toBe(2);
+  });
+
   it.each([
     ['a day that is not over', () => `--day ${daysAgo(0)}`, 'day-not-over', /is not over yet/],
     ['a day to come', () => `--since ${daysAgo(-2)}`, 'day-not-over', /is not over yet/],

@@ -4,11 +4,14 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { dayOf } from '../../src/periods/period-marks.ts';
 import { addServer } from '../../src/servers/listing.ts';
+import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 import { CLI, openTerminal, type Terminal, tallyport } from './tallyport.ts';
 
 const run = promisify(execFile);
@@ -129,6 +132,37 @@ describe('import', () => {
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(100_000);
   }, 180_000);
 });
+
+/** More than a request of the API may wait for MongoDB, and less than work on many documents may. */
+const SLOW_MS = 6 * SECOND;
+
+it.each([
+  ['export votes', 'aggregate', 'votes'],
+  ['import votes', 'aggregate', 'votes'],
+  ['aggregate --day', 'aggregate', 'status_samples'],
+])(
+  '%s waits for an operation that takes MongoDB long',
+  async (command, operation, collection) => {
+    const id = await listed(terminal, `Slow ${command}`);
+    const uri = terminal.env.MONGODB_URI ?? '';
+    const proxy = await startFaultProxy(Number(new URL(uri).port), 'mongodb');
+    // The driver may try a second time.
+    for (let tries = 0; tries < 2; tries++)
+      void proxy.holdNext(mongoCommand(operation, collection), () => pause(SLOW_MS)).catch(() => undefined);
+    const given = {
+      'export votes': [id],
+      'import votes': ['-'],
+      'aggregate --day': [dayOf(new Date(Date.now() - DAY))],
+    }[command];
+    const ended = await tallyport([...command.split(' '), ...(given ?? [])], {
+      env: { ...terminal.env, MONGODB_URI: proxy.through(uri) },
+      input: lines([{ server_id: id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' }]),
+    });
+    await proxy.close();
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+  },
+  60_000,
+);
 
 describe('export', () => {
   it('and import in another installation give the same samples and votes', async () => {

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { DAY } from '../../src/clock.ts';
 import { type Export, exportSamples, exportVotes } from '../../src/moving/export.ts';
+import { sampleImporter } from '../../src/moving/import-samples.ts';
 import { writeVotes } from '../../src/moving/import-votes.ts';
+import { insert, probe, report } from '../status/samples.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { listedServer } from './importing.ts';
+import { importText, lines, listedServer } from './importing.ts';
 
 async function linesOf({ lines }: Export): Promise<unknown[]> {
   const found: unknown[] = [];
@@ -35,6 +38,52 @@ it('votes are exported oldest first, without excluded ones', async () => {
   const since = new Date('2026-01-02T00:00:00.001Z');
   expect((await exportVotes(platform, serverId, { since })).total).toBe(1);
   expect((await exportVotes(platform, serverId, { until: since })).total).toBe(1);
+});
+
+it('the number of votes to come is counted without reading one of them', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const votes = ['Steve', 'Alex'].map((username) => ({
+    serverId,
+    username,
+    votedAt: new Date('2026-01-01'),
+  }));
+  await writeVotes(platform, votes);
+  const { db } = platform.mongo;
+  await db.command({ profile: 2 });
+  const { total } = await exportVotes(platform, serverId, {});
+  await db.command({ profile: 0 });
+
+  expect(total).toBe(2);
+  const counts = await db
+    .collection('system.profile')
+    .find({ ns: /\.votes$/ })
+    .toArray();
+  expect(counts.map(({ docsExamined }) => docsExamined)).toEqual([0, 0]);
+});
+
+it('samples of the 35th day are exported without reports: all that is exported can be imported', async () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const platform = { ...(await testPlatform()), clock: stoppedClock(now) };
+  await platform.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
+  const serverId = await listedServer(platform);
+  const oldest = '2026-10-17T23:59:00Z';
+  const kept = '2026-10-18T00:00:00Z';
+  await insert(platform, [
+    probe(serverId, oldest),
+    report(serverId, oldest),
+    probe(serverId, kept),
+    report(serverId, kept),
+  ]);
+  const exported = await exportSamples(platform, serverId, {});
+  expect(exported.total).toBe(3);
+  const text = lines(...(await linesOf(exported)));
+  await platform.statusSamples.deleteMany({ serverId });
+  const work = { aggregate: async () => undefined, requireHeld: () => undefined };
+  expect(await importText(() => sampleImporter(platform, work), text)).toMatchObject({
+    imported: 3,
+    refused: 0,
+  });
 });
 
 it('samples of probes, of reports and of checks that did not count are exported as they are', async () => {

@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
+import { summarise } from '../../src/moving/import.ts';
 import { sampleImporter } from '../../src/moving/import-samples.ts';
 import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
@@ -125,6 +126,20 @@ describe('imported samples of the last 34 days', () => {
       ]),
     );
   });
+});
+
+it('an import over midnight computes every day that still can be; run again, it adds the oldest', async () => {
+  const next = addDays(YOUNG_DAY, 1);
+  const text = lines(sample(YOUNG_DAY, 0), sample(next, 0), sample(TODAY, 0));
+  await importSamples(text);
+  clock.set(startOf(addDays(TODAY, 1)));
+  await summarise(platform, aggregated);
+
+  expect(await probesOf(YOUNG_DAY)).toBeUndefined();
+  for (const day of [next, TODAY]) expect(await probesOf(day)).toMatchObject({ onlineSeconds: 300 });
+  expect((await platform.servers.findOne({ _id: serverId }))?.daily.uptimePercentage).toBe(100);
+  expect(await importSamples(text)).toMatchObject({ imported: 1, alreadyThere: 2 });
+  expect(await probesOf(YOUNG_DAY)).toMatchObject({ onlineSeconds: 300 });
 });
 
 describe('imported samples of older days', () => {

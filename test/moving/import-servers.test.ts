@@ -99,6 +99,41 @@ describe('imported servers', () => {
     expect(await platform.servers.countDocuments()).toBe(30);
   });
 
+  it('stand once in the audit log, also where a run died before it wrote that', async () => {
+    const { slug } = await addServer(platform, { name: 'Own', address: 'play.example.org', port: 1 }, 'test');
+    const own = await findServer(platform, slug);
+    const text = lines(server({ server_id: ID }), server({ server_id: own?._id.toHexString(), slug }));
+    const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'audit_log', validator });
+    await refuse({ action: { $ne: 'server.import' } });
+    await expect(importServers(text)).rejects.toThrow();
+    expect(await findServer(platform, ID)).not.toBeNull();
+    await refuse({});
+    await Promise.all([importServers(text), importServers(text)]);
+    await importServers(text);
+
+    const entries = await platform.auditLog.find().sort({ at: 1 }).toArray();
+    expect(entries.map(({ action, serverId }) => [action, serverId])).toEqual([
+      ['server.add', own?._id],
+      ['server.import', new ObjectId(ID)],
+    ]);
+    expect(entries[1]?.details).toMatchObject({ name: 'Alpha Craft', port: 25_565, slug: 'alpha-craft' });
+  });
+
+  it('stand behind the others, who are counted once however many come', async () => {
+    await addServer(platform, { name: 'First', address: 'play.example.org', port: 1 }, 'test');
+    const named = Array.from({ length: 30 }, (_, number) => server({ name: `Server ${number}` }));
+    const { db } = platform.mongo;
+    await db.command({ profile: 2 });
+    await importServers(lines(...named.slice(0, 10), named[0], ...named.slice(10)));
+    await db.command({ profile: 0 });
+
+    const listed = await platform.servers.find().sort({ _id: 1 }).toArray();
+    const places = listed.map(({ rankPosition }) => rankPosition).toSorted((one, other) => one - other);
+    expect(places).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
+    const counts = { ns: /\.servers$/, 'command.aggregate': 'servers' };
+    expect(await db.collection('system.profile').countDocuments(counts)).toBe(1);
+  });
+
   it('stay as they are when they are imported again with other settings', async () => {
     await importServers(lines(server({ server_id: ID })));
     const end = await importServers(lines(server({ server_id: ID, name: 'Renamed' })));

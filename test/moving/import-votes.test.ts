@@ -145,6 +145,29 @@ describe('imported votes', () => {
     expect(recounted.flat()).toHaveLength(60 * 400);
     expect(await platform.votes.countDocuments({ serverId: ids[59] as ObjectId })).toBe(400);
   });
+
+  it('are counted for 50 servers at once, each of them once: counting today is mostly waiting', async () => {
+    const ids: ObjectId[] = [];
+    for (let number = 0; number < 60; number++) ids.push(await listedServer(platform, `Busy ${number}`));
+    let running = 0;
+    let most = 0;
+    const recounted: string[] = [];
+    const recount = async (id: ObjectId, days: string[]) => {
+      running += 1;
+      most = Math.max(most, running);
+      recounted.push(id.toHexString());
+      await recountVotes(platform, id, days);
+      running -= 1;
+    };
+    await importText(
+      () => voteImporter(platform, recount),
+      lines(...ids.map((id) => vote('Steve', HOUR, id))),
+    );
+
+    expect(most).toBe(50);
+    expect(recounted.toSorted()).toEqual(ids.map((id) => id.toHexString()).toSorted());
+    for (const id of ids) expect(await counted(platform, id)).toBe(1);
+  });
 });
 
 describe('the 24 hours of a player with imported votes', () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/clock.ts';
 import { lastCompleted, withLease } from '../../src/periods/work-lease.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 const SHORT = { LEASE_MS: '3200', LISTENER_TIMEOUT_MS: '300' };
@@ -58,6 +59,19 @@ it('is taken over from a holder that died, once it has run out by mongod’s clo
   const began = performance.now();
   await withLease(platform, 'dead', async () => undefined);
   expect(performance.now() - began).toBeGreaterThan(0.9 * SECOND);
+});
+
+it('has begun when it got the lease, not when it asked for it', async () => {
+  const clock = stoppedClock(new Date('2026-11-21T12:00:00Z'));
+  const platform = { ...(await testPlatform()), clock };
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const first = withLease(platform, 'waited-for', () => end);
+  await expect.poll(() => platform.workLeases.findOne({ work: 'waited-for' })).toMatchObject({ holder: {} });
+  const second = withLease(platform, 'waited-for', async () => undefined);
+  clock.move(MINUTE);
+  resolve();
+  await Promise.all([first, second]);
+  expect(await lastCompleted(platform, 'waited-for')).toEqual(new Date('2026-11-21T12:01:00Z'));
 });
 
 it('does not wait for ever when it is told to stop', async () => {

@@ -2,6 +2,9 @@ import { ObjectId } from 'mongodb';
 import type { Platform } from '../../src/platform.ts';
 import { newProbeState } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
+import { aggregateDay } from '../../src/status/aggregate-day.ts';
+import { refreshDailyFigures } from '../../src/status/daily-figures.ts';
+import { dueAggregates, markAggregated } from '../../src/status/due-aggregates.ts';
 
 /** A listed server as the ranking sees it; what is not said is the same for all. */
 export async function listServer(
@@ -53,4 +56,14 @@ export async function placesOf(
 ): Promise<number[]> {
   const found = await servers.find({ _id: { $in: serverIds } }).toArray();
   return serverIds.map((id) => found.find(({ _id }) => _id.equals(id))?.rankPosition ?? 0);
+}
+
+/** Computes every day that is due, as the workers do. */
+export async function computeDays(platform: Platform): Promise<void> {
+  const begunAt = platform.clock.now();
+  for (const day of await dueAggregates(platform)) {
+    await aggregateDay(platform, day);
+    await refreshDailyFigures(platform);
+    await markAggregated(platform, day, begunAt);
+  }
 }

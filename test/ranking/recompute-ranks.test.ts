@@ -4,9 +4,10 @@ import { expect, it } from 'vitest';
 import { addDays, dayOf } from '../../src/periods/period-marks.ts';
 import { rankHistory } from '../../src/ranking/rank-history.ts';
 import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { insert, probe } from '../status/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { listServer, placesOf, setCounters } from './listing-crowd.ts';
+import { computeDays, listServer, placesOf, setCounters } from './listing-crowd.ts';
 
 async function rankingAt(at: string) {
   const clock = stoppedClock(new Date(at));
@@ -119,6 +120,7 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
   await recomputeRanks(platform);
   expect(await history()).toEqual([[], [], []]);
   clock.set(new Date('2026-11-02T23:50:00Z'));
+  await computeDays(platform);
   await recomputeRanks(platform);
   const first = [[{ day: '2026-11-01', place: 1 }], [{ day: '2026-11-01', place: 2 }], []];
   expect(await history()).toEqual(first);
@@ -129,6 +131,7 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
   expect(await history()).toEqual(first);
 
   clock.set(new Date('2026-11-05T01:00:00Z'));
+  await computeDays(platform);
   await recomputeRanks(platform);
   expect(await history()).toEqual([
     [{ day: '2026-11-01', place: 1 }],
@@ -138,6 +141,22 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
     ],
     [{ day: '2026-11-04', place: 1 }],
   ]);
+});
+
+it('keeps a day’s places only when its uptime is computed, which after downtime is later than the first ranking', async () => {
+  const { platform } = await rankingAt('2026-11-02T01:00:00Z');
+  const since = { listedAt: new Date('2026-10-31T00:00:00Z') };
+  const offline = await listServer(platform, { ...since, uptime: 100 });
+  const online = await listServer(platform, { listedAt: new Date('2026-10-31T01:00:00Z') });
+  const noon = new Date('2026-11-01T12:00:00Z');
+  await insert(platform, [probe(offline, noon, { status: 'offline' }), probe(online, noon)]);
+
+  await recomputeRanks(platform);
+  expect(await rankHistory(platform, offline)).toEqual([]);
+  await computeDays(platform);
+  await recomputeRanks(platform);
+  expect(await rankHistory(platform, online)).toEqual([{ day: '2026-11-01', place: 1 }]);
+  expect(await rankHistory(platform, offline)).toEqual([{ day: '2026-11-01', place: 2 }]);
 });
 
 it('is dense from 1 however many run at once while servers come and go', async () => {
