@@ -63,7 +63,7 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
 async function resolveName(host: string, options: ResolveOptions): Promise<string[]> {
   const { timeoutMs, signal, lookup = (name) => askNameServers(name, resolver) } = options;
   if (signal?.aborted) throw new AddressError('stopped', 'The look-up was stopped');
-  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
+  const resolver = resolverFor(timeoutMs);
 
   const { promise: gaveUp, reject: giveUp } = Promise.withResolvers<never>();
   const stop = () => giveUp(new AddressError('stopped', 'The look-up was stopped'));
@@ -85,6 +85,20 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
     signal?.removeEventListener('abort', stop);
     resolver.cancel();
   }
+}
+
+/** One name server is waited for no longer, the first time, before the next one is asked. */
+const LONGEST_ASKED_MS = 1_000;
+
+/**
+ * Makes a resolver for one look-up of at most `timeoutMs`: a name server that keeps silent leaves time for the
+ * next ones. The caller keeps the time itself, since a resolver with many name servers takes longer, and cancels it.
+ */
+export function resolverFor(timeoutMs: number): Resolver {
+  return new Resolver({
+    timeout: Math.max(1, Math.min(LONGEST_ASKED_MS, Math.ceil(timeoutMs / 4))),
+    tries: 2,
+  });
 }
 
 /**
