@@ -1,5 +1,6 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import type { Config } from './config.ts';
@@ -101,6 +102,9 @@ export function resolverFor(timeoutMs: number): Resolver {
   });
 }
 
+/** The addresses of one family are waited for no longer once there are some of the other (RFC 8305, 3). */
+const RESOLUTION_DELAY_MS = 300;
+
 /**
  * All addresses of a name. Name servers are asked without a thread: a look-up that is given up is over, so dead
  * name servers of some hosts cannot hold up the others. The system's resolver, which has few threads, is left
@@ -108,10 +112,18 @@ export function resolverFor(timeoutMs: number): Resolver {
  */
 async function askNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return found.map((address) => ({ address }));
-  const silent = answers.find((answer) => answer.status === 'rejected' && NO_ANSWER.has(answer.reason?.code));
+  const found: string[][] = [];
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map(async (query, family) => {
+    found[family] = await query;
+  });
+  const ends = Promise.allSettled(queries);
+  const oneAnswered = Promise.any(queries).then(
+    () => pause(RESOLUTION_DELAY_MS, undefined, { ref: false }),
+    () => ends,
+  );
+  await Promise.race([ends, oneAnswered]);
+  if (found.length > 0) return found.flat().map((address) => ({ address }));
+  const silent = (await ends).find((end) => end.status === 'rejected' && NO_ANSWER.has(end.reason?.code));
   if (silent?.status === 'rejected') throw silent.reason;
   return lookUp(name, { all: true });
 }
