@@ -134,6 +134,7 @@ function afterAnswer(
     failures: 0,
     failuresByHand: 0,
     failingSince: null,
+    offlineSince: null,
     intervalSeconds: interval,
   };
   // A quick retry that is still planned has its answer.
@@ -154,7 +155,10 @@ function afterFailure(
   const confirmed = failures >= FAILURES_TO_OFFLINE && failingMs >= QUICK_RETRY_MS;
   const offline = confirmed || failuresByHand >= FAILURES_TO_OFFLINE;
   const state: ProbeState = { ...before, failures, failuresByHand, failingSince };
-  if (offline) state.status = 'offline';
+  if (offline) {
+    state.status = 'offline';
+    state.offlineSince = before.offlineSince ?? now;
+  }
   if (offline && seconds > 0 && failingMs >= LONG_OFFLINE_MS) {
     state.intervalSeconds = Math.min(LONGEST_INTERVAL_SECONDS, 2 * before.intervalSeconds);
   }

@@ -30,6 +30,8 @@ const probeState = {
   failures: { type: Number, required: true },
   failuresByHand: { type: Number, required: true },
   failingSince: { type: Date, default: null },
+  /** When it was found offline; only an answer or an edit ends that, not a time in which nothing was known of it. */
+  offlineSince: { type: Date, default: null },
   /** The present interval: longer while a server is long offline. */
   intervalSeconds: { type: Number, required: true },
   /** When the scheduler claims it next: before `scheduledAt` for a quick retry or after an edit. */
