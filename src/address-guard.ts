@@ -1,5 +1,6 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import type { Config } from './config.ts';
@@ -63,7 +64,7 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
 async function resolveName(host: string, options: ResolveOptions): Promise<string[]> {
   const { timeoutMs, signal, lookup = (name) => askNameServers(name, resolver) } = options;
   if (signal?.aborted) throw new AddressError('stopped', 'The look-up was stopped');
-  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
+  const resolver = resolverFor(timeoutMs);
 
   const { promise: gaveUp, reject: giveUp } = Promise.withResolvers<never>();
   const stop = () => giveUp(new AddressError('stopped', 'The look-up was stopped'));
@@ -87,6 +88,23 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   }
 }
 
+/** One name server is waited for no longer, the first time, before the next one is asked. */
+const LONGEST_ASKED_MS = 1_000;
+
+/**
+ * Makes a resolver for one look-up of at most `timeoutMs`: a name server that keeps silent leaves time for the
+ * next ones. The caller keeps the time itself, since a resolver with many name servers takes longer, and cancels it.
+ */
+export function resolverFor(timeoutMs: number): Resolver {
+  return new Resolver({
+    timeout: Math.max(1, Math.min(LONGEST_ASKED_MS, Math.ceil(timeoutMs / 4))),
+    tries: 2,
+  });
+}
+
+/** The addresses of one family are waited for no longer once there are some of the other (RFC 8305, 3). */
+const RESOLUTION_DELAY_MS = 300;
+
 /**
  * All addresses of a name. Name servers are asked without a thread: a look-up that is given up is over, so dead
  * name servers of some hosts cannot hold up the others. The system's resolver, which has few threads, is left
@@ -94,10 +112,18 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
  */
 async function askNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return found.map((address) => ({ address }));
-  const silent = answers.find((answer) => answer.status === 'rejected' && NO_ANSWER.has(answer.reason?.code));
+  const found: string[][] = [];
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map(async (query, family) => {
+    found[family] = await query;
+  });
+  const ends = Promise.allSettled(queries);
+  const oneAnswered = Promise.any(queries).then(
+    () => pause(RESOLUTION_DELAY_MS, undefined, { ref: false }),
+    () => ends,
+  );
+  await Promise.race([ends, oneAnswered]);
+  if (found.length > 0) return found.flat().map((address) => ({ address }));
+  const silent = (await ends).find((end) => end.status === 'rejected' && NO_ANSWER.has(end.reason?.code));
   if (silent?.status === 'rejected') throw silent.reason;
   return lookUp(name, { all: true });
 }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { type AddressError, HostError, parseHost, resolveAddress } from '../src/address-guard.ts';
+import { ipv4, nameServer, silentNameServer, useNameServers } from './support/name-server.ts';
 
 const NONE = { allowedPrivateRanges: [], timeoutMs: 1_000 };
 
@@ -176,6 +177,27 @@ describe('resolveAddress', () => {
   it('gives up on a resolver that keeps silent', async () => {
     const options = { ...NONE, timeoutMs: 50, lookup: silent };
     expect(await faultOf(resolveAddress('name.example', options))).toBe('dns-timeout');
+  });
+
+  it('asks the next name server in good time when the first keeps silent', async () => {
+    const zone = { A: ipv4('93.184.216.34') };
+    useNameServers([await silentNameServer(), await nameServer(zone)]);
+    expect(await faultOf(resolveAddress('play.example.org', NONE))).toEqual(['93.184.216.34']);
+  });
+
+  it('goes on with the addresses of one family when nobody answers for the other', async () => {
+    useNameServers([await nameServer({ A: ipv4('93.184.216.34'), AAAA: 'silent' })]);
+    expect(await faultOf(resolveAddress('play.example.org', NONE))).toEqual(['93.184.216.34']);
+  });
+
+  it('checks the addresses of one family when nobody answers for the other', async () => {
+    useNameServers([await nameServer({ A: ipv4('10.0.0.1'), AAAA: 'silent' })]);
+    expect(await faultOf(resolveAddress('play.example.org', NONE))).toBe('address-refused');
+  });
+
+  it('says that the name servers gave no answer when none of them does', async () => {
+    useNameServers([await silentNameServer(), await silentNameServer()]);
+    expect(await faultOf(resolveAddress('play.example.org', NONE))).toBe('dns-timeout');
   });
 
   it('stops when told to, before and during a look-up', async () => {

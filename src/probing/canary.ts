@@ -47,37 +47,61 @@ function requireGame(game: string): void {
 /** More than half of the servers last seen online fail within a minute: then it is not they (probing.md, canary). */
 const WINDOW_MS = MINUTE;
 
-/** With fewer failing servers, they may well be down themselves: a small listing must be able to say so. */
+/** With fewer failing servers in a minute, they may well be down themselves. */
 const LEAST_FAILING = 5;
+
+/**
+ * Where a minute has few checks, so many servers that fail in a row, with no answer of any other between them, mean
+ * the same. A listing of fewer must be able to say that they are offline.
+ */
+const FEW_CHECKS = 2 * LEAST_FAILING;
+const LEAST_IN_A_ROW = 3;
+
+/** Every server that is not long offline is checked once in this time: a round at its longest, and a retry. */
+const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
   /** By server, the oldest check first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
+  /** When each server failed that did so since the newest answer, the oldest failure first. */
+  const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {
     const check = recent.get(serverId);
     if (check && !check.answered) failing -= 1;
     recent.delete(serverId);
+    inARow.delete(serverId);
   }
 
   function forgetOld(now: number): void {
-    for (const [serverId, { at }] of recent) {
+    for (const [serverId, { at, answered }] of recent) {
       if (now - at <= WINDOW_MS) break;
-      forget(serverId);
+      if (!answered) failing -= 1;
+      recent.delete(serverId);
+    }
+    for (const [serverId, at] of inARow) {
+      if (now - at <= ROUND_MS) break;
+      inARow.delete(serverId);
     }
   }
 
   return {
     note(serverId, { lastSeenOnline, answered }) {
       forget(serverId);
+      if (answered) inARow.clear();
       if (!lastSeenOnline && !answered) return;
-      recent.set(serverId, { at: clock.now().getTime(), answered });
-      if (!answered) failing += 1;
+      const at = clock.now().getTime();
+      recent.set(serverId, { at, answered });
+      if (answered) return;
+      failing += 1;
+      inARow.set(serverId, at);
     },
     async works() {
       forgetOld(clock.now().getTime());
-      return failing < LEAST_FAILING || 2 * failing <= recent.size;
+      const mostFail = failing >= LEAST_FAILING && 2 * failing > recent.size;
+      const allFail = recent.size < FEW_CHECKS && inARow.size >= LEAST_IN_A_ROW;
+      return !mostFail && !allFail;
     },
   };
 }

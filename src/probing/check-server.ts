@@ -110,8 +110,9 @@ async function askTwice(ask: Ask, target: Target, signal: AbortSignal | undefine
 
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.fault)) return 'not-asked';
-  const { succeededAt, status } = server.probe;
-  const lastSeenOnline = !!succeededAt && status !== 'offline';
+  const { succeededAt, offlineSince } = server.probe;
+  // Not by its status: a dead server of which nothing was known for a while must not look like one that dies now.
+  const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
   return (await canary.works()) ? 'failed' : 'canary-failed';

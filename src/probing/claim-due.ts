@@ -1,4 +1,4 @@
-import { type AnyBulkWriteOperation, type Collection, UUID, type WithId } from 'mongodb';
+import { type AnyBulkWriteOperation, type Collection, type Filter, UUID, type WithId } from 'mongodb';
 import { type Clock, SECOND } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { within } from '../deadline.ts';
@@ -19,8 +19,14 @@ export type Claiming = {
 /** So many servers are claimed in one round; a round a second asks 100,000 servers in four minutes. */
 const MOST_A_ROUND = 500;
 
+/** Of these, new and edited servers and quick retries are given so many, however long others are due. */
+const URGENT_A_ROUND = 250;
+
 /** While so many jobs wait, the workers cannot follow: servers stay due, and are claimed when there is room. */
 const MOST_WAITING = 2_000;
+
+/** Room that is kept for urgent ones. */
+const URGENT_WAITING = 500;
 
 /** Redis is asked for no longer. */
 const PATIENCE_MS = SECOND;
@@ -37,16 +43,9 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
  */
 export async function claimDueServers(deps: Claiming): Promise<number> {
   if (deps.config.PROBES === 'off') return 0;
-  const room = await roomInQueue(deps);
-  if (room <= 0) return 0;
+  const waiting = await waitingJobs(deps);
   const now = deps.clock.now();
-  const due = await deps.servers
-    // As in the partial index: a server without a game cannot be asked.
-    .find({ removedAt: null, game: { $type: 'string' }, 'probe.nextAt': { $lte: now } })
-    .sort({ 'probe.nextAt': 1 })
-    .limit(Math.min(room, MOST_A_ROUND))
-    .project<Due>({ slug: 1, probe: 1 })
-    .toArray();
+  const due = await dueServers(deps.servers, waiting, now);
   if (due.length === 0) return 0;
   const claimed = await claim(deps.servers, due, now);
   const jobs = claimed.map(({ server }) => ({
@@ -58,12 +57,29 @@ export async function claimDueServers(deps: Claiming): Promise<number> {
   return taken;
 }
 
-async function roomInQueue({ queues }: Claiming): Promise<number> {
+async function waitingJobs({ queues }: Claiming): Promise<number> {
   try {
-    return MOST_WAITING - (await within(PATIENCE_MS, queues['probe-servers'].getWaitingCount()));
+    return await within(PATIENCE_MS, queues['probe-servers'].getWaitingCount());
   } catch {
-    return 0;
+    return Number.POSITIVE_INFINITY;
   }
+}
+
+/** The urgent ones first, then those that are due for longest; no more than one round may claim. */
+async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
+  // As in the partial indexes: a server without a game cannot be asked.
+  const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
+  const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
+    if (most <= 0) return [];
+    const found = servers.find(filter).sort({ 'probe.nextAt': 1 }).limit(most);
+    return found.project<Due>({ slug: 1, probe: 1 }).toArray();
+  };
+  const urgentRoom = Math.min(URGENT_A_ROUND, MOST_WAITING + URGENT_WAITING - waiting);
+  const urgent = await oldest({ ...isDue, 'probe.urgent': true }, urgentRoom);
+  const room = Math.min(MOST_A_ROUND, MOST_WAITING - waiting);
+  const others = await oldest(isDue, room);
+  const each = new Map([...urgent, ...others].map((server) => [server._id.toHexString(), server]));
+  return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 
 type Claimed = { server: Due; claim: UUID };
@@ -83,6 +99,7 @@ async function claim(servers: Collection<Server>, due: Due[], now: Date): Promis
               'probe.nextAt': plan.nextAt,
               'probe.scheduledAt': plan.scheduledAt,
               'probe.claimSeconds': plan.claimSeconds,
+              'probe.urgent': plan.urgent,
             },
             $inc: { 'probe.revision': 1 },
           },
@@ -112,6 +129,7 @@ async function giveBack(servers: Collection<Server>, claimed: Claimed[]): Promis
             'probe.nextAt': probe.nextAt,
             'probe.scheduledAt': probe.scheduledAt,
             'probe.claimSeconds': 0,
+            'probe.urgent': probe.urgent,
           },
           $inc: { 'probe.revision': 1 },
         },

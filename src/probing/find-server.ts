@@ -1,6 +1,5 @@
-import { Resolver } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
-import { type ResolveOptions, resolveAddress } from '../address-guard.ts';
+import { type ResolveOptions, resolveAddress, resolverFor } from '../address-guard.ts';
 import { within } from '../deadline.ts';
 import type { Target } from './ask.ts';
 import type { Game } from './games.ts';
@@ -62,7 +61,7 @@ async function srvRecord(
   signal: AbortSignal | undefined,
   srv: Lookups['srv'],
 ): Promise<SrvRecord | undefined> {
-  const resolver = new Resolver({ timeout: SRV_TIMEOUT_MS, tries: 1 });
+  const resolver = resolverFor(SRV_TIMEOUT_MS);
   const stop = () => resolver.cancel();
   signal?.addEventListener('abort', stop);
   try {

@@ -32,7 +32,7 @@ export type Check =
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
 /** What a claim changes. */
-export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds'>;
+export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
  * The plan of a server that is claimed at `now`.
@@ -47,7 +47,7 @@ export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSecond
  */
 export function planOfClaim(state: ProbeState, now: Date, random = Math.random()): ClaimPlan {
   if (now < state.scheduledAt)
-    return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0 };
+    return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0, urgent: false };
   const interval = state.intervalSeconds;
   const late = now.getTime() - state.scheduledAt.getTime() > interval * SECOND;
   const claimSeconds =
@@ -55,7 +55,7 @@ export function planOfClaim(state: ProbeState, now: Date, random = Math.random()
       ? Math.round(interval * (JITTER + (1 - JITTER) * random))
       : varied(interval, random);
   const nextAt = after(now, claimSeconds * SECOND);
-  return { nextAt, scheduledAt: nextAt, claimSeconds };
+  return { nextAt, scheduledAt: nextAt, claimSeconds, urgent: false };
 }
 
 function varied(seconds: number, random: number): number {
@@ -134,7 +134,9 @@ function afterAnswer(
     failures: 0,
     failuresByHand: 0,
     failingSince: null,
+    offlineSince: null,
     intervalSeconds: interval,
+    urgent: false,
   };
   // A quick retry that is still planned has its answer.
   if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
@@ -154,13 +156,19 @@ function afterFailure(
   const confirmed = failures >= FAILURES_TO_OFFLINE && failingMs >= QUICK_RETRY_MS;
   const offline = confirmed || failuresByHand >= FAILURES_TO_OFFLINE;
   const state: ProbeState = { ...before, failures, failuresByHand, failingSince };
-  if (offline) state.status = 'offline';
+  if (offline) {
+    state.status = 'offline';
+    state.offlineSince = before.offlineSince ?? now;
+  }
   if (offline && seconds > 0 && failingMs >= LONG_OFFLINE_MS) {
     state.intervalSeconds = Math.min(LONGEST_INTERVAL_SECONDS, 2 * before.intervalSeconds);
   }
   if (failures === 1) {
     const retryAt = after(now, QUICK_RETRY_MS);
-    if (retryAt < state.nextAt) state.nextAt = retryAt;
+    if (retryAt < state.nextAt) {
+      state.nextAt = retryAt;
+      state.urgent = true;
+    }
   }
   return {
     state,

@@ -30,10 +30,14 @@ const probeState = {
   failures: { type: Number, required: true },
   failuresByHand: { type: Number, required: true },
   failingSince: { type: Date, default: null },
+  /** When it was found offline; only an answer or an edit ends that, not a time in which nothing was known of it. */
+  offlineSince: { type: Date, default: null },
   /** The present interval: longer while a server is long offline. */
   intervalSeconds: { type: Number, required: true },
   /** When the scheduler claims it next: before `scheduledAt` for a quick retry or after an edit. */
   nextAt: { type: Date, required: true },
+  /** Whether that is the first probe of a new or edited server, or a quick retry: these go before the others. */
+  urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due, whose sample carries seconds. */
   scheduledAt: { type: Date, required: true },
   /** Who may write the end of the probe under way: a later claim takes it over. */
@@ -104,6 +108,11 @@ serverSchema.index({ rankPosition: 1 });
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },
   { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
+);
+// Few at a time, so that they are found whatever else is due.
+serverSchema.index(
+  { 'probe.nextAt': 1, removedAt: 1 },
+  { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
 export type Server = InferRawDocType<typeof serverDefinition>;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/clock.ts';
 import { ConfigError } from '../../src/config.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
@@ -65,11 +65,43 @@ it('without addresses fails when more than half of the servers last seen online 
   for (let i = 0; i < 10; i += 1) listing.note(`failing too ${i}`, failing);
   expect(await listing.works()).toBe(false);
   clock.move(MINUTE + 1);
+  listing.note('one more', fine);
   expect(await listing.works()).toBe(true);
 });
 
-it('without addresses lets a listing of three servers say that all are offline', async () => {
+it('without addresses lets a listing of two servers say that both are offline', async () => {
   const { canary: listing } = canary();
+  for (const server of ['a', 'b']) listing.note(server, failing);
+  expect(await listing.works()).toBe(true);
+});
+
+it('without addresses fails in a small listing when three servers fail in a row, far apart as they are checked', async () => {
+  const { canary: listing, clock } = canary();
+  const servers = ['a', 'b', 'c', 'd'];
+  const verdicts = [];
+  // The third round would call them offline.
+  for (let check = 0; check < 9; check += 1) {
+    listing.note(servers[check % 4] ?? '', failing);
+    verdicts.push(await listing.works());
+    clock.move(75 * SECOND);
+  }
+  expect(verdicts).toEqual([true, true, ...Array.from({ length: 7 }, () => false)]);
+  listing.note('a', fine);
+  listing.note('b', failing);
+  expect(await listing.works()).toBe(true);
+});
+
+it('without addresses forgets failures of a small listing after a round', async () => {
+  const { canary: listing, clock } = canary();
+  for (const server of ['a', 'b', 'c']) listing.note(server, failing);
+  expect(await listing.works()).toBe(false);
+  clock.move(6 * MINUTE + 1);
+  expect(await listing.works()).toBe(true);
+});
+
+it('without addresses takes three failures in a row among many checks for chance', async () => {
+  const { canary: listing } = canary();
+  for (let i = 0; i < 10; i += 1) listing.note(`fine ${i}`, fine);
   for (const server of ['a', 'b', 'c']) listing.note(server, failing);
   expect(await listing.works()).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, it } from 'vitest';
-import { after, MINUTE, SECOND } from '../../src/clock.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import type { Ask } from '../../src/probing/ask.ts';
@@ -179,6 +179,33 @@ it('says unknown and counts no failure while the canary is dead', async () => {
     Array.from({ length: 3 }, () => ({ status: 'unknown', reason: 'canary' })),
   );
 }, 30_000);
+
+it('does not take a server that was long dead, and then unknown, for one last seen online', async () => {
+  const bench = await probingBench();
+  const noted: boolean[] = [];
+  const { canary } = bench.deps;
+  const note: typeof canary.note = (id, check) => {
+    noted.push(check.lastSeenOnline);
+    canary.note(id, check);
+  };
+  const watched = { ...bench, deps: { ...bench.deps, canary: { ...canary, note } } };
+  const fail = async (times: number) => {
+    for (let i = 0; i < times; i += 1) {
+      bench.clock.move(6 * MINUTE);
+      await probe(watched);
+    }
+  };
+  await probe(watched);
+  await bench.far.stop();
+  await fail(3);
+  expect((await bench.server()).probe.status).toBe('offline');
+  bench.clock.move(4 * HOUR);
+  await fail(2);
+  expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 2 });
+  await editServer(bench.platform, bench.serverId, { port: bench.far.port }, 'test');
+  await checkServer(watched.deps, await bench.server());
+  expect(noted).toEqual([false, true, true, true, false, false, true]);
+});
 
 it('records nothing when the process stops in the middle of a check', async () => {
   const bench = await probingBench();

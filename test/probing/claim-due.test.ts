@@ -1,9 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { after, MINUTE, SECOND } from '../../src/clock.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
-import { newProbeState, removeServer } from '../../src/servers/listing.ts';
+import { stateAfter } from '../../src/probing/probe-state.ts';
+import { editServer, newProbeState, removeServer } from '../../src/servers/listing.ts';
 import { startRedis } from '../support/services.ts';
 import { listServer, probingBench } from './probing-bench.ts';
 
@@ -68,14 +69,40 @@ it('enqueues 10,000 due servers in bounded steps, and no more than the workers c
   const { platform, serverId } = await probingBench();
   await listMany(platform, serverId, 9_999);
   const rounds = [];
-  for (let round = 0; round < 6; round += 1) rounds.push(await claimDueServers(platform));
-  expect(rounds).toEqual([500, 500, 500, 500, 0, 0]);
+  for (let round = 0; round < 8; round += 1) rounds.push(await claimDueServers(platform));
+  // The last two are of new servers, for which room is kept.
+  expect(rounds).toEqual([500, 500, 500, 500, 250, 250, 0, 0]);
   const next = await platform.servers
     .find({ 'probe.claim': { $ne: null } })
     .map(({ probe }) => probe.claimSeconds)
     .toArray();
   expect(next.filter((seconds) => seconds < 150).length).toBeGreaterThan(500);
   expect(next.filter((seconds) => seconds > 150).length).toBeGreaterThan(500);
+}, 60_000);
+
+it('claims a new server, an edited one and a quick retry though thousands are due for longer', async () => {
+  const { platform, serverId, clock, server } = await probingBench();
+  await claimDueServers(platform);
+  const before = after(clock.now(), -HOUR);
+  const claimed = (await server()).probe;
+  await listMany(platform, serverId, 4_000);
+  const overdue = { ...claimed, nextAt: before, scheduledAt: before };
+  await platform.servers.updateMany({ slug: /^many-/ }, { $set: { probe: overdue } });
+  const [added, edited, failing] = await Promise.all([1, 2, 3].map(() => listServer(platform, 1)));
+  if (!added || !edited || !failing) throw new Error('not listed');
+  await platform.servers.updateOne({ _id: edited }, { $set: { probe: claimed } });
+  await editServer(platform, edited, { port: 2 }, 'test');
+  const failed = stateAfter(claimed, { end: 'failed', byHand: false }, after(clock.now(), -MINUTE));
+  await platform.servers.updateOne({ _id: failing }, { $set: { probe: failed.state } });
+  const urgent = [added, edited, failing].map((id) => id.toHexString());
+  expect(await claimDueServers(platform)).toBe(500);
+  expect(await jobsOf(platform)).toEqual(expect.arrayContaining(urgent));
+
+  // Also when the queue is full for the others.
+  for (let round = 0; round < 3; round += 1) await claimDueServers(platform);
+  expect(await claimDueServers(platform)).toBe(0);
+  await listServer(platform, 1);
+  expect(await claimDueServers(platform)).toBe(1);
 }, 60_000);
 
 it('claims nothing while Redis is away, and gives back what Redis did not take', async () => {
@@ -94,12 +121,18 @@ it('claims nothing while Redis is away, and gives back what Redis did not take',
   expect((await server()).probe.revision).toBe(revision);
 });
 
-it('reads the index of due probes, whatever else is listed', async () => {
+it.each([
+  ['due', {}],
+  ['urgent', { 'probe.urgent': true }],
+])('reads the index of %s probes, whatever else is listed', async (name, urgent) => {
   const { platform, serverId } = await probingBench();
   await listMany(platform, serverId, 500);
-  await platform.servers.updateMany({ _id: { $ne: serverId } }, { $set: { game: null } });
+  const others = { game: null, 'probe.urgent': name === 'due' };
+  await platform.servers.updateMany({ _id: { $ne: serverId } }, { $set: others });
+  if (name === 'urgent') await platform.servers.updateMany({}, { $set: { game: 'minecraft' } });
+  const now = platform.clock.now();
   const { executionStats } = await platform.servers
-    .find({ removedAt: null, game: { $type: 'string' }, 'probe.nextAt': { $lte: platform.clock.now() } })
+    .find({ removedAt: null, game: { $type: 'string' }, 'probe.nextAt': { $lte: now }, ...urgent })
     .sort({ 'probe.nextAt': 1 })
     .explain('executionStats');
   expect(executionStats).toMatchObject({ nReturned: 1 });

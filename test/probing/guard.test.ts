@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
+import { nameServer, silentNameServer, srv, useNameServers } from '../support/name-server.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Answers the first look-up of a name with the first list, and so on; counts them. */
@@ -122,6 +123,14 @@ describe('The SRV record of a Minecraft server', () => {
     const srv = srvOf({ name: 'node7.example.net', port: 1 });
     expect(faultOf(await askHere({ lookup, srv })(target))).toBe('dns-not-found');
     expect(asked).toEqual(['play.example.org']);
+  });
+
+  it('is found though the first name server keeps silent', async () => {
+    const server = await started(new JavaServer());
+    const zone = { SRV: srv(server.port, 'node7.example.net') };
+    useNameServers([await silentNameServer(), await nameServer(zone)]);
+    const lookup = async () => [{ address: '127.0.0.1' }];
+    answerOf(await askHere({ lookup })(onUsualPort));
   });
 
   it.each([

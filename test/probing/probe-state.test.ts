@@ -160,6 +160,25 @@ it('leaves three days without a scheduler unknown, and starts failures anew afte
   expect(added).toBeLessThanOrEqual(330);
 });
 
+it('remembers that a server was offline until it answers, whatever was unknown since', () => {
+  let end: Check['end'] = 'failed';
+  const server = listed(() => end);
+  server.run(10 * MINUTE);
+  const { offlineSince } = server.state();
+  expect(offlineSince).not.toBeNull();
+  server.rest(3 * DAY);
+  server.run(0);
+  end = 'canary-failed';
+  server.run(10 * MINUTE);
+  expect(server.state()).toMatchObject({ status: 'unknown', offlineSince });
+  end = 'failed';
+  server.run(20 * MINUTE);
+  expect(server.state()).toMatchObject({ status: 'offline', offlineSince });
+  end = 'answered';
+  server.run(10 * MINUTE);
+  expect(server.state()).toMatchObject({ status: 'online', offlineSince: null });
+});
+
 it('spreads servers that are due in one moment over the whole interval', () => {
   const state = newProbeState(START);
   const planned = Array.from({ length: 1_000 }, () => planOfClaim(state, START).claimSeconds);

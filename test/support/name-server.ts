@@ -1,0 +1,72 @@
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { onTestFinished, vi } from 'vitest';
+
+const TYPES = { A: 1, AAAA: 28, SRV: 33 } as const;
+
+/** The data of the one record of each type that a name server knows of every name; `silent`: it does not answer. */
+export type Zone = Partial<Record<keyof typeof TYPES, Buffer | 'silent'>>;
+
+/** The data of an A record. */
+export function ipv4(address: string): Buffer {
+  return Buffer.from(address.split('.').map(Number));
+}
+
+/** The data of an SRV record. */
+export function srv(port: number, target: string): Buffer {
+  const labels = target.split('.').flatMap((label) => [label.length, ...Buffer.from(label)]);
+  const numbers = Buffer.alloc(6);
+  numbers.writeUInt16BE(port, 4);
+  return Buffer.concat([numbers, Buffer.from([...labels, 0])]);
+}
+
+/** Starts a name server on this machine for the length of a test, and gives its address. */
+export async function nameServer(zone: Zone): Promise<string> {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, from) => {
+    const answer = answerTo(query, zone);
+    if (answer) socket.send(answer, from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  onTestFinished(() => void socket.close());
+  return `127.0.0.1:${socket.address().port}`;
+}
+
+/** A name server that answers nothing. */
+export const silentNameServer = () => nameServer({ A: 'silent', AAAA: 'silent', SRV: 'silent' });
+
+function answerTo(query: Buffer, zone: Zone): Buffer | null {
+  let end = 12;
+  while (query[end]) end += (query[end] ?? 0) + 1;
+  end += 5;
+  const type = query.readUInt16BE(end - 4);
+  const known = Object.entries(TYPES).find(([, number]) => number === type)?.[0] as keyof Zone;
+  const data = zone[known];
+  if (data === 'silent') return null;
+  const header = Buffer.alloc(12);
+  query.copy(header, 0, 0, 2);
+  header.writeUInt16BE(0x8180, 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(data ? 1 : 0, 6);
+  const question = query.subarray(12, end);
+  if (!data) return Buffer.concat([header, question]);
+  // The question's name, its type, the class, a minute to live, and the length of the data.
+  const record = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length]);
+  return Buffer.concat([header, question, record, data]);
+}
+
+/** Makes these the name servers of this machine, in this order, for the length of a test. */
+export function useNameServers(addresses: string[]): void {
+  for (const method of ['resolve4', 'resolve6', 'resolveSrv'] as const) {
+    const resolve: (this: Resolver, name: string) => Promise<never> = Resolver.prototype[method] as never;
+    const spy = vi.spyOn(Resolver.prototype, method);
+    spy.mockImplementation(function (this: Resolver, name: string) {
+      // Not while another query of it is under way, as for the second family.
+      if (this.getServers().join() !== addresses.join()) this.setServers(addresses);
+      return resolve.call(this, name);
+    } as never);
+    onTestFinished(() => spy.mockRestore());
+  }
+}
