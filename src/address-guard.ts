@@ -57,7 +57,7 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
   const addresses = new Set(
     answers.map((answer) => checkAddress(host, answer, options.allowedPrivateRanges)),
   );
-  if (addresses.size === 0) throw new AddressError('dns-not-found', `${host} has no address`);
+  if (addresses.size === 0) throw new AddressError('dns-not-found', `The host ${host} has no address`);
   return [...addresses];
 }
 
@@ -135,7 +135,7 @@ function lookupError(host: string, error: unknown): AddressError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return NO_ANSWER.has(code)
     ? new AddressError('dns-timeout', `The name servers gave no answer for ${host} (${code})`)
-    : new AddressError('dns-not-found', `${host} has no address`);
+    : new AddressError('dns-not-found', `The host ${host} has no address`);
 }
 
 function checkAddress(host: string, answer: string, allowed: Config['ALLOWED_PRIVATE_RANGES']): string {

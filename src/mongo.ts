@@ -15,7 +15,7 @@ export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 /** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
 export const DURABLE = { w: 'majority', journal: true } as const;
 
-function clientOptions(operationMs: number): MongoClientOptions {
+function clientOptions(operationMs: number, durable: boolean): MongoClientOptions {
   return {
     appName: 'tallyport',
     socketTimeoutMS: operationMs,
@@ -24,7 +24,7 @@ function clientOptions(operationMs: number): MongoClientOptions {
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
     maxPoolSize: 100,
     ignoreUndefined: true,
-    writeConcern: { w: 'majority' },
+    writeConcern: durable ? DURABLE : { w: 'majority' },
     // Whatever the address says: a stale node would let a revoked token live on.
     readPreference: 'primary',
     readConcern: { level: 'local' },
@@ -34,7 +34,8 @@ function clientOptions(operationMs: number): MongoClientOptions {
 /**
  * Connects to MongoDB, trying again while nobody answers.
  *
- * @param waits - in milliseconds: `patienceMs` for the first answer, `operationMs` for each operation (0: for ever)
+ * @param options - in milliseconds: `patienceMs` for the first answer, `operationMs` for each operation (0: for
+ *   ever); `durable`: every write waits for the journal, so what is told as done outlives a crash of a lone mongod
  * @throws the driver's error when the patience is over, or at once when the address or the credentials are wrong.
  */
 export async function openMongo(
@@ -43,9 +44,10 @@ export async function openMongo(
   {
     patienceMs = MINUTE,
     operationMs = OPERATION_TIMEOUT_MS,
-  }: { patienceMs?: number; operationMs?: number } = {},
+    durable = false,
+  }: { patienceMs?: number; operationMs?: number; durable?: boolean } = {},
 ): Promise<Mongo> {
-  const client = new MongoClient(uri, clientOptions(operationMs));
+  const client = new MongoClient(uri, clientOptions(operationMs, durable));
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {

@@ -35,6 +35,8 @@ export type OpenOptions = {
   mongoPatienceMs?: number;
   /** How long an operation may take: 5 s by default, as long as an API request may. */
   mongoOperationMs?: number;
+  /** Every write waits for MongoDB's journal; by default only those of votes and their delivery do. */
+  durable?: boolean;
 };
 
 /**
@@ -50,11 +52,13 @@ export async function openResources(
     log = createLogger(config, name),
     mongoPatienceMs = MINUTE,
     mongoOperationMs = OPERATION_TIMEOUT_MS,
+    durable = false,
   }: OpenOptions = {},
 ): Promise<Resources> {
   const mongo = await openMongo(config.MONGODB_URI, log, {
     patienceMs: mongoPatienceMs,
     operationMs: mongoOperationMs,
+    durable,
   });
   const producerRedis = openRedis(config.REDIS_URL, log);
   const queues = openQueues(config, producerRedis, log);

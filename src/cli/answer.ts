@@ -30,6 +30,8 @@ type Needs<A> = {
   wakes?: boolean;
   /** Its operations on the database may take as long as a worker's. */
   longRun?: boolean;
+  /** What is cut short is completed by the same command; a stop says so. */
+  resumable?: boolean;
 };
 
 const REDIS_AWAY =
@@ -41,7 +43,7 @@ const REDIS_AWAY =
  */
 export function onPlatform<A extends unknown[]>(
   work: (platform: Platform, ...given: A) => Promise<Answer>,
-  { check, migrates = false, wakes = false, longRun = false }: Needs<A> = {},
+  { check, migrates = false, wakes = false, longRun = false, resumable = false }: Needs<A> = {},
 ): (...args: unknown[]) => Promise<void> {
   return async (...args) => {
     const command = args.at(-1) as Command;
@@ -52,7 +54,7 @@ export function onPlatform<A extends unknown[]>(
         if (wakes && !(await redisAnswers(platform))) process.stderr.write(`${REDIS_AWAY}\n`);
         return await work(platform, ...given);
       },
-      { migrates, longRun },
+      { migrates, longRun, resumable },
     );
     give(answer, command);
   };

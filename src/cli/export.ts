@@ -5,6 +5,7 @@ import type { ObjectId } from 'mongodb';
 import { type Export, exportSamples, exportVotes, type Span } from '../moving/export.ts';
 import type { Platform } from '../platform.ts';
 import { examples } from './answer.ts';
+import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
@@ -32,9 +33,11 @@ function addExport(group: Command, what: string, description: string, work: Expo
         `export ${what} alpha-craft --since 2026-11-01 --until 2026-11-08`,
       ),
     )
-    .action((text: string, span: Span) =>
-      withPlatform((platform) => write(platform, text, span, work), { longRun: true }),
-    );
+    .action((text: string, span: Span) => {
+      if (span.since && span.until && span.since >= span.until)
+        throw wrongUse('--since must be before --until.');
+      return withPlatform((platform) => write(platform, text, span, work), { longRun: true });
+    });
 }
 
 async function write(platform: Platform, text: string, span: Span, work: Exporting): Promise<void> {

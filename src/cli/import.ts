@@ -7,6 +7,7 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { withProgress } from './progress.ts';
+import { RUN_AGAIN } from './session.ts';
 import { oneLine } from './table.ts';
 import { counted, sentence, systemReason } from './words.ts';
 
@@ -45,6 +46,7 @@ function addImport(group: Command, what: keyof typeof FORMS, work: Import): void
       onPlatform((platform, path: string, options: Options) => take(platform, path, options, work), {
         wakes: true,
         longRun: true,
+        resumable: true,
       }),
     );
 }
@@ -61,7 +63,10 @@ async function take(
   try {
     const end = await withProgress(dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>
       work(platform, source, { skipBad, dryRun, progress }, BY),
-    );
+    ).catch((error: unknown) => {
+      if (!dryRun) process.stderr.write(`${RUN_AGAIN}\n`);
+      throw error;
+    });
     return answerOf(end, { skipBad, dryRun });
   } finally {
     await source.close();
@@ -75,6 +80,7 @@ function answerOf(end: ImportEnd, { skipBad, dryRun }: Required<Options>): Answe
     json: {
       dry_run: dryRun,
       lines,
+      ...(dryRun ? { acceptable: lines - refused } : {}),
       imported,
       already_there: alreadyThere,
       refused,
@@ -90,7 +96,8 @@ function summary(
   { held, dryRun }: { held: boolean; dryRun: boolean },
 ): string {
   const read = counted(lines, 'line');
-  if (dryRun) return `${read} read: ${lines - refused} can be imported, ${refused} would be refused.`;
+  if (dryRun)
+    return `${read} read: ${lines - refused} can be imported where they are not there already, ${refused} would be refused.`;
   if (held && imported + alreadyThere === 0)
     return `Nothing was imported: ${refused} of ${read} are refused. Mend them, or import the rest with --skip-bad.`;
   return `${read} read: ${imported} imported, ${alreadyThere} already there, ${refused} refused.`;

@@ -88,7 +88,7 @@ function unreadable(file: string, error: unknown): string {
 }
 
 /**
- * Why no vote will be sent to a listener's address, as this environment allows it; null when nothing is known
+ * Why nothing will be sent to an address, as this environment allows it; null when nothing is known
  * against it. A name is not looked up: what it means is decided each time a vote is sent.
  */
 export async function hostWarning(
@@ -101,6 +101,6 @@ export async function hostWarning(
     return null;
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
-    return `${error.message}: no vote is sent to it unless the operator adds its range to ALLOWED_PRIVATE_RANGES.`;
+    return `${error.message}: nothing is sent to it unless the operator adds its range to ALLOWED_PRIVATE_RANGES.`;
   }
 }

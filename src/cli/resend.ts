@@ -56,6 +56,7 @@ async function resendRange(
   text: string,
   { since, until = platform.clock.now(), state }: RangeOptions & { since: Date },
 ): Promise<Answer> {
+  if (since >= until) throw wrongUse('--since is in the future: no vote was cast yet.');
   const server = await serverOf(platform, text);
   const range = { since, until, states: state ?? NOT_ARRIVED };
   const resent = await withProgress('Resending', 'votes', (progress) =>
@@ -81,7 +82,7 @@ function rangeText(
   { since, until, states }: { since: Date; until: Date; states: DeliveryState[] },
 ): string {
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
-  if (resent === 0) return `No vote to send again: none is ${span}.`;
+  if (resent === 0) return `No vote to send again: there is none in the state ${span}.`;
   return [
     `${counted(resent, 'vote')} in the line again (${span}).`,
     ...(mayArriveTwice > 0

@@ -1,20 +1,22 @@
 import type { Command } from 'commander';
-import type { WithId } from 'mongodb';
 import { listenerState } from '../delivery/listener.ts';
 import type { Platform } from '../platform.ts';
+import { gameOf } from '../probing/games.ts';
 import { addServer, editServer, listServers, removeServer } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
-import { latencyAt, statusAt } from '../status/current-status.ts';
-import { type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
+import { statusAt } from '../status/current-status.ts';
+import { voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { addGamesCommand } from './games.ts';
 import { invocation } from './invocation.ts';
+import { hostWarning } from './listener-options.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';
-import { pairs, table } from './table.ts';
+import { addressOf, serverJson, serverText } from './server-view.ts';
+import { table } from './table.ts';
 import { counted, iso, when } from './words.ts';
 
 export function addServerCommands(program: Command): void {
@@ -94,10 +96,16 @@ type AddOptions = {
 async function add(platform: Platform, { country, premium, ...rest }: AddOptions): Promise<Answer> {
   const input = { ...rest, countryCode: country, isPremium: premium };
   const { serverId, slug } = await addServer(platform, input, BY);
+  const { address, game } = await serverOf(platform, serverId);
+  const warning = await hostWarning(address, platform.config);
+  if (warning) process.stderr.write(`Warning: ${warning}\n`);
   return {
-    json: { server_id: serverId, slug },
+    json: { server_id: serverId, slug, ...(warning ? { warning } : {}) },
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
+      game
+        ? `Its game is ${gameOf(game).name} (${game}). See whether it answers: ${invocation(`server check ${slug}`)}`
+        : `Without a game it is not probed and lives by its reports; set one: ${invocation(`server edit ${slug} --game minecraft`)}`,
       `Next: ${invocation(`token issue ${slug}`)}`,
       `Then: ${invocation(`listener set ${slug} --help`)}`,
     ].join('\n'),
@@ -143,39 +151,6 @@ async function show(platform: Platform, text: string): Promise<Answer> {
     },
     text: serverText(server, figures, now, state, tokens),
   };
-}
-
-function serverText(
-  server: WithId<Server>,
-  figures: VoteFigures,
-  now: Date,
-  listener: string | null,
-  tokens: number,
-): string {
-  const { current } = server;
-  return pairs([
-    ['Name', server.name],
-    ['Slug', server.slug],
-    ['Id', server._id.toHexString()],
-    ['Address', addressOf(server)],
-    ['Query port', server.queryPort ?? '-'],
-    ['Game', server.game ?? '-'],
-    ['Country', server.countryCode ?? '-'],
-    ['Premium', server.isPremium ? 'yes' : 'no'],
-    ['Listed', when(server.listedAt, now)],
-    ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
-    ['Rank', server.rankPosition],
-    ['Status', statusAt(server, now)],
-    ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
-    ['Version', current.version || '-'],
-    ['Last checked', when(current.checkedAt, now)],
-    [
-      'Votes',
-      `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
-    ],
-    ['Listener', listener ?? 'none'],
-    ['Tokens', counted(tokens, 'token')],
-  ]);
 }
 
 type EditOptions = Partial<Omit<AddOptions, 'queryPort'>> & { queryPort?: number | 'none' };
@@ -242,37 +217,4 @@ function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date
   if (!removedAt) return `Removed ${slug}; ${failed}`;
   const already = `${slug} was removed already: ${when(removedAt, now)}`;
   return failedVotes === 0 ? `${already}.` : `${already}; ${failed}`;
-}
-
-function addressOf({ address, port }: Server): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-function serverJson(server: WithId<Server>, now: Date): Record<string, unknown> {
-  const { current, daily } = server;
-  return {
-    server_id: server._id.toHexString(),
-    slug: server.slug,
-    name: server.name,
-    address: server.address,
-    port: server.port,
-    query_port: server.queryPort ?? null,
-    game: server.game ?? null,
-    country_code: server.countryCode ?? null,
-    is_premium: server.isPremium,
-    listed_at: iso(server.listedAt),
-    removed_at: iso(server.removedAt),
-    rank_position: server.rankPosition,
-    status: statusAt(server, now),
-    online_players: current.onlinePlayers,
-    max_players: current.maxPlayers,
-    latency_ms: latencyAt(server, now),
-    motd: current.motd,
-    server_version: current.version,
-    last_checked_at: iso(current.checkedAt),
-    average_players: daily.averagePlayers,
-    peak_players: daily.peakPlayers,
-    average_latency: daily.averageLatency ?? null,
-    uptime_percentage: daily.uptimePercentage ?? null,
-  };
 }

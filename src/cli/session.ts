@@ -18,6 +18,10 @@ const LONG_OPERATION_MS = 30 * SECOND;
 /** How long an interrupted command waits for services to open, to close them again. */
 const LEAVE_PATIENCE_MS = 5 * SECOND;
 
+/** What is said of work that was cut short. */
+export const RUN_AGAIN =
+  'Stopped in the middle: run the same command again to finish. Until then, figures may miss what is in already.';
+
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -30,11 +34,11 @@ function say(line: string): void {
  */
 export async function withPlatform<T>(
   work: (platform: Platform) => Promise<T>,
-  { migrates = false, longRun = false } = {},
+  { migrates = false, longRun = false, resumable = false } = {},
 ): Promise<T> {
   const config = loadConfig();
   const opening = findServices(config, say);
-  const interrupted = endInOrder(opening);
+  const interrupted = endInOrder(opening, resumable);
   try {
     const services = await opening;
     sayStarted(services, config.DATA_DIR);
@@ -65,9 +69,10 @@ function sayStarted({ started }: OpenServices, dataDir: string): void {
 /**
  * Ends the process in order when it is told to end: services that were started for it are closed.
  *
+ * @param resumable - what is half done then is completed by the same command
  * @returns a function that waits for the end of the process where it was told so, and else does nothing
  */
-function endInOrder(opening: Promise<OpenServices>): () => Promise<void> {
+function endInOrder(opening: Promise<OpenServices>, resumable: boolean): () => Promise<void> {
   let services: OpenServices | undefined;
   let leaving: Promise<void> | undefined;
   const closed = async () => {
@@ -81,6 +86,7 @@ function endInOrder(opening: Promise<OpenServices>): () => Promise<void> {
   };
   onStopSignal({
     first() {
+      if (resumable) say(RUN_AGAIN);
       leaving = leave();
     },
     second() {
@@ -102,6 +108,7 @@ async function usePlatform<T>(
   const platform = await openPlatform(config, 'cli', {
     log,
     mongoPatienceMs: 0,
+    durable: true,
     ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
   });
   try {

@@ -58,7 +58,7 @@ async function exclude(platform: Platform, text: string, options: ExcludeOptions
   const votes = counted(exclusion.votes ?? 0, 'vote');
   return {
     json: exclusionJson(exclusion),
-    text: `${votes} of ${slug} left every count, as exclusion ${exclusion._id.toHexString()}. Their players’ 24 hours and their delivery stay as they are.`,
+    text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} in no count now, as exclusion ${exclusion._id.toHexString()}. Their players’ 24 hours and their delivery stay as they are.`,
   };
 }
 
@@ -80,7 +80,7 @@ async function include(platform: Platform, text: string): Promise<Answer> {
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
   return {
     json: exclusionJson(exclusion),
-    text: 'Its votes count again, but for those that another exclusion covers.',
+    text: `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, but for those that another exclusion covers.`,
   };
 }
 
@@ -94,7 +94,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     utc(exclusion.until),
     exclusion.tokenId?.toHexString() ?? 'all',
     exclusion.votes ?? '-',
-    exclusion.state,
+    exclusion.state === 'included' ? 'undone' : exclusion.state,
     `${exclusion.by}, ${when(exclusion.at, now)}`,
     exclusion.reason,
   ]);

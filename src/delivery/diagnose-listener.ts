@@ -87,6 +87,7 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'sent-not-confirmed',
   'dns-timeout',
   'unreachable',
+  'no-answer',
   'http-unavailable',
   'http-redirected',
   'http-forbidden',

@@ -92,8 +92,7 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
  * stays as it is.
  */
 export function serverImporter(deps: ServerImporting, by: string): Importer<ServerRecord> {
-  /** Slugs that the lines before have asked for, by the id that they were asked for. */
-  const asked = new Map<string, string>();
+  const asked: Asked = { idBySlug: new Map(), placeById: new Map() };
   return {
     schema: serverSchema(deps.clock),
     async check(batch) {
@@ -114,6 +113,9 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
     async finish() {},
   };
 }
+
+/** What the lines before have asked for: slugs, and where the server of each id is. */
+type Asked = { idBySlug: Map<string, string>; placeById: Map<string, string> };
 
 type Standing = Pick<Server, 'slug' | 'removedAt'>;
 
@@ -137,20 +139,25 @@ async function standingServers(
 }
 
 function whyNot(
-  { serverId, slug }: ServerRecord,
+  { serverId, slug, settings }: ServerRecord,
   { byId, idBySlug }: Awaited<ReturnType<typeof standingServers>>,
-  asked: Map<string, string>,
+  asked: Asked,
 ): string | null {
   const id = serverId.toHexString();
+  const { name, address, port } = settings;
+  const place = `${name} at ${address}:${port}`;
+  const other = asked.placeById.get(id);
+  if (other !== undefined && other !== place) return `an earlier line has the same id or slug: ${other}`;
+  asked.placeById.set(id, place);
   const standing = byId.get(id);
   if (standing) {
     if (standing.removedAt) return 'this server was removed here, and its id is never used again';
     return slug === null || slug === standing.slug ? null : `the id belongs to the server ${standing.slug}`;
   }
   if (slug === null) return null;
-  const owner = idBySlug.get(slug) ?? asked.get(slug);
+  const owner = idBySlug.get(slug) ?? asked.idBySlug.get(slug);
   if (owner !== undefined && owner !== id) return slugTaken(slug);
-  asked.set(slug, id);
+  asked.idBySlug.set(slug, id);
   return null;
 }
 

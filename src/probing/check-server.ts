@@ -1,24 +1,17 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import type { Listener } from '../delivery/listener.ts';
-import { testUnreachableListener } from '../delivery/test-unreachable.ts';
-import type { Logger } from '../log.ts';
-import type { Producer } from '../queues.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
+import { statusAt } from '../status/current-status.ts';
 import { keepSample } from '../status/keep-sample.ts';
 import type { StatusSample } from '../status/status-sample.ts';
+import { type Waking, wakeListener } from '../status/wake-listener.ts';
 import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
 /** What checks work on. */
-export type Checking = {
+export type Checking = Waking & {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
-  listeners: Collection<Listener>;
-  producer: Producer;
-  clock: Clock;
-  log: Logger;
   ask: Ask;
   canary: Canary;
 };
@@ -99,7 +92,8 @@ async function check(deps: Checking, server: WithId<Server>, manner: Manner): Pr
   if (end === 'canary-failed' && manner.signal?.aborted) return { kind: 'stopped' };
   const after = await record(deps, server, { probe, end, startedAt }, manner);
   if (!after) return { kind: 'void' };
-  if (probe.ok && (before.status !== 'online' || before.failures > 0)) await wakeListener(deps, server._id);
+  const wasThere = before.failures === 0 && statusAt(server, startedAt) === 'online';
+  if (probe.ok && !wasThere) await wakeListener(deps, server._id);
   return { kind: 'recorded', probe, end, server: after };
 }
 
@@ -194,17 +188,4 @@ function sampleOf(sample: SampleOfCheck, probe: Probe, { current }: Server) {
     : { onlinePlayers: 0, maxPlayers: current.maxPlayers, latencyMs: null };
   const { onlinePlayers, maxPlayers, latencyMs } = figures;
   return { ...sample, source: 'probe' as const, onlinePlayers, maxPlayers, latencyMs };
-}
-
-async function wakeListener(deps: Checking, serverId: ObjectId): Promise<void> {
-  try {
-    await testUnreachableListener(deps, serverId);
-  } catch (error) {
-    // The listener is tested at its own time.
-    deps.log.warn({
-      event: 'probe.listener_not_woken',
-      serverId: serverId.toHexString(),
-      reason: String(error),
-    });
-  }
 }

@@ -113,9 +113,10 @@ async function hourPoints(
     { $group: { _id: hour, ...sums } },
     { $set: { source } },
   ];
-  const hours = statusSamples.aggregate<DailySums & { _id: Date; source: Source }>([
+  const hours = statusSamples.aggregate<DailySums & { _id: Date; source: Source; last?: StatusSample }>([
     samplesFrom('probe'),
-    ...grouped('probes', PROBE_SUMS),
+    { $set: { until: { $add: ['$at', { $multiply: ['$seconds', SECOND] }] } } },
+    ...grouped('probes', { ...PROBE_SUMS, last: { $top: { sortBy: { until: -1 }, output: '$$ROOT' } } }),
     {
       $unionWith: {
         coll: statusSamples.collectionName,
@@ -125,10 +126,39 @@ async function hourPoints(
     },
   ]);
   const known = new Map<number, BothSums>();
-  for await (const { _id, source, ...sums } of hours) {
+  const lasts: StatusSample[] = [];
+  for await (const { _id, source, last, ...sums } of hours) {
     known.set(_id.getTime(), { ...known.get(_id.getTime()), [source]: sums });
+    if (last) lasts.push(last);
   }
+  for (const last of lasts) reachOut(known, last, now);
   return everySlot(known, HOUR, preferred);
+}
+
+/** Hours without a probe, because a server long offline is asked hourly, are those of the one that reaches into them. */
+function reachOut(known: Map<number, BothSums>, probe: StatusSample, now: Date): void {
+  const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
+  const next = (Math.floor(probe.at.getTime() / HOUR) + 1) * HOUR;
+  for (let hour = next; hour < end; hour += HOUR) {
+    const both = known.get(hour);
+    if (both?.probes) return;
+    known.set(hour, { ...both, probes: sumsOfProbe(probe, Math.min(end - hour, HOUR) / SECOND) });
+  }
+}
+
+function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample, seconds: number): DailySums {
+  const online = status === 'online' ? seconds : 0;
+  const unknown = status === 'unknown' ? seconds : 0;
+  return {
+    onlineSeconds: online,
+    offlineSeconds: status === 'offline' ? seconds : 0,
+    unconfirmedSeconds: reason === 'canary' ? 0 : unknown,
+    canarySeconds: reason === 'canary' ? unknown : 0,
+    playerSeconds: online * onlinePlayers,
+    latencySum: online * (latencyMs ?? 0),
+    latencySeconds: typeof latencyMs === 'number' ? online : 0,
+    peakPlayers: online > 0 ? onlinePlayers : 0,
+  };
 }
 
 async function dayPoints(

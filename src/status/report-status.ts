@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, type Clock, MINUTE } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import { after, MINUTE } from '../clock.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
+import { REPORT_STANDS_MS } from './current-status.ts';
 import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
+import { type Waking, wakeListener } from './wake-listener.ts';
 
 /** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
 export const REPORT_INTERVAL_MS = 5 * MINUTE;
@@ -25,19 +26,18 @@ export type StatusReport = {
 
 type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; nextAllowedAt: Date };
 
-type Reporting = {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  clock: Clock;
-  log: Logger;
-};
+/** `previousAt`: the report before it; null when there was none, or when that cannot be known. */
+type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
+
+type Reporting = Waking & { servers: Collection<Server>; statusSamples: Collection<StatusSample> };
 
 const TRY_AGAIN_MS = 20;
 
 /**
  * Takes a server's report of its own status, one in five minutes, however many race: one conditional update of
  * the server's document decides and carries the whole report. The sample for the history follows; when it
- * fails the report is taken all the same.
+ * fails the report is taken all the same. A report after more than 15 minutes without one is a return: the server's
+ * vote listener, if it is unreachable, is tested now.
  *
  * @throws the driver's error when the database fails, or when it cannot be known whether the report was taken
  */
@@ -61,20 +61,22 @@ export async function reportStatus(
     'current.checkedAt': now,
   };
   // The client leaves out what is undefined (mongo.ts, ignoreUndefined).
-  const reported = await updateOnce(deps.servers, serverId, lastReport, fields);
-  if (reported.kind === 'accepted') {
-    await keepSample(deps, {
-      at: now,
-      serverId,
-      source: 'report',
-      seconds: 0,
-      status: 'online',
-      onlinePlayers,
-      maxPlayers,
-      latencyMs: latencyMs ?? null,
-    });
-  }
-  return reported;
+  const updated = await updateOnce(deps.servers, serverId, lastReport, fields);
+  if (updated.kind === 'refused') return updated;
+  await keepSample(deps, {
+    at: now,
+    serverId,
+    source: 'report',
+    seconds: 0,
+    status: 'online',
+    onlinePlayers,
+    maxPlayers,
+    latencyMs: latencyMs ?? null,
+  });
+  const { previousAt } = updated;
+  const returned = !previousAt || after(previousAt, REPORT_STANDS_MS) < now;
+  if (returned) await wakeListener(deps, serverId);
+  return { kind: 'accepted', reportedAt: now };
 }
 
 /**
@@ -86,28 +88,26 @@ async function updateOnce(
   serverId: ObjectId,
   ours: { id: UUID; at: Date },
   fields: Partial<Record<string, unknown>>,
-): Promise<Reported> {
+): Promise<Updated> {
   const windowOpen = {
     $or: [{ lastReport: null }, { 'lastReport.at': { $lte: after(ours.at, -REPORT_INTERVAL_MS) } }],
   };
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      const { matchedCount } = await servers.updateOne(
+      const before = await servers.findOneAndUpdate(
         { _id: serverId, ...windowOpen },
-        {
-          $set: fields,
-          $min: { firstReportAt: ours.at },
-        },
+        { $set: fields, $min: { firstReportAt: ours.at } },
+        { projection: { lastReport: 1 } },
       );
-      if (matchedCount === 1) return { kind: 'accepted', reportedAt: ours.at };
+      if (before) return { kind: 'accepted', previousAt: before.lastReport?.at ?? null };
     } catch (error) {
       if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
     }
     const server = await servers.findOne({ _id: serverId }, { projection: { lastReport: 1 } });
     if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);
     const standing = server.lastReport;
-    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', reportedAt: ours.at };
+    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', previousAt: null };
     if (standing && after(standing.at, REPORT_INTERVAL_MS) > ours.at) {
       return { kind: 'refused', nextAllowedAt: after(standing.at, REPORT_INTERVAL_MS) };
     }

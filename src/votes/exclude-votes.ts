@@ -67,12 +67,13 @@ export async function excludeVotes(
 ): Promise<VoteExclusion> {
   const { reason } = parseInput(reasonSchema, { reason: request.reason });
   const { serverId, since, until, tokenId } = request;
-  if (since >= until) throw new ExclusionError('range-empty', 'No vote is cast before a time and after it.');
+  if (since >= until)
+    throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
   const now = deps.clock.now();
   if (until > now) {
     throw new ExclusionError(
       'range-not-over',
-      'Only votes that were cast can be excluded: it is not over yet.',
+      'The range must end now or earlier: only votes that were cast can be excluded.',
     );
   }
   return underLease(deps, serverId, options, async (lease) => {

@@ -263,7 +263,9 @@ describe('vote resend', () => {
     const delivered = await terminal.run(`vote resend ${slug} ${since} --state delivered`);
     const again = await terminal.run(`vote resend ${slug} ${since} --state delivered --json`);
 
-    expect(none.stdout).toMatch(/^No vote to send again: none is none or failed, cast from 2026-01-01T/);
+    expect(none.stdout).toMatch(
+      /^No vote to send again: there is none in the state none or failed, cast from 2026-01-01T/,
+    );
     expect(delivered.stdout).toMatch(
       /^2 votes in the line again .*\n2 of them may have arrived before, and arrive twice then\.\n$/s,
     );

@@ -252,6 +252,15 @@ it('tests an unreachable vote listener when its server returns, and leaves a pau
   expect(await nextTestAt()).toEqual(clock.now());
   expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
 
+  // Nothing was known of it for hours, though it was online when it was last asked.
+  clock.move(4 * HOUR);
+  await platform.listeners.updateOne(
+    { _id },
+    { $set: { breaker: { ...breaker, nextTestAt: after(clock.now(), HOUR) } } },
+  );
+  await checkServer(bench.deps, await bench.server());
+  expect(await nextTestAt()).toEqual(clock.now());
+
   await platform.listeners.updateOne({ _id }, { $set: { breaker: REACHABLE } });
   await checkServer(bench.deps, await bench.server());
   expect(await nextTestAt()).toBeUndefined();

@@ -66,6 +66,32 @@ it('shows 30 days as hours of the believed source, and of the other one where th
   expect(shown(believed.points[0] as HistoryPoint).slice(0, 2)).toEqual(['02-29T22:00', 99]);
 });
 
+it('leaves no hole in the hours of a server that is long offline and asked hourly', async () => {
+  const platform = await platformAt('2028-03-01T12:30:00Z');
+  const serverId = await listServer(platform);
+  const offline = { status: 'offline', seconds: 3_900 } as const;
+  await insert(platform, [
+    probe(serverId, '2028-03-01T05:55:00Z', offline),
+    probe(serverId, '2028-03-01T05:57:00Z', { status: 'offline', seconds: 0 }),
+    // None between 6 and 7: the next one came 65 minutes later.
+    probe(serverId, '2028-03-01T07:00:00Z', offline),
+    probe(serverId, '2028-03-01T08:05:00Z', { ...offline, seconds: 1_800 }),
+    // Nobody asked for hours.
+    probe(serverId, '2028-03-01T11:50:00Z', offline),
+  ]);
+  const { points } = await historyOf(platform, serverId, '30d');
+  expect(points.map(shown)).toEqual([
+    ['03-01T05:00', null, 0],
+    ['03-01T06:00', null, 0],
+    ['03-01T07:00', null, 0],
+    ['03-01T08:00', null, 0],
+    ['03-01T09:00', null, 'no-data'],
+    ['03-01T10:00', null, 'no-data'],
+    ['03-01T11:00', null, 0],
+    ['03-01T12:00', null, 0],
+  ]);
+});
+
 it('shows all time as days, and thirty of them with what is unknown about them', async () => {
   const platform = await platformAt('2028-03-03T00:10:00Z');
   const serverId = await listServer(platform);

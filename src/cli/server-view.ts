@@ -1,0 +1,101 @@
+import type { WithId } from 'mongodb';
+import type { Server } from '../servers/server.ts';
+import { latencyAt, sourceAt, statusAt } from '../status/current-status.ts';
+import type { VoteFigures } from '../votes/vote-figures.ts';
+import { pairs } from './table.ts';
+import { counted, iso, when } from './words.ts';
+
+/** Everything about a server, for a person. */
+export function serverText(
+  server: WithId<Server>,
+  figures: VoteFigures,
+  now: Date,
+  listener: string | null,
+  tokens: number,
+): string {
+  const { current, daily } = server;
+  return pairs([
+    ['Name', server.name],
+    ['Slug', server.slug],
+    ['Id', server._id.toHexString()],
+    ['Address', addressOf(server)],
+    ['Query port', server.queryPort ?? '-'],
+    ['Game', server.game ?? '-'],
+    ['Country', server.countryCode ?? '-'],
+    ['Premium', server.isPremium ? 'yes' : 'no'],
+    ['Listed', when(server.listedAt, now)],
+    ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
+    ['Rank', server.rankPosition],
+    ['Status', statusText(server, now)],
+    ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
+    ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
+    ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
+    ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
+    ['Version', current.version || '-'],
+    ['Last checked', when(current.checkedAt, now)],
+    ...(server.game ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][]) : []),
+    [
+      'Votes',
+      `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
+    ],
+    ['Listener', listener ?? 'none'],
+    ['Tokens', counted(tokens, 'token')],
+  ]);
+}
+
+/** The status with what is known of its reasons. */
+function statusText(server: WithId<Server>, now: Date): string {
+  const { probe, game } = server;
+  const status = statusAt(server, now);
+  if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
+  if (!game)
+    return `${status}: it has no game, so it is not probed, and it did not report in the last 7 days`;
+  if (status === 'offline') return `offline since ${when(probe.offlineSince, now)}`;
+  return probe.failures > 0 ? `${status}; failed checks in a row: ${probe.failures}` : status;
+}
+
+function milliseconds(now: number | null, average: number | null | undefined): string {
+  const text = (ms: number) => `${decimals(ms)} ms`;
+  if (average == null) return now === null ? '-' : text(now);
+  return `${now === null ? '-' : text(now)}, ${text(average)} on average in 30 days`;
+}
+
+/** At most two places, as the API has them. */
+function decimals(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+/** `play.example.org:25565`; an IPv6 address in brackets. */
+export function addressOf({ address, port }: Server): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** A server as plain values. */
+export function serverJson(server: WithId<Server>, now: Date): Record<string, unknown> {
+  const { current, daily } = server;
+  return {
+    server_id: server._id.toHexString(),
+    slug: server.slug,
+    name: server.name,
+    address: server.address,
+    port: server.port,
+    query_port: server.queryPort ?? null,
+    game: server.game ?? null,
+    country_code: server.countryCode ?? null,
+    is_premium: server.isPremium,
+    listed_at: iso(server.listedAt),
+    removed_at: iso(server.removedAt),
+    rank_position: server.rankPosition,
+    status: statusAt(server, now),
+    online_players: current.onlinePlayers,
+    max_players: current.maxPlayers,
+    latency_ms: latencyAt(server, now),
+    motd: current.motd,
+    server_version: current.version,
+    last_checked_at: iso(current.checkedAt),
+    average_players: daily.averagePlayers,
+    peak_players: daily.peakPlayers,
+    average_latency: daily.averageLatency ?? null,
+    uptime_percentage: daily.uptimePercentage ?? null,
+  };
+}

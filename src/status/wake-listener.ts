@@ -1,0 +1,23 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Listener } from '../delivery/listener.ts';
+import { testUnreachableListener } from '../delivery/test-unreachable.ts';
+import type { Logger } from '../log.ts';
+import type { Producer } from '../queues.ts';
+
+/** What waking a listener works on. */
+export type Waking = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
+
+/** A server has returned: its unreachable vote listener is tested now. Where that fails it is only logged. */
+export async function wakeListener(deps: Waking, serverId: ObjectId): Promise<void> {
+  try {
+    await testUnreachableListener(deps, serverId);
+  } catch (error) {
+    // The listener is tested at its own time.
+    deps.log.warn({
+      event: 'status.listener_not_woken',
+      serverId: serverId.toHexString(),
+      reason: String(error),
+    });
+  }
+}
