@@ -1,6 +1,7 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { isDuplicateKey, isUnknownEnd } from '../src/mongo.ts';
+import { createLogger } from '../src/log.ts';
+import { isDuplicateKey, isUnknownEnd, openMongo } from '../src/mongo.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from './support/fault-proxy.ts';
 import { freshNames } from './support/fresh.ts';
 
@@ -91,4 +92,17 @@ test('a refusal of the database is a known end, and so is a fault of ours', asyn
   expect([isDuplicateKey(refused), isUnknownEnd(refused)]).toEqual([false, false]);
   expect(isUnknownEnd(new TypeError('a fault'))).toBe(false);
   expect(isUnknownEnd('a text')).toBe(false);
+});
+
+test('writes wait for the journal where that is asked for', async () => {
+  const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
+  const written = async (durable: boolean) => {
+    const mongo = await openMongo(proxy.through(freshNames().mongodbUri), log, { durable });
+    onTestFinished(() => mongo.close());
+    const journaled = proxy.holdNext(mongoCommand('insert', 'things', 'j\0'), async () => undefined);
+    const any = mongo.db.collection('things').insertOne({});
+    return Promise.race([journaled.then(() => 'journaled'), any.then(() => 'plain')]);
+  };
+  expect(await written(true)).toBe('journaled');
+  expect(await written(false)).toBe('plain');
 });

@@ -15,7 +15,9 @@ import { counted, iso, when } from './words.ts';
 export function addRankCommands(program: Command): void {
   const rank = program
     .command('rank')
-    .description('compute the ranking now; it is every 10 minutes and when the list changes')
+    .description(
+      'compute the ranking now (votes of 30 days, then probed uptime, then the older listing); it is every 10 minutes and when the list changes',
+    )
     .addHelpText('after', examples('rank', 'rank explain alpha-craft'))
     .action(onPlatform(recompute, { longRun: true }));
 

@@ -80,7 +80,7 @@ describe('import', () => {
     await writeFile(votes, lines([{ server_id: id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' }]));
 
     expect((await terminal.run('import votes --dry-run', votes)).stdout).toBe(
-      '1 line read: 1 can be imported, 0 would be refused.\n',
+      '1 line read: 1 can be imported where they are not there already, 0 would be refused.\n',
     );
     expect(await terminal.platform.votes.countDocuments({ serverId: new ObjectId(id) })).toBe(0);
     expect(await terminal.run('import votes --json', join(folder, 'nowhere'))).toMatchObject({

@@ -39,9 +39,42 @@ describe('server add', () => {
 
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Listed as bravo, with the id [0-9a-f]{24}\.\nNext: .*node src\/cli\.ts token issue bravo\n/,
+      /^Listed as bravo, with the id [0-9a-f]{24}\.\nWithout a game it is not probed.*\nNext: .*node src\/cli\.ts token issue bravo\n/,
     );
     expect(stderr).toBe('');
+  });
+
+  it('says which game was meant, and warns of an address that is not asked', async () => {
+    const ended = await terminal.run(
+      'server add --name Charlie --game bedrock --address 10.0.0.7 --port 19132',
+    );
+
+    expect(ended.stdout).toMatch(
+      /\nIts game is Minecraft: Bedrock Edition \(\w+\)\. .*server check charlie\n/,
+    );
+    expect(ended.stderr).toMatch(
+      /^Warning: 10\.0\.0\.7 is not a public address .*ALLOWED_PRIVATE_RANGES\.\n$/,
+    );
+  });
+
+  it('shows why a server stands as it does', async () => {
+    const { slug, server_id } = await terminal.addServer('Silent');
+    expect((await terminal.run(`server show ${slug}`)).stdout).toMatch(/Status: +unknown: it has no game/);
+    const since = new Date(Date.now() - 60_000);
+    await terminal.platform.servers.updateOne(
+      { _id: new ObjectId(server_id) },
+      {
+        $set: {
+          game: 'minecraft',
+          'probe.status': 'offline',
+          'probe.checkedAt': new Date(),
+          'probe.offlineSince': since,
+        },
+      },
+    );
+    expect((await terminal.run(`server show ${slug}`)).stdout).toMatch(
+      /Status: +offline since .*\(1 minute ago\)\n/,
+    );
   });
 
   it('ends with 1 and one sentence for each fault', async () => {

@@ -26,6 +26,20 @@ const server = (changes: object = {}) => ({
 });
 
 describe('imported servers', () => {
+  it('are refused where an earlier line gives the same slug to another server', async () => {
+    const text = lines(
+      server({ slug: 'same' }),
+      server({ slug: 'same', name: 'Other', connection_port: 25_566 }),
+      server({ slug: 'same' }),
+    );
+    const end = await importServers(text, { skipBad: true });
+
+    expect(end).toMatchObject({ imported: 1, alreadyThere: 1, refused: 1 });
+    expect(end.refusedLines).toEqual([
+      { line: 2, reason: 'an earlier line has the same id or slug: Alpha Craft at play.example.org:25565' },
+    ]);
+  });
+
   it('keep their id, slug, date of listing and owner', async () => {
     const end = await importServers(
       lines(
