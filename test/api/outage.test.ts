@@ -112,7 +112,7 @@ describe('a report whose update loses its connection', () => {
   test('before or after MongoDB had it is taken, once', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
-    const update = mongoCommand('update', 'servers');
+    const update = mongoCommand('findAndModify', 'servers');
     for (const cut of [tallyport.proxy.cutAfterNext(update), tallyport.proxy.cutBeforeNext(update)]) {
       expect((await tallyport.report(server, REPORT)).status).toBe(200);
       await cut;

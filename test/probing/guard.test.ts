@@ -72,7 +72,7 @@ describe('A name', () => {
     expect(probe).toEqual({
       ok: false,
       fault: 'dns-not-found',
-      words: 'play.example.org has no address.',
+      words: 'The host play.example.org has no address.',
     });
   });
 
