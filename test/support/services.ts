@@ -24,9 +24,24 @@ export type TestService = {
 
 type Options = { port?: number; binary?: Binary };
 
+/**
+ * mongod as the product runs it, but that it closes files which nobody used for some seconds: the databases of a
+ * whole run have more files than a process may hold open.
+ */
+const TEST_MONGOD: ServiceKind = {
+  ...MONGOD,
+  args: (dataDir, port) => [
+    ...MONGOD.args(dataDir, port),
+    ...['IdleTime=10', 'ScanInterval=5', 'Minimum=250'].flatMap((parameter) => [
+      '--setParameter',
+      `wiredTigerFileHandleClose${parameter}`,
+    ]),
+  ],
+};
+
 /** Starts a mongod in a fresh folder, on a free port or on `port`. `uri` names no database: add `/name`. */
 export async function startMongod(options: Options = {}): Promise<TestService & { uri: string }> {
-  const service = await start(MONGOD, options.binary ?? inject('mongodBinary'), options.port);
+  const service = await start(TEST_MONGOD, options.binary ?? inject('mongodBinary'), options.port);
   return { ...service, uri: MONGOD.address(service.port) };
 }
 
