@@ -11,13 +11,13 @@ import { failedProbe, QueryError } from './query-fault.ts';
 import { QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
 
-/** One query, name look-up included, waiting for a place not (probing.md). */
+/** One query, name look-up included, waiting for a place not. */
 const QUERY_MS = 5_000;
 
 /** One UDP request, its repetition included. */
 const DATAGRAM_MS = 2_000;
 
-/** UDP queries at once: beyond, answers get lost in this machine (probing.md, 5). */
+/** UDP queries at once: beyond, answers get lost in this machine. */
 const UDP_AT_ONCE = 128;
 
 /** What is told to whatever a protocol leaves waiting. One for all: making an error of its own is slow. */

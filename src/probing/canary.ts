@@ -44,7 +44,7 @@ function requireGame(game: string): void {
   }
 }
 
-/** More than half of the servers last seen online fail within a minute: then it is not they (probing.md, canary). */
+/** More than half of the servers last seen online fail within a minute: then it is not they. */
 const WINDOW_MS = MINUTE;
 
 /** With fewer failing servers in a minute, they may well be down themselves. */

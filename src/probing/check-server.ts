@@ -28,7 +28,7 @@ export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'no-game' };
 
-/** What may be the network's mood and not the server's state: asked once more at once (probing.md, 3). */
+/** What may be the network's mood and not the server's state: asked once more at once. */
 const ASKED_AGAIN: ReadonlySet<ProbeFault> = new Set(['answer-broken', 'closed']);
 
 /** We refuse to ask: that says nothing of the server. */

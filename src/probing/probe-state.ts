@@ -3,7 +3,7 @@ import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
 import type { ProbeState } from '../servers/server.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 
-/** Failures in a row that make a server offline, one of them so long after the first (probing.md, rules). */
+/** Failures in a row that make a server offline, one of them so long after the first. */
 const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 

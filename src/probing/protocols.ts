@@ -19,7 +19,7 @@ export function transportOf(protocol: string): Transport {
 }
 
 /**
- * gamedig's type `minecraft` asks for three protocols at once and waits for all of them (probing.md, 1 and 7):
+ * gamedig's type `minecraft` asks for three protocols at once and waits for all of them:
  * the listing knows which of them it is.
  */
 const EXACT: Record<string, string> = { minecraft: 'minecraftvanilla', mbe: 'minecraftbedrock' };

@@ -7,7 +7,7 @@ const MOST_BYTES = 256 * 1_024;
 /** Bytes handed to a parser, counted anew each time: a far end that drips must not keep it busy. */
 const MOST_PARSED = 128 * MOST_BYTES;
 
-/** How long an answer that cannot be read may yet be completed by a late segment (probing.md, 3). */
+/** How long an answer that cannot be read may yet be completed by a late segment. */
 const LATE_SEGMENT_MS = 1_000;
 
 /**

@@ -29,8 +29,8 @@ export type Exchange = {
 
 /**
  * One query's UDP socket, connected: only the asked address and port are heard, and the far machine's "nothing
- * listens here" (ICMP) reaches us. Every socket is one query's own, so a busy process loses no answers
- * (probing.md, 5), and none of another query is taken for ours.
+ * listens here" (ICMP) reaches us. Every socket is one query's own, so a busy process loses no answers,
+ * and none of another query is taken for ours.
  */
 export class UdpConnection {
   readonly #socket: Socket;
