@@ -5,7 +5,7 @@ import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { answerClientError, answerExpectations } from './api/connection-errors.ts';
-import { answerError, BODY_LIMIT, exitForErrors } from './api/errors.ts';
+import { answerError, BODY_LIMIT } from './api/errors.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { boundConnections } from './api/pipelining.ts';
 import { parseQuery } from './api/query-string.ts';
@@ -17,8 +17,10 @@ import { SECOND } from './clock.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { type Metrics, measureRequests } from './metrics.ts';
 import type { Platform } from './platform.ts';
+import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
-import { operatorDesk } from './site/operator/operator-desk.ts';
+import { exitForPeople } from './site/error-pages.ts';
+import { nameSite, site } from './site/site.ts';
 
 /** What the web process adds to the platform. */
 export type WebParts = {
@@ -40,7 +42,9 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerExpectations(app.server);
   boundConnections(app.server);
 
-  exitForErrors(app);
+  const assets = await loadAssets();
+  nameSite(app, config, assets);
+  exitForPeople(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   measureRequests(app, parts.metrics);
@@ -63,7 +67,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   });
   await app.register(openApiDocument, base);
   await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
-  await app.register(operatorDesk, { prefix: `${config.basePath}/operator`, sources: platform });
+  await app.register(site, { ...base, platform, assets });
   return app;
 }
 

@@ -1,7 +1,17 @@
 import type { Collection, Db } from 'mongodb';
 import type { Schema } from 'mongoose';
+import {
+  credentialSchema,
+  type Person,
+  personSchema,
+  type SignInSession,
+  sessionSchema,
+  twoFactorSchema,
+  verificationSchema,
+} from './accounts/person.ts';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
+import { type RateLimit, rateLimitSchema } from './limits/rate-limit.ts';
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from './periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from './ranking/rank-snapshot.ts';
@@ -32,6 +42,12 @@ export const SCHEMAS: Schema[] = [
   reviewSchema,
   reviewListSchema,
   auditEntrySchema,
+  rateLimitSchema,
+  personSchema,
+  sessionSchema,
+  credentialSchema,
+  verificationSchema,
+  twoFactorSchema,
 ];
 
 /** The collections that features work on, each under the name by which features ask for it. */
@@ -51,6 +67,9 @@ export type Collections = {
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
+  rateLimits: Collection<RateLimit>;
+  people: Collection<Person>;
+  sessions: Collection<SignInSession>;
 };
 
 export function bindCollections(db: Db): Collections {
@@ -70,5 +89,8 @@ export function bindCollections(db: Db): Collections {
     reviews: db.collection('reviews'),
     reviewLists: db.collection('review_lists'),
     auditLog: db.collection('audit_log'),
+    rateLimits: db.collection('rate_limits'),
+    people: db.collection('people'),
+    sessions: db.collection('sessions'),
   };
 }

@@ -133,6 +133,18 @@ export const durations = z.string().transform((value, context) =>
   }),
 );
 
-export const scryptHash = z
+/** A mail server: `smtp://user:password@mail.example.org:587`, or `smtps://` where TLS begins at once. */
+export const smtpUrl = z
   .string()
-  .regex(/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+$/, 'must be made by the command `operator hash-password`');
+  .refine(
+    (value) => /^smtps?:$/.test(URL.parse(value)?.protocol ?? '') && URL.parse(value)?.hostname !== '',
+    'must be smtp://user:password@host:587 or smtps://user:password@host:465',
+  );
+
+/** Whom mail comes from: `votes@example.org` or `Tallyport <votes@example.org>`. */
+export const mailAddress = z
+  .string()
+  .regex(
+    /^([^<>\r\n]+<)?[^\s<>@]+@[^\s<>@]+>?$/,
+    'must be an address such as votes@example.org or Tallyport <votes@example.org>',
+  );

@@ -8,13 +8,14 @@ import {
   cidrList,
   durations,
   listenHost,
+  mailAddress,
   mongoUri,
   oneOf,
   port,
   publicUrl,
   redisUrl,
-  scryptHash,
   secretKey,
+  smtpUrl,
   trustProxy,
   wholeNumber,
 } from './config-values.ts';
@@ -61,7 +62,11 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
-  OPERATOR_PASSWORD_HASH: scryptHash.optional(),
+  OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailAddress.optional(),
+  DISCORD_CLIENT_ID: z.string().optional(),
+  DISCORD_CLIENT_SECRET: z.string().optional(),
   QUEUE_PREFIX: z
     .string()
     .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
@@ -125,6 +130,14 @@ function crossFaults(env: Environment): string[] {
         'SECRET_KEY is missing: make one with `openssl rand -base64 32` and keep it, it encrypts the listener keys',
       );
   }
+  if (env.SMTP_URL && !env.MAIL_FROM) {
+    faults.push(
+      'MAIL_FROM is missing: SMTP_URL is set, and mail needs a sender such as Tallyport <votes@example.org>',
+    );
+  }
+  if (Boolean(env.DISCORD_CLIENT_ID) !== Boolean(env.DISCORD_CLIENT_SECRET)) {
+    faults.push('DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET belong together: set both or neither');
+  }
   const shortest = 4 * env.LISTENER_TIMEOUT_MS + 2 * SECOND;
   if (env.LEASE_MS < shortest) {
     faults.push(
@@ -180,7 +193,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
     for (const { path, message } of parsed.error.issues) {
       const name = String(path[0]);
       if (faults.has(name)) continue;
-      const shown = /SECRET|HASH|URI|REDIS_URL/.test(name) ? '' : ` («${given[name]}»)`;
+      const shown = /SECRET|URI|REDIS_URL|SMTP_URL/.test(name) ? '' : ` («${given[name]}»)`;
       // A message about one part of a list names that part itself.
       faults.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
     }

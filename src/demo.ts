@@ -6,6 +6,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { emitKeypressEvents } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
+import { hashPassword } from './accounts/password.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { SECOND } from './clock.ts';
@@ -17,7 +18,6 @@ import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from './sampl
 import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
 import { VotifierListener } from './sample/votifier-listener.ts';
 import { watchVotes } from './sample/watch-votes.ts';
-import { hashPassword } from './site/operator/password.ts';
 
 /** How long the listener stays away when it is asked to. */
 const AWAY_MS = 20 * SECOND;

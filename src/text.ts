@@ -24,3 +24,15 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .refine((value) => codePoints(value) <= max, { error: `must have at most ${max} characters` })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
+
+/** A line of text that people see, trimmed. */
+export function shownText(maximum: number) {
+  return z
+    .string({ error: 'must be text' })
+    .transform((value) => value.trim())
+    .pipe(text({ min: 1, max: maximum }))
+    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
+      error: 'must have no line breaks and no other control characters',
+    })
+    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
+}

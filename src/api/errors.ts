@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { DeadlineError } from '../deadline.ts';
 import { isUnknownEnd } from '../mongo.ts';
@@ -60,8 +60,8 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   },
 };
 
-/** The one place where an error becomes an answer. */
-function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
+/** The one place where an error becomes an answer, of the API or of the site. */
+export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
     return { status: 400, sentence: describeFaults(error, request) };
@@ -113,12 +113,12 @@ export function sendRefusal(
 /** Answers any error of any route or of Fastify itself; a fault of ours is logged, and its text stays here. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
-  if (refusal.status === 500) request.log.error({ event: 'request.failed', err: error });
-  else if (refusal.status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });
+  noteFault(request, error, refusal);
   void sendRefusal(reply, refusal);
 }
 
-/** Makes `answerError` the exit of every route registered later. */
-export function exitForErrors(app: FastifyInstance): void {
-  app.setErrorHandler(answerError);
+/** What an operator is to know of a refusal: our own faults, and that something does not answer. */
+export function noteFault(request: FastifyRequest, error: Error, { status }: Refusal): void {
+  if (status === 500) request.log.error({ event: 'request.failed', err: error });
+  else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { hashPassword } from '../site/operator/password.ts';
+import { hashPassword } from '../accounts/password.ts';
 import { examples, give } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { readSecret } from './prompt.ts';

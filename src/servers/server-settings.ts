@@ -1,19 +1,7 @@
 import { z } from 'zod';
 import { hostSchema } from '../input.ts';
 import { GameError, gameOf } from '../probing/games.ts';
-import { text } from '../text.ts';
-
-/** A line of text that people see, trimmed. */
-function shownText(maximum: number) {
-  return z
-    .string({ error: 'must be text' })
-    .transform((value) => value.trim())
-    .pipe(text({ min: 1, max: maximum }))
-    .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: 'must have no line breaks and no other control characters',
-    })
-    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
-}
+import { shownText } from '../text.ts';
 
 const portRule = 'must be a whole number, 1 to 65535';
 const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, { error: portRule });

@@ -85,6 +85,8 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
+  /** The person it belongs to; absent for one that an operator listed for nobody. */
+  ownerId: { type: Schema.Types.ObjectId },
   /** Whom an imported server belongs to, until somebody signs in with this address. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
@@ -104,6 +106,8 @@ const serverDefinition = {
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
 serverSchema.index({ rankPosition: 1 });
+serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
+serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // Of the servers that can be probed only: the others would be due for ever, and read in every round.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },

@@ -34,8 +34,6 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
   app.get('/docs/tallyport.svg', { schema: { hide: true } }, async (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   );
-  // Until the listing has pages of its own, its address leads here.
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(`${app.prefix}/docs`));
   app.addHook('onRequest', async (request, reply) => {
     // It builds an address out of the Host header, and would fail on one that is none.
     if (URL.canParse(`http://${request.hostname}`)) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { verifyPassword } from '../../src/accounts/password.ts';
 import { ownEnvironment } from '../../src/config.ts';
-import { verifyPassword } from '../../src/site/operator/password.ts';
 import { tallyport } from './tallyport.ts';
 
 /** Nobody listens there: what these tests run must fail or end before it matters. */

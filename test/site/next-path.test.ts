@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { nextPath } from '../../src/site/operator/next-path.ts';
+import { nextPath } from '../../src/site/next-path.ts';
+
+const HOME = '/dashboard';
 
 test.each([
   ['/operator/queues', '/operator/queues'],
@@ -7,9 +9,9 @@ test.each([
     '/operator/queues/queue/forward-votes?status=delayed',
     '/operator/queues/queue/forward-votes?status=delayed',
   ],
-  ['/operator', '/operator'],
+  ['/dashboard', '/dashboard'],
 ])('%s is followed', (next, path) => {
-  expect(nextPath(next, '/operator')).toBe(path);
+  expect(nextPath(next, '', HOME)).toBe(path);
 });
 
 test.each([
@@ -18,19 +20,26 @@ test.each([
   '/\\elsewhere.example/operator',
   '\\\\elsewhere.example/operator',
   '/\t/elsewhere.example/operator',
+  '/.//elsewhere.example/operator',
   'javascript:alert(1)',
-  '/operator/../elsewhere',
-  '/operatorelsewhere',
-  '/api/v1/servers',
   'http://nowhere.invalid:1/operator',
   '',
   undefined,
   ['/operator/queues'],
-])('%j leads to the desk', (next) => {
-  expect(nextPath(next, '/operator')).toBe('/operator');
+])('%j leads home', (next) => {
+  expect(nextPath(next, '', HOME)).toBe(HOME);
 });
 
-test('under a base path the desk stands under it', () => {
-  expect(nextPath('/listing/operator/queues', '/listing/operator')).toBe('/listing/operator/queues');
-  expect(nextPath('/operator/queues', '/listing/operator')).toBe('/listing/operator');
+test.each([
+  '/operator/queues',
+  '/listing/../operator',
+  '/listingoperator',
+])('under a base path %s is outside', (next) => {
+  expect(nextPath(next, '/listing', '/listing/dashboard')).toBe('/listing/dashboard');
+});
+
+test('under a base path what stands under it is followed', () => {
+  expect(nextPath('/listing/operator/queues', '/listing', '/listing/dashboard')).toBe(
+    '/listing/operator/queues',
+  );
 });

@@ -10,7 +10,7 @@ import type { DeliveryState } from '../../src/votes/vote.ts';
 import { forwardVotes } from '../../workers/forward-votes.ts';
 import { runRelay } from '../../workers/relay.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { OWN_ORIGIN, operatorEnv, signedIn, type WebApp, webAppOn } from './web-app.ts';
+import { OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
 /** One press: `:jobId` is pressed for every job there is. */
@@ -191,7 +191,7 @@ async function arrivals({ platform, listener, serverId }: DeliveryBench, names: 
 }
 
 test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
-  const bench = await deliveryBench(await operatorEnv());
+  const bench = await deliveryBench({});
   const web = await webAppOn(bench.platform);
   const headers = await operator(web);
   const names = await castVotes(bench);
@@ -203,7 +203,7 @@ test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => 
 }, 40_000);
 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
-  const bench = await deliveryBench(await operatorEnv());
+  const bench = await deliveryBench({});
   const web = await webAppOn(bench.platform);
   const headers = await operator(web);
   bench.listener.behaviour = { answerDelayMs: 100 };

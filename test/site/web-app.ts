@@ -1,26 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
+import { createAuth } from '../../src/accounts/auth.ts';
+import type { Role } from '../../src/accounts/person.ts';
 import { buildApp } from '../../src/app.ts';
 import { watchReadiness } from '../../src/health.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { Platform } from '../../src/platform.ts';
-import { hashPassword } from '../../src/site/operator/password.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { testConfig, testPlatform } from '../support/test-platform.ts';
 
+/** Everybody's password. */
 export const PASSWORD = 'three ships in the bay';
-
-const passwordHash = hashPassword(PASSWORD);
 
 export type WebApp = { app: FastifyInstance; platform: Platform };
 
-/** What an operator sets for `PASSWORD` to open the desk. */
-export async function operatorEnv(): Promise<{ OPERATOR_PASSWORD_HASH: string }> {
-  return { OPERATOR_PASSWORD_HASH: await passwordHash };
-}
-
-/** The web application with an operator's password set; closed when the test ends. */
+/** The web application on a database of its own; closed when the test ends. */
 export async function webApp(env: Record<string, string> = {}): Promise<WebApp> {
-  return webAppOn(await testPlatform({ ...(await operatorEnv()), ...env }));
+  return webAppOn(await testPlatform(env));
 }
 
 /** The web application on a platform that is open already; closed when the test ends. */
@@ -35,32 +33,86 @@ export async function webAppOn(platform: Platform): Promise<WebApp> {
   return { app, platform };
 }
 
+/** A web application that the tests of a file share; whoever opens it closes it. */
+export async function openWebApp(
+  env: Record<string, string> = {},
+): Promise<WebApp & { close(): Promise<void> }> {
+  const platform = await openPlatform(testConfig(env), 'test');
+  await migrateDatabase(platform.mongo.db);
+  const stopping = new AbortController().signal;
+  const readiness = watchReadiness(platform, stopping);
+  const app = await buildApp(platform, { metrics: createMetrics(platform), readiness, stopping });
+  return {
+    app,
+    platform,
+    async close() {
+      await app.close();
+      await platform.close();
+    },
+  };
+}
+
 /** What a browser sends with a form of a page of ours. */
 export const OWN_ORIGIN = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' };
 
-/** Sends the sign-in form as a browser does. */
-export function sendPassword(
+/** Sends a form as a browser does. */
+export function sendForm(
   { app, platform }: WebApp,
-  password: string,
-  { next, headers }: { next?: string; headers?: Record<string, string> } = {},
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
 ) {
   return app.inject({
     method: 'POST',
-    url: `${platform.config.basePath}/operator/sign-in`,
+    url: `${platform.config.basePath}${path}`,
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'text/html',
       ...OWN_ORIGIN,
       ...headers,
     },
-    payload: new URLSearchParams({ password, ...(next ? { next } : {}) }).toString(),
+    payload: new URLSearchParams(fields).toString(),
   });
 }
 
-/** Signs in, and returns the header that tells who one is. */
+/** Asks for a page as a browser does. */
+export function getPage({ app, platform }: WebApp, path: string, headers: Record<string, string> = {}) {
+  return app.inject({
+    url: `${platform.config.basePath}${path}`,
+    headers: { accept: 'text/html', ...headers },
+  });
+}
+
+/** Somebody who is signed in: the header that tells so. */
+export type SignedInPerson = { personId: ObjectId; email: string; headers: { cookie: string } };
+
+/** Makes a person of `role` and signs them in. An operator has a second factor, unless `twoFactor` is false. */
+export async function signedInAs(
+  { platform }: WebApp,
+  role: Role,
+  { twoFactor = true, email = `${role}-${randomUUID()}@example.org` } = {},
+): Promise<SignedInPerson> {
+  const auth = createAuth(
+    { ...platform, config: { ...platform.config, SMTP_URL: undefined } },
+    async () => {},
+  );
+  const { headers, response } = await auth.api.signUpEmail({
+    body: { name: role === 'owner' ? 'Olivia Owner' : 'Oscar Operator', email, password: PASSWORD },
+    returnHeaders: true,
+  });
+  const personId = new ObjectId(response.user.id);
+  await platform.people.updateOne(
+    { _id: personId },
+    { $set: { role, emailVerified: true, twoFactorEnabled: role === 'operator' && twoFactor } },
+  );
+  const cookie = headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return { personId, email, headers: { cookie } };
+}
+
+/** Signs an operator in, and returns the header that tells who one is. */
 export async function signedIn(web: WebApp): Promise<{ cookie: string }> {
-  const answer = await sendPassword(web, PASSWORD);
-  const [cookie] = answer.cookies;
-  if (!cookie) throw new Error(`not signed in: ${answer.statusCode}`);
-  return { cookie: `${cookie.name}=${encodeURIComponent(cookie.value)}` };
+  return (await signedInAs(web, 'operator')).headers;
 }

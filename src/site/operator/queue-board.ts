@@ -38,18 +38,21 @@ const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*
  */
 export async function queueBoard(
   app: FastifyInstance,
-  { sources, deskPath }: { sources: Sources; deskPath: string },
+  { platform: sources }: { platform: Sources },
 ): Promise<void> {
+  const { site } = app;
+  const icon = site.asset('tallyport.svg');
   const board = new FastifyAdapter();
+  app.accessOfAll = 'operator';
   createBullBoard({
     serverAdapter: board,
     queues: QUEUE_NAMES.map((name) => boardQueue(sources, name)),
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
-        boardLogo: { path: `${deskPath}/tallyport.svg`, width: 28, height: 28 },
-        favIcon: { default: `${deskPath}/tallyport.svg`, alternative: `${deskPath}/tallyport.svg` },
-        miscLinks: [{ text: 'Operator desk', url: deskPath }],
+        boardLogo: { path: icon, width: 28, height: 28 },
+        favIcon: { default: icon, alternative: icon },
+        miscLinks: [{ text: 'Operator desk', url: `${site.base}/operator` }],
         hideDocsLink: true,
         theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },
       },

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { hashPassword, verifyPassword } from '../../src/site/operator/password.ts';
+import { hashPassword, verifyPassword } from '../../src/accounts/password.ts';
 
 test('a password is recognised, and no other', async () => {
   const stored = await hashPassword('three ships in the bay');
@@ -9,10 +8,9 @@ test('a password is recognised, and no other', async () => {
   expect(await verifyPassword('', stored)).toBe(false);
 });
 
-test('the same password makes another hash each time, in the form that the configuration takes', async () => {
+test('the same password makes another hash each time', async () => {
   const [first, second] = await Promise.all([hashPassword('a'), hashPassword('a')]);
   expect(first).not.toBe(second);
-  expect(loadConfig({ OPERATOR_PASSWORD_HASH: first }).OPERATOR_PASSWORD_HASH).toBe(first);
 });
 
 test('an accent typed as one character or as two is the same password', async () => {

@@ -1,0 +1,38 @@
+import { ObjectId } from 'mongodb';
+import type { Auth } from './auth.ts';
+import type { Person } from './person.ts';
+
+/** Who sent a request, and by which session. */
+export type SignedIn = {
+  person: Person;
+  session: { id: ObjectId; token: string; createdAt: Date; expiresAt: Date };
+};
+
+/**
+ * Whom the cookies in `headers` belong to.
+ *
+ * @returns null for a stranger and for a suspended person; `cookies` are to be sent with the answer
+ */
+export async function whoIs(
+  auth: Auth,
+  headers: Headers,
+): Promise<{ signedIn: SignedIn | null; cookies: string[] }> {
+  const found = await auth.api.getSession({ headers, returnHeaders: true });
+  const cookies = found.headers.getSetCookie();
+  if (!found.response) return { signedIn: null, cookies };
+  const { user, session } = found.response;
+  if (user.suspendedAt) return { signedIn: null, cookies };
+  const { id, ...rest } = user;
+  return {
+    signedIn: {
+      person: { ...rest, _id: new ObjectId(id) } as Person,
+      session: {
+        id: new ObjectId(session.id),
+        token: session.token,
+        createdAt: session.createdAt,
+        expiresAt: session.expiresAt,
+      },
+    },
+    cookies,
+  };
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Collection } from 'mongodb';
+import { type Clock, MINUTE } from '../clock.ts';
+import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+
+/** Enough for somebody who mistypes, far too few for somebody who guesses. */
+const BY_EMAIL: Allowance = { times: 10, windowMs: 10 * MINUTE };
+/** Many people may share one address. */
+const BY_ADDRESS: Allowance = { times: 30, windowMs: 10 * MINUTE };
+
+type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
+
+/** Who tries: the e-mail address that was typed, and the network address it came from. */
+export type Try = { email: string; address: string };
+
+function keysOf({ email, address }: Try): { email: string; address: string } {
+  // Hashed: what people type there by mistake is not kept.
+  const hash = createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
+  return { email: `sign-in:email:${hash}`, address: `sign-in:address:${address}` };
+}
+
+/**
+ * Counts one try to sign in, on all web processes together.
+ *
+ * @returns null when it may go on; else when the next try may
+ */
+export async function countTry(limits: Limits, who: Try): Promise<Date | null> {
+  const keys = keysOf(who);
+  return (await takeTurn(limits, keys.address, BY_ADDRESS)) ?? (await takeTurn(limits, keys.email, BY_EMAIL));
+}
+
+/** A try that succeeded does not count. */
+export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
+  const keys = keysOf(who);
+  await Promise.all([giveBackTurn(limits, keys.address), giveBackTurn(limits, keys.email)]);
+}

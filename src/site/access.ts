@@ -1,0 +1,134 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ObjectId, type WithId } from 'mongodb';
+import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
+import { type SignedIn, whoIs } from '../accounts/sessions.ts';
+import { HOUR } from '../clock.ts';
+import type { Platform } from '../platform.ts';
+import type { Server } from '../servers/server.ts';
+import { PageError } from './error-pages.ts';
+import { wantsPage } from './wants-page.ts';
+
+/**
+ * Who may use a route of the site:
+ * - `anyone`;
+ * - `person`: whoever is signed in;
+ * - `owner`: whoever owns the server that `:serverId` names, and operators;
+ * - `operator`: an operator with a second factor.
+ */
+export type Access = 'anyone' | 'person' | 'owner' | 'operator';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyInstance {
+    /** Whom the routes of a scope are for that do not say it themselves, because others wrote them. */
+    accessOfAll: Access | undefined;
+  }
+  interface FastifyRequest {
+    /** Who sent the request; null for a stranger. */
+    signedIn: SignedIn | null;
+    /** The server that an `owner` route is about. */
+    ownServer: WithId<Server> | null;
+  }
+}
+
+/** An operator signs in at least this often. */
+export const OPERATOR_SESSION_MS = 12 * HOUR;
+
+export type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
+
+/**
+ * Puts a lock before every route registered later in `app`: a route says in its `config.access` whom it is for,
+ * and one that says nothing stops the start.
+ */
+export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: Auth): void {
+  app.decorateRequest('signedIn', null);
+  app.decorateRequest('ownServer', null);
+  app.decorate('accessOfAll', undefined);
+  app.addHook('onRoute', function (route) {
+    const { url, method, config } = route;
+    const access = config?.access ?? this.accessOfAll;
+    if (access === undefined) throw new Error(`${method} ${url} does not say whom it is for`);
+    route.config = { ...config, access };
+    for (const one of [method].flat()) app.site.routes.push({ method: one, url, access });
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    const { access } = request.routeOptions.config;
+    if (access === undefined) return;
+    const { signedIn, cookies } = await whoIs(auth, signInHeaders(request));
+    for (const cookie of cookies) reply.header('set-cookie', cookie);
+    request.signedIn = signedIn;
+    if (access === 'anyone') return;
+    if (!signedIn) return askToSignIn(request, reply);
+    if (access === 'operator') return refuseUnlessOperator(sources, request, reply, signedIn);
+    if (access === 'owner') request.ownServer = await ownServerOf(sources, request, signedIn);
+  });
+}
+
+/** A request's headers as the sign-in library reads them. */
+export function signInHeaders(request: FastifyRequest): Headers {
+  const headers = new Headers({ [ADDRESS_HEADER]: request.ip });
+  for (const name of ['cookie', 'user-agent'] as const) {
+    const value = request.headers[name];
+    if (value) headers.set(name, value);
+  }
+  return headers;
+}
+
+/** Who is signed in, on a route that strangers do not reach. */
+export function personOf(request: FastifyRequest): SignedIn['person'] {
+  if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
+  return request.signedIn.person;
+}
+
+/** The server that an `owner` route is about. */
+export function serverOf(request: FastifyRequest): WithId<Server> {
+  if (!request.ownServer) throw new Error('no server on a route that is not for owners');
+  return request.ownServer;
+}
+
+function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
+  const { base } = request.server.site;
+  if (!wantsPage(request)) throw new PageError(401, `Sign in at ${base}/sign-in first.`);
+  const next = request.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
+  return reply.redirect(`${base}/sign-in${next}`, 303);
+}
+
+function refuseUnlessOperator(
+  { config, clock }: AccessSources,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { person, session }: SignedIn,
+) {
+  // Nothing tells an owner what the desk has.
+  if (person.role !== 'operator') throw new PageError(404, 'There is no such page.');
+  if (clock.now().getTime() - session.createdAt.getTime() > OPERATOR_SESSION_MS) {
+    return askToSignIn(request, reply);
+  }
+  if (config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled) {
+    const { base } = request.server.site;
+    if (!wantsPage(request)) throw new PageError(403, `Set up a second factor at ${base}/account first.`);
+    return reply.redirect(`${base}/account/two-factor`, 303);
+  }
+  return undefined;
+}
+
+async function ownServerOf(
+  { servers, config, clock }: AccessSources,
+  request: FastifyRequest,
+  { person, session }: SignedIn,
+): Promise<WithId<Server>> {
+  const { serverId = '' } = request.params as { serverId?: string };
+  const missing = new PageError(404, 'You have no such server.');
+  if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
+  const server = await servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
+  if (!server) throw missing;
+  const isOwn = server.ownerId?.equals(person._id) ?? false;
+  const isOperator =
+    person.role === 'operator' &&
+    clock.now().getTime() - session.createdAt.getTime() <= OPERATOR_SESSION_MS &&
+    (config.OPERATOR_TWO_FACTOR === 'optional' || person.twoFactorEnabled);
+  if (!isOwn && !isOperator) throw missing;
+  return server;
+}

@@ -1,0 +1,153 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { nextPath } from '../next-path.ts';
+import { PAGE } from '../page-route.ts';
+import { notice, textField } from '../parts.ts';
+import type { AccountSources } from './account-pages.ts';
+import { giveCookies, refusalCode } from './library.ts';
+
+const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
+
+const signInForm = z.object({
+  email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'That is too long for an address.'),
+  password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),
+  next: z.string().max(2_048).optional(),
+});
+
+const codeForm = z.object({
+  code: z
+    .string()
+    .transform((value) => value.replace(/\s/g, ''))
+    .pipe(z.string().min(1, 'Enter the code.').max(32, 'That is too long for a code.')),
+  next: z.string().max(2_048).optional(),
+});
+
+const SAYS = {
+  'signed-out': 'You are signed out.',
+  'password-set': 'Your password is set. Sign in with it.',
+};
+
+/** What the library refuses a sign-in with, in words; what is not here is a wrong address or password. */
+const REFUSALS: Record<string, string> = {
+  SUSPENDED: 'This account is suspended. Ask the operator of this listing.',
+  EMAIL_NOT_VERIFIED: 'Your address is not confirmed yet. We have sent you the link once more.',
+};
+
+/** `/sign-in`, with the second step for those who have a second factor, and `/sign-out`. */
+export function signInPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
+
+  app.get('/sign-in', ANYONE, async (request, reply) => {
+    const { next } = request.query as { next?: unknown };
+    if (request.signedIn && next === undefined) return reply.redirect(`${base}/dashboard`, 303);
+    return sendPage(request, reply, signInPage(base, inside(next), UNTOUCHED));
+  });
+
+  app.post('/sign-in', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(signInForm, request);
+    const next = inside(typed.values.next);
+    if (!data) return sendPage(request, reply, signInPage(base, next, typed), 400);
+    const who = { email: data.email, address: request.ip };
+    await refuseTooMany(who);
+    try {
+      const { headers, response } = await auth.api.signInEmail({
+        body: { email: data.email, password: data.password },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      giveCookies(reply, headers);
+      if ('twoFactorRedirect' in response) {
+        return reply.redirect(`${base}/sign-in/code?next=${encodeURIComponent(next)}`, 303);
+      }
+      await forgiveTry(platform, who);
+      request.log.info({ event: 'account.signed_in', personId: response.user.id });
+      return reply.redirect(next, 303);
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
+      const sentence = REFUSALS[code] ?? 'There is no account with this address and password.';
+      return sendPage(request, reply, signInPage(base, next, withFault(typed, sentence)), 401);
+    }
+  });
+
+  app.get('/sign-in/code', ANYONE, async (request, reply) => {
+    const { next } = request.query as { next?: unknown };
+    return sendPage(request, reply, codePage(base, inside(next), UNTOUCHED));
+  });
+
+  app.post('/sign-in/code', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(codeForm, request);
+    const next = inside(typed.values.next);
+    if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
+    await refuseTooMany({ email: 'second factor', address: `code:${request.ip}` });
+    try {
+      const asked = {
+        body: { code: data.code },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      } as const;
+      // Six digits are the app's; anything else is one of the codes kept for the day the phone is lost.
+      const { headers } = /^\d{6}$/.test(data.code)
+        ? await auth.api.verifyTOTP(asked)
+        : await auth.api.verifyBackupCode(asked);
+      giveCookies(reply, headers);
+      return reply.redirect(next, 303);
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.code_refused', address: request.ip, code });
+      if (code === 'INVALID_TWO_FACTOR_COOKIE') return reply.redirect(`${base}/sign-in`, 303);
+      const page = codePage(base, next, withFault(typed, 'That code is not right, or it is too old.'));
+      return sendPage(request, reply, page, 401);
+    }
+  });
+
+  app.post('/sign-out', ANYONE, async (request, reply) => {
+    const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
+    giveCookies(reply, headers);
+    return reply.redirect(`${base}/sign-in?done=signed-out`, 303);
+  });
+
+  async function refuseTooMany(who: { email: string; address: string }): Promise<void> {
+    const retryAt = await countTry(platform, who);
+    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+  }
+}
+
+function signInPage(base: string, next: string, { values, faults }: Typed): Page {
+  return {
+    title: 'Sign in',
+    width: 'narrow',
+    says: SAYS,
+    body: html`<h1>Sign in</h1>
+      ${faults.form ? notice('bad', faults.form) : ''}
+      <form method="post" action="${base}/sign-in" class="card stack">
+        <input type="hidden" name="next" value="${next}" />
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', fault: faults.email })}
+        ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, fault: faults.password })}
+        <button type="submit">Sign in</button>
+        <p><a href="${base}/forgot-password">Forgot your password?</a></p>
+      </form>
+      <p>New here? <a href="${base}/sign-up">Sign up</a> to list a server.</p>`,
+  };
+}
+
+function codePage(base: string, next: string, { faults }: Typed): Page {
+  return {
+    title: 'Second factor',
+    width: 'narrow',
+    body: html`<h1>Second factor</h1>
+      ${faults.form ? notice('bad', faults.form) : ''}
+      <form method="post" action="${base}/sign-in/code" class="card stack">
+        <input type="hidden" name="next" value="${next}" />
+        ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, fault: faults.code, hint: 'Six digits from your authenticator app, or one of your backup codes.' })}
+        <button type="submit">Go on</button>
+      </form>`,
+  };
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+
+const require = createRequire(import.meta.url);
+const here = (file: string) => new URL(file, import.meta.url);
+
+/** Every file that a page may load: all of them come from this server. */
+const FILES = [
+  { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
+  { name: 'page.js', file: here('./scripts/page.js'), type: 'text/javascript; charset=utf-8' },
+  {
+    name: 'htmx.js',
+    file: require.resolve('htmx.org/dist/htmx.min.js'),
+    type: 'text/javascript; charset=utf-8',
+  },
+  { name: 'tallyport.svg', file: here('./tallyport.svg'), type: 'image/svg+xml' },
+] as const;
+
+export type AssetName = (typeof FILES)[number]['name'];
+
+export type Assets = {
+  /** The path of a file under the site's base, with its content's hash in it: it may be kept for ever. */
+  path(name: AssetName): string;
+  /** Registers the routes. */
+  serve(app: FastifyInstance): void;
+};
+
+/** Reads and compresses the site's files once, at the start. */
+export async function loadAssets(): Promise<Assets> {
+  const loaded = await Promise.all(
+    FILES.map(async ({ name, file, type }) => {
+      const plain = await readFile(file);
+      const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
+      return {
+        name,
+        type,
+        path: `/assets/${name.replace('.', `.${hash}.`)}`,
+        bodies: { br: brotliCompressSync(plain), gzip: gzipSync(plain), identity: plain },
+      };
+    }),
+  );
+  const paths = new Map<AssetName, string>(loaded.map(({ name, path }) => [name, path]));
+  return {
+    path: (name) => paths.get(name) ?? '',
+    serve(app) {
+      for (const { path, type, bodies } of loaded) {
+        app.get(path, { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
+          const accepted = String(request.headers['accept-encoding'] ?? '');
+          const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name)) ?? 'identity';
+          if (encoding !== 'identity') reply.header('content-encoding', encoding);
+          return reply
+            .header('cache-control', 'public, max-age=31536000, immutable')
+            .header('vary', 'accept-encoding')
+            .type(type)
+            .send(bodies[encoding]);
+        });
+      }
+    },
+  };
+}

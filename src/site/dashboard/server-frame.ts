@@ -1,0 +1,55 @@
+import { html } from 'hono/html';
+import type { Server } from '../../servers/server.ts';
+import { statusAt } from '../../status/current-status.ts';
+import type { Content, Html } from '../html.ts';
+import { badge, tabs } from '../parts.ts';
+
+type Frame = {
+  base: string;
+  server: Pick<Server, '_id' | 'name' | 'probe' | 'lastReport'>;
+  now: Date;
+  /** The last part of the page's path, as in {@link PARTS}. */
+  part: string;
+  body: Content;
+};
+
+/** The parts of a server's dashboard, in the order of their tabs. */
+const PARTS = [
+  ['', 'Overview'],
+  ['/votes', 'Votes'],
+  ['/listener', 'Vote listener'],
+  ['/tokens', 'API access'],
+  ['/statistics', 'Statistics'],
+  ['/reviews', 'Reviews'],
+  ['/settings', 'Settings'],
+] as const;
+
+/** The path of a server's dashboard, or of one part of it. */
+export function serverPath(base: string, server: Pick<Server, '_id'>, part = ''): string {
+  return `${base}/dashboard/servers/${server._id.toHexString()}${part}`;
+}
+
+/** What stands over each page of one server: its name, how it is, and the way to the other pages. */
+export function serverFrame({ base, server, now, part, body }: Frame): Html {
+  return html`<div class="page-head">
+      <div>
+        <p class="small"><a href="${base}/dashboard">Your servers</a></p>
+        <h1>${server.name}</h1>
+      </div>
+      ${statusBadge(server, now)}
+    </div>
+    ${tabs(
+      server.name,
+      PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
+      serverPath(base, server, part),
+    )}
+    ${body}`;
+}
+
+const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
+
+/** Whether a server is there, in a word. */
+export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
+  const status = statusAt(server, now);
+  return badge(TONES[status], status);
+}

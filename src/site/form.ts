@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { InvalidDocumentError } from '../document.ts';
+
+/** What was typed into a form, to show it again, and what is wrong with which field. */
+export type Typed = { values: Record<string, string>; faults: Record<string, string> };
+
+/** A form that nobody has filled in yet. */
+export const UNTOUCHED: Typed = { values: {}, faults: {} };
+
+/** The fields of the form that came with a request, as text; a field that was given twice counts with its last. */
+export function typedValues(request: FastifyRequest): Record<string, string> {
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value)]),
+  );
+}
+
+/** A rule that other doors give the field's name to stands beside its field here: `Must not be empty.` */
+function asSentence(rule: string): string {
+  const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+/** Reads a form by its schema: the data, or what to show again.  */
+export function readForm<S extends z.ZodType>(
+  schema: S,
+  request: FastifyRequest,
+): { data: z.output<S>; typed: Typed } | { data: null; typed: Typed } {
+  const values = typedValues(request);
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return { data: parsed.data, typed: { values, faults: {} } };
+  const faults: Record<string, string> = {};
+  for (const { path, message } of parsed.error.issues) {
+    faults[String(path[0] ?? 'form')] ??= asSentence(message);
+  }
+  return { data: null, typed: { values, faults } };
+}
+
+/**
+ * What a feature said of the fields, put beside them. Faults of fields that the form does not have stand under
+ * `form`.
+ *
+ * @throws `error` itself unless it is about the input
+ */
+export function faultsOf(
+  error: unknown,
+  values: Record<string, string>,
+  fields: Record<string, string> = {},
+): Typed {
+  if (!(error instanceof InvalidDocumentError)) throw error;
+  const faults: Record<string, string> = {};
+  for (const [field, sentence] of Object.entries(error.faults)) {
+    const name = fields[field] ?? field;
+    faults[name in values ? name : 'form'] ??= asSentence(sentence);
+  }
+  return { values, faults };
+}
+
+/** The form as it was typed, with one more sentence over it. */
+export function withFault(typed: Typed, sentence: string): Typed {
+  return { values: typed.values, faults: { ...typed.faults, form: sentence } };
+}

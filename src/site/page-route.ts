@@ -1,0 +1,2 @@
+/** Pages for people are not part of the API's description. */
+export const PAGE = { schema: { hide: true } } as const;

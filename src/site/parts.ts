@@ -1,0 +1,214 @@
+import { html } from 'hono/html';
+import type { Content, Html } from './html.ts';
+
+/** What a state means to the reader; never told by colour alone. */
+export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
+
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** A message at the top of a page or a card. `bad` is read out at once, the others when it suits. */
+export function notice(tone: Tone, content: Content): Html {
+  return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`;
+}
+
+/** A part of a page under a heading; `actions` stand beside the heading. */
+export function card(part: { title: Content; id?: string; actions?: Content; body: Content }): Html {
+  const { title, id, actions, body } = part;
+  return html`<section class="card" ${id ? html`id="${id}"` : ''}>
+    <header class="card-head"><h2>${title}</h2>${actions ? html`<div class="actions">${actions}</div>` : ''}</header>
+    ${body}
+  </section>`;
+}
+
+/** Names and values, side by side. Those without a value are left out. */
+export function facts(entries: [name: string, value: Content][]): Html {
+  return html`<dl class="facts">
+    ${entries
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}
+
+/** One number that matters, with its name. */
+export function figure(name: string, value: Content, detail?: Content): Html {
+  return html`<div class="figure">
+    <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${detail ? html`<span class="soft">${detail}</span>` : ''}
+  </div>`;
+}
+
+/** What one field of a form needs. `fault` says what is wrong with what was typed. */
+export type Field = {
+  name: string;
+  label: string;
+  hint?: Content;
+  fault?: string | undefined;
+  required?: boolean;
+};
+
+type InputAttributes = Partial<{
+  type: string;
+  value: string;
+  autocomplete: string;
+  inputmode: string;
+  placeholder: string;
+  maxlength: number;
+  minlength: number;
+  min: number | string;
+  max: number | string;
+  pattern: string;
+  spellcheck: boolean;
+  autofocus: boolean;
+  list: string;
+}>;
+
+/** An input with its label, hint and fault, tied together for screen readers. */
+export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
+  const { name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
+  return labelled(
+    rest,
+    html`<input id="${name}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
+      ${Object.entries(attributes).map(([key, value]) => attribute(key, value))} />`,
+  );
+}
+
+export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
+  const { name, value = '', rows = 4, maxlength, required } = field;
+  return labelled(
+    field,
+    html`<textarea id="${name}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
+      ${required ? 'required' : ''}>${value}</textarea>`,
+  );
+}
+
+export function select(
+  field: Field & { value?: string | undefined; options: [value: string, text: string][] },
+): Html {
+  const { name, value, options, required } = field;
+  return labelled(
+    field,
+    html`<select id="${name}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+      ${options.map(
+        ([option, text]) =>
+          html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
+      )}
+    </select>`,
+  );
+}
+
+export function checkbox(field: Field & { checked?: boolean }): Html {
+  const { name, label, hint, checked } = field;
+  return html`<div class="field check">
+    <input id="${name}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
+    <label for="${name}">${label}</label>
+    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
+  </div>`;
+}
+
+function labelled(field: Field, control: Html): Html {
+  const { name, label, hint, fault } = field;
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
+    ${fault ? html`<p class="fault" id="${name}-fault">${fault}</p>` : ''}
+    ${control}
+  </div>`;
+}
+
+function shared({ name, hint, fault }: Field): Html {
+  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  return html`${fault ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
+}
+
+function attribute(key: string, value: string | number | boolean | undefined): Content {
+  if (value === undefined || value === false) return '';
+  if (value === true && key !== 'spellcheck') return html`${key}`;
+  return html`${key}="${String(value)}"`;
+}
+
+/** One button in a form of its own: what it does changes something. `hidden` goes along. */
+export function button(action: {
+  to: string;
+  text: string;
+  hidden?: Record<string, string>;
+  kind?: 'primary' | 'quiet' | 'danger';
+  /** For screen readers, where several buttons of a page say the same. */
+  of?: string;
+}): Html {
+  const { to, text, hidden = {}, kind = 'quiet', of } = action;
+  return html`<form method="post" action="${to}" class="one-button">
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button class="${kind}" type="submit">${text}${of ? html`<span class="for-readers"> ${of}</span>` : ''}</button>
+  </form>`;
+}
+
+/** What cannot be undone is asked twice: the first press shows what will happen. Works without a script. */
+export function confirmed(action: { text: string; consequence: Content; form: Html; of?: string }): Html {
+  const { text, consequence, form, of } = action;
+  return html`<details class="confirm">
+    <summary class="button quiet">${text}${of ? html`<span class="for-readers"> ${of}</span>` : ''}</summary>
+    <div class="confirm-body"><p>${consequence}</p>${form}</div>
+  </details>`;
+}
+
+/** A text to copy: a token, a command. The button needs a script; without it the text can be selected. */
+export function copyable(text: string, label: string): Html {
+  return html`<div class="copyable">
+    <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
+    <button class="quiet" type="button" data-copy>Copy<span class="for-readers"> ${label}</span></button>
+  </div>`;
+}
+
+/** A column of a table. `kind` `number` stands to the right. */
+export type Column<T> = {
+  title: string;
+  kind?: 'number';
+  /** What the row's own heading is: one column of a table. */
+  heads?: boolean;
+  cell: (row: T) => Content;
+};
+
+/** A table that becomes a list of small cards where the page is narrow. `empty` is said where there is no row. */
+export function dataTable<T>(table: {
+  caption: string;
+  columns: Column<T>[];
+  rows: T[];
+  empty: Content;
+}): Html {
+  const { caption, columns, rows, empty } = table;
+  if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
+  const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
+    heads
+      ? html`<th scope="row" data-title="${title}">${cell(row)}</th>`
+      : html`<td class="${kind ?? ''}" data-title="${title}">${cell(row)}</td>`;
+  return html`<table class="data">
+    <caption class="for-readers">${caption}</caption>
+    <thead>
+      <tr>${columns.map(({ title, kind }) => html`<th scope="col" class="${kind ?? ''}">${title}</th>`)}</tr>
+    </thead>
+    <tbody>
+      ${rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>`)}
+    </tbody>
+  </table>`;
+}
+
+/** Links to the neighbouring pages of a long list. */
+export function pager(links: { newer?: string | undefined; older?: string | undefined }): Content {
+  const { newer, older } = links;
+  if (!newer && !older) return '';
+  return html`<nav class="pager" aria-label="Pages">
+    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : html`<span></span>`}
+    ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
+  </nav>`;
+}
+
+/** Links between the parts of one thing; the current one is marked. */
+export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
+  return html`<nav class="tabs" aria-label="${label}">
+    ${entries.map(
+      ({ href, text }) =>
+        html`<a href="${href}" ${href === current ? html`aria-current="page"` : ''}>${text}</a>`,
+    )}
+  </nav>`;
+}

@@ -1,0 +1,89 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance } from 'fastify';
+import { createAuth } from '../accounts/auth.ts';
+import { giveLink } from '../accounts/give-link.ts';
+import type { Platform } from '../platform.ts';
+import { type Access, guardRoutes } from './access.ts';
+import { accountPages } from './accounts/account-pages.ts';
+import type { AssetName, Assets } from './assets.ts';
+import { dashboard } from './dashboard/dashboard.ts';
+import { PageError } from './error-pages.ts';
+import { operatorDesk } from './operator/operator-desk.ts';
+import { PAGE } from './page-route.ts';
+import { isSameOrigin } from './same-origin.ts';
+
+/** What every page needs to know of the site it belongs to. */
+export type Site = {
+  /** The path under which the site stands: `''` or `/listing`. */
+  base: string;
+  /** What the listing calls itself. */
+  name: string;
+  /** The address of one of the site's own files. */
+  asset(name: AssetName): string;
+  /** Every route of the site, with whom it is for. */
+  routes: { method: string; url: string; access: Access }[];
+};
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    site: Site;
+  }
+}
+
+/** Tells every page of `app`, error pages among them, which site it belongs to. */
+export function nameSite(app: FastifyInstance, config: Platform['config'], assets: Assets): void {
+  const base = config.basePath;
+  app.decorate('site', {
+    base,
+    name: config.SERVICE_NAME,
+    asset: (name) => `${base}${assets.path(name)}`,
+    routes: [],
+  });
+}
+
+/** Nothing from anywhere else, no script or style inside a page, never inside another site's frame. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** A form has a few hundred characters; the longest text of an owner's is under 8 KiB. */
+const FORM_LIMIT = 32 * 1_024;
+
+/**
+ * Every page for people, under the prefix it is registered with. A form of another site is refused before
+ * anything of it is read; each route says whom it is for (see access.ts).
+ */
+export async function site(
+  app: FastifyInstance,
+  { platform, assets }: { platform: Platform; assets: Assets },
+): Promise<void> {
+  const { config } = platform;
+  const { base } = app.site;
+  const auth = createAuth(platform, (link) => giveLink(platform, link));
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+    // Under `no-referrer` a browser sends `Origin: null` with our own forms; outsiders learn nothing.
+    reply.header('referrer-policy', 'same-origin');
+    if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
+      return;
+    request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
+    throw new PageError(403, 'This form was not sent by a page of this site.');
+  });
+  guardRoutes(app, platform, auth);
+  await app.register(formbody, { bodyLimit: FORM_LIMIT });
+  assets.serve(app);
+
+  app.get('/', { ...PAGE, config: { access: 'anyone' } }, async (request, reply) =>
+    reply.redirect(`${base}${request.signedIn ? '/dashboard' : '/sign-in'}`, 303),
+  );
+  await app.register(accountPages, { platform, auth });
+  await app.register(dashboard, { platform, prefix: '/dashboard' });
+  await app.register(operatorDesk, { platform, prefix: '/operator' });
+}

@@ -1,0 +1,132 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/site/access.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { OWN_ORIGIN, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
+
+/**
+ * Whom each route is for. A route that stands here for other people than in the code, or not at all, fails: who
+ * may do what is decided twice.
+ */
+const TABLE: Record<string, Access> = {
+  'GET /': 'anyone',
+  'GET /sign-in': 'anyone',
+  'POST /sign-in': 'anyone',
+  'GET /sign-in/code': 'anyone',
+  'POST /sign-in/code': 'anyone',
+  'GET /sign-up': 'anyone',
+  'POST /sign-up': 'anyone',
+  'POST /sign-out': 'anyone',
+  'GET /dashboard': 'person',
+  'GET /operator': 'operator',
+};
+
+let web: Awaited<ReturnType<typeof openWebApp>>;
+let people: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInPerson>;
+let serverId: ObjectId;
+const named = () => web.app.site.routes.filter(({ url, method }) => method !== 'HEAD' && isListed(url));
+const isListed = (url: string) => !url.startsWith('/assets/') && !url.startsWith('/operator/queues');
+const nameOf = ({ method, url }: { method: string; url: string }) =>
+  `${method} ${url.replace(/(.)\/$/, '$1')}`;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  people = {
+    owner: await signedInAs(web, 'owner'),
+    other: await signedInAs(web, 'owner'),
+    operator: await signedInAs(web, 'operator'),
+    weakOperator: await signedInAs(web, 'operator', { twoFactor: false }),
+  };
+  serverId = await addOwnedServer(web.platform, people.owner.personId);
+});
+
+afterAll(() => web.close());
+
+test('every route of the site stands in the table, for the same people', () => {
+  const found = Object.fromEntries(named().map((route) => [nameOf(route), route.access]));
+  expect(found).toEqual(TABLE);
+});
+
+test('Bull Board is for operators, and files are for anyone', () => {
+  for (const { url, access } of web.app.site.routes) {
+    if (url.startsWith('/operator')) expect(access, url).toBe('operator');
+    if (url.startsWith('/assets/')) expect(access, url).toBe('anyone');
+  }
+});
+
+/** What comes back when `who` asks: whether the route itself was reached, or the lock answered. */
+async function isLet(
+  method: string,
+  url: string,
+  who: SignedInPerson | null,
+  id = serverId,
+): Promise<boolean> {
+  const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
+  const answer = await web.app.inject({
+    method: method as 'GET',
+    url: path,
+    headers: { accept: 'text/html', ...OWN_ORIGIN, ...who?.headers },
+  });
+  const location = String(answer.headers.location ?? '');
+  return !(
+    location.startsWith('/sign-in') ||
+    location === '/account/two-factor' ||
+    answer.body.includes('You have no such server.') ||
+    answer.body.includes('There is no such page.')
+  );
+}
+
+describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))('%s', (name, access) => {
+  const [method = '', url = ''] = name.split(' ');
+
+  test(`is for ${access} and nobody else`, async () => {
+    const { owner, other, operator, weakOperator } = people;
+    const by = {
+      stranger: await isLet(method, url, null),
+      owner: await isLet(method, url, owner),
+      other: await isLet(method, url, other),
+      operator: await isLet(method, url, operator),
+      weakOperator: await isLet(method, url, weakOperator),
+    };
+    const expected = {
+      person: { stranger: false, owner: true, other: true, operator: true, weakOperator: true },
+      owner: { stranger: false, owner: true, other: false, operator: true, weakOperator: false },
+      operator: { stranger: false, owner: false, other: false, operator: true, weakOperator: false },
+      anyone: {},
+    }[access];
+    expect(by).toEqual(expected);
+    if (access === 'owner') expect(await isLet(method, url, operator, new ObjectId())).toBe(false);
+  });
+});
+
+test.each(
+  Object.keys(TABLE).filter((name) => name.startsWith('POST')),
+)('%s is refused when a page of another site sends it', async (name) => {
+  const url = name.slice(5).replaceAll(/:\w+/g, serverId.toHexString());
+  for (const headers of [
+    { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' },
+    { origin: 'null' },
+    {},
+  ]) {
+    const answer = await web.app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, ...people.owner.headers } as Record<string, string>,
+    });
+    expect(answer.statusCode, JSON.stringify(headers)).toBe(403);
+  }
+});
+
+test('a session that ended, a forged one and none are all strangers', async () => {
+  const { headers } = await signedInAs(web, 'owner');
+  expect(await isLet('GET', '/dashboard', { headers } as SignedInPerson)).toBe(true);
+  const forged = { cookie: headers.cookie.replace(/.{6}$/, 'AAAAAA') };
+  expect(await isLet('GET', '/dashboard', { headers: forged } as SignedInPerson)).toBe(false);
+  const out = await web.app.inject({
+    method: 'POST',
+    url: '/sign-out',
+    headers: { ...OWN_ORIGIN, ...headers },
+  });
+  expect(out.statusCode).toBe(303);
+  expect(await isLet('GET', '/dashboard', { headers } as SignedInPerson)).toBe(false);
+});
