@@ -3,6 +3,7 @@ import { ownEnvironment } from '../../src/config.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findChromium } from '../browser/find-chromium.ts';
 import { sweepFolders } from './service-folders.ts';
 import { startMongod, startRedis } from './services.ts';
 
@@ -15,6 +16,8 @@ declare module 'vitest' {
     /** What `startMongod()` and `startRedis()` run. */
     mongodBinary: Binary;
     redisBinary: Binary;
+    /** The browser of the tests of pages; null where there is none and none is demanded. */
+    chromium: string | null;
   }
 }
 
@@ -30,9 +33,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('redisUrl', redis.url);
   project.provide('mongodBinary', mongodBinary);
   project.provide('redisBinary', redisBinary);
+  project.provide('chromium', browserFor(env));
   return async () => {
     await redis.stop();
     await mongod.stop();
     await sweepFolders();
   };
+}
+
+/** With `REQUIRE_BROWSER` set, as CI does, no test of pages is skipped. */
+function browserFor(env: Record<string, string | undefined>): string | null {
+  const chromium = findChromium(env);
+  if (chromium) return chromium;
+  const missing = 'no Chromium on PATH: install one (Debian: apt install chromium) or name it in CHROMIUM';
+  if (env.REQUIRE_BROWSER) throw new Error(missing);
+  console.log(`The tests of pages are skipped: ${missing}.`);
+  return null;
 }

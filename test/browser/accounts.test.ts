@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { openHouse } from './house.ts';
+import { browserPath, launch, visit } from './visit.ts';
+
+const chromium = browserPath();
+
+describe.skipIf(!chromium)('accounts in a browser', () => {
+  test.each([
+    ['with a script', {}],
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['on a phone', { viewport: { width: 390, height: 844 } }],
+    ['in the dark', { colorScheme: 'dark' as const }],
+  ])('somebody signs up, out and in again, %s', async (_how, options) => {
+    const { url } = await openHouse();
+    const browser = await launch(chromium ?? '');
+    try {
+      const { page, open, check } = await visit(browser, url, options);
+      await open('/');
+      await check();
+      await page.getByRole('link', { name: 'Sign up', exact: true }).first().click();
+      await check();
+      await page.getByLabel('Your name').fill('Ada Owner');
+      await page.getByLabel('E-mail address').fill('ada@example.org');
+      await page.getByLabel('Password').fill('three ships in the bay');
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+      await check();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are signed out.').waitFor();
+      await page.getByLabel('E-mail address').fill('ada@example.org');
+      await page.getByLabel('Password').fill('two ships in the bay');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('There is no account with this address and password.').waitFor();
+      await check();
+      expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.org');
+      await page.getByLabel('Password').fill('three ships in the bay');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+    } finally {
+      await browser.close();
+    }
+  });
+});

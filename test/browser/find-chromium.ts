@@ -1,0 +1,25 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The browser that `CHROMIUM` names, or else one on PATH; null where there is none. */
+export function findChromium(env: Record<string, string | undefined>): string | null {
+  if (env.CHROMIUM) return env.CHROMIUM;
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    for (const name of NAMES) {
+      const path = join(folder, name);
+      if (isExecutable(path)) return path;
+    }
+  }
+  return null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
