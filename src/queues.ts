@@ -25,7 +25,12 @@ export const QUEUES = {
   /** Drains one listener's due votes (design rule 3). */
   'forward-votes': {
     title: 'Forward votes',
-    payload: z.object({ serverId: objectId, listenerId: objectId }),
+    payload: z.object({
+      serverId: objectId,
+      listenerId: objectId,
+      /** Only where the relay called: when it found the work due. A call that came before it keeps its own job. */
+      relayedAt: z.iso.datetime().optional(),
+    }),
     key: (payload: { listenerId: string }) => payload.listenerId,
   },
   /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */

@@ -37,11 +37,14 @@ export function forwardVotes(
     },
   };
   return async (job, token) => {
-    const { serverId, listenerId } = QUEUES['forward-votes'].payload.parse(job.data);
-    const end = await drainListener(deps, new ObjectId(serverId), { ...signals, budgetMs: BUDGET_MS });
+    const payload = QUEUES['forward-votes'].payload.parse(job.data);
+    const end = await drainListener(deps, new ObjectId(payload.serverId), {
+      ...signals,
+      budgetMs: BUDGET_MS,
+      relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
+    });
     // After a stop of ours another worker goes on at once.
-    if (end.kind === 'more' || end.kind === 'stopped')
-      await platform.producer.add('forward-votes', { serverId, listenerId });
+    if (end.kind === 'more' || end.kind === 'stopped') await platform.producer.add('forward-votes', payload);
     if (end.kind === 'unreachable') await delay(job, token, end);
     return end.kind;
   };

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
-import { type Claimed, claimNextVote, endLostAttempts } from './attempt-records.ts';
+import type { Claimed } from './after-end.ts';
+import { claimNextVote, endLostAttempts } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
@@ -134,7 +135,8 @@ class Drain {
 
       // Before the claim: the lease it takes begins no earlier than this.
       const claimedAt = performance.now();
-      const claimed = await claimNextVote(this.#deps, this.#listener, { test });
+      const { relayedAt } = this.#limits;
+      const claimed = await claimNextVote(this.#deps, this.#listener, { test, relayedAt });
       if (claimed) {
         this.#start(claimed, claimedAt);
         look = FIRST_LOOK_MS;
@@ -230,6 +232,7 @@ class Drain {
       breaker: this.#listener.breaker,
       pause: this.#listener.pause ?? null,
       voteFaults: this.#listener.voteFaults,
+      released: this.#listener.released ?? null,
     };
     const standing = standingAfter(
       before,

@@ -4,7 +4,7 @@ import { after, HOUR } from '../clock.ts';
 import { hostSchema, parseInput } from '../input.ts';
 import { newSigningSecret } from './http-message.ts';
 import type { Listener } from './listener.ts';
-import { changeListener, type ListenerSetup, listenerPort, placeListener } from './listeners.ts';
+import { changeListener, type ListenerSetup, listenerPort, literally, placeListener } from './listeners.ts';
 import { secretContext } from './send-vote.ts';
 
 /** After a rotation votes are signed with the old secret too for so long. */
@@ -106,12 +106,12 @@ export async function rotateSecret(
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
     // Only the one that was read: two rotations at once must not both call theirs the current one.
     const { revision } = before;
-    const rotated = await changeListener(deps, { serverId, revision }, by, 'listener.rotate', {
-      $set: {
-        sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
-        previousSecret: { sealed: before.sealedSecret, until },
-      },
-    });
+    const secrets = {
+      sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
+      previousSecret: { sealed: before.sealedSecret, until },
+    };
+    const which = { serverId, revision };
+    const rotated = await changeListener(deps, which, by, 'listener.rotate', literally(secrets));
     if (rotated) return { secret, previousValidUntil: until };
   }
 }

@@ -52,13 +52,19 @@ async function relayServer(
   { serverId, listener, asOf }: { serverId: ObjectId; listener: Held | undefined; asOf: Date },
   round: RelayRound,
 ): Promise<void> {
+  // Before looking: what falls due after this moment is called for by whoever makes it due.
+  const relayedAt = deps.clock.now().toISOString();
   const expired = await expireVotes(deps, serverId);
   round.expired += expired;
   if (!listener) {
     const released = await releaseLeftVotes(deps, serverId, asOf);
     round.released += released;
   } else if (await isDue(deps, listener)) {
-    const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+    const payload = {
+      serverId: serverId.toHexString(),
+      listenerId: listener._id.toHexString(),
+      relayedAt,
+    };
     if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
   }
 }

@@ -37,7 +37,13 @@ export type StoredVote = {
   deliveredAt?: number;
   attemptCount: number;
   /** The newest attempts; all of them while there are no more than are kept. */
-  attempts: { at: number; code?: OutcomeCode; class?: OutcomeClass }[];
+  attempts: {
+    at: number;
+    code?: OutcomeCode;
+    class?: OutcomeClass;
+    /** It had been given up as lost before its acknowledgement came. */
+    late?: true;
+  }[];
   ends: Partial<Record<OutcomeClass, number>>;
 };
 

@@ -110,6 +110,24 @@ describe('a history in which all went well', () => {
     expect(judge(history(changes))).toEqual([]);
   });
 
+  it('may have a vote received twice whose first acknowledgement came late', () => {
+    const { receipts, votes } = history();
+    const twice = (late: object) =>
+      vote('Alex', 'one', 0, {
+        attemptCount: 2,
+        attempts: [
+          { at: NOON + 20, code: 'acknowledged', class: 'delivered', ...late },
+          { at: NOON + 40 * SECOND, code: 'acknowledged', class: 'delivered' },
+        ],
+        ends: { ambiguous: 0, delivered: 2 },
+      });
+    const more = [...receipts, receipt('Alex', 'one', 0, { receivedAt: NOON + 41 * SECOND })];
+    const of = (first: StoredVote) =>
+      judge(history({ votes: [first, ...votes.slice(1)], receipts: more })).map(({ rule }) => rule);
+    expect(of(twice({ late: true }))).toEqual([]);
+    expect(of(twice({}))).toEqual(['duplicates-only-where-ambiguous']);
+  });
+
   it('knows a vote by player and time where the message carries no id', () => {
     const receipts = history().receipts.map(({ serverId, username, receivedAt, votedAt }) => ({
       serverId,

@@ -157,7 +157,8 @@ function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votes
   return [...receiptsByVote].flatMap(([voteId, receipts]) => {
     const vote = votesById.get(voteId);
     const ambiguous = vote?.ends.ambiguous ?? 0;
-    const open = vote?.attempts.filter(({ code }) => MAY_HAVE_ARRIVED.has(code)).length ?? 0;
+    // Nobody knew of a late acknowledgement when the vote was sent again.
+    const open = vote?.attempts.filter(({ code, late }) => late || MAY_HAVE_ARRIVED.has(code)).length ?? 0;
     return receipts.length <= 1 + ambiguous + open
       ? []
       : [

@@ -186,10 +186,11 @@ function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVot
     state: delivery.state,
     ...(delivery.deliveredAt ? { deliveredAt: delivery.deliveredAt.getTime() } : {}),
     attemptCount: delivery.attemptCount,
-    attempts: delivery.attempts.map(({ at, code, class: of }) => ({
+    attempts: delivery.attempts.map(({ at, code, class: of, lateAt }) => ({
       at: at.getTime(),
       ...(code ? { code } : {}),
       ...(of ? { class: of } : {}),
+      ...(lateAt ? { late: true as const } : {}),
     })),
     ends: delivery.ends,
   };

@@ -139,6 +139,7 @@ describe('an accepted vote', () => {
     expect(vote.delivery).toEqual({
       state: 'waiting',
       nextAt: clock.now(),
+      dueBy: 'cast',
       queuedAt: clock.now(),
       expiresAt: after(clock.now(), 72 * HOUR),
       step: 0,

@@ -88,8 +88,12 @@ it('catches up by the marks after three days without a scheduler', async () => {
   );
   const forgotten = [];
   for (const [age, _id] of votes) {
-    const { attempts, attemptCount, ends } = await alpha.delivery({ _id });
-    if (attempts.length === 0) forgotten.push(age);
+    const { attempts, attemptCount, ends, older } = await alpha.delivery({ _id });
+    if (attempts.length === 0) {
+      forgotten.push(age);
+      const noon = after(startOf(daysAgo(platform, age)), 12 * HOUR);
+      expect(older).toEqual({ firstAt: noon, lastAt: noon });
+    }
     expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });
   }
   expect(forgotten).toEqual([91, 92, 93]);
