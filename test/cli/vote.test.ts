@@ -88,7 +88,13 @@ describe('vote show', () => {
   it('tells the whole way of a delivered vote', async () => {
     const { slug, server_id } = await listening('Delivered');
     const id = await cast(server_id, 'Steve');
-    expect((await show(id)).waiting_for).toEqual({ kind: 'turn', at: null });
+    expect((await show(id)).waiting_for).toEqual({
+      kind: 'turn',
+      at: null,
+      code: null,
+      cause: null,
+      votes_ahead: 0,
+    });
     await drain(server_id);
     const json = await show(id);
     const { stdout } = await terminal.run(`vote show ${id}`);
@@ -100,6 +106,8 @@ describe('vote show', () => {
       username: 'Steve',
       token_id: expect.stringMatching(/^[0-9a-f]{24}$/),
       state: 'delivered',
+      confirmed: true,
+      may_have_arrived_twice: false,
       waiting_for: null,
       delivered_at: expect.any(String),
       attempt_count: 1,
@@ -107,6 +115,10 @@ describe('vote show', () => {
       attempts: [
         {
           attempt_id: expect.any(String),
+          number: 1,
+          woken_by: 'cast',
+          relayed: false,
+          late_at: null,
           at: expect.stringMatching(/Z$/),
           worker: expect.any(String),
           protocol: 'votifier-v2',
@@ -122,7 +134,9 @@ describe('vote show', () => {
     });
     expect(Date.parse(String(json.next_vote_at)) - Date.parse(String(json.voted_at))).toBe(24 * 3_600_000);
     expect(stdout).toMatch(/State: +delivered \d{4}-\S+Z \(/);
-    expect(stdout).toMatch(/Z +accepted\n\S+Z +attempt 1: delivered \(acknowledged\) +acknowledged +\d+ ms/);
+    expect(stdout).toMatch(
+      /Z +accepted\n\S+Z +attempt 1: delivered \(acknowledged\) +the vote +acknowledged +\d+ ms/,
+    );
   });
 
   it('tells what a vote waits for, and why', async () => {
@@ -136,7 +150,7 @@ describe('vote show', () => {
       attempts: [{ class: 'transient', code: 'connection-refused', reached: 'resolved' }],
     });
     await terminal.run(`listener pause ${slug}`);
-    expect((await show(id)).waiting_for).toEqual({ kind: 'resume', at: null });
+    expect((await show(id)).waiting_for).toMatchObject({ kind: 'resume', cause: 'Its owner paused it.' });
     const { stdout } = await terminal.run(`vote show ${id}`);
     expect(stdout).toMatch(
       /State: +waiting until the listener is resumed: Its owner paused it\.; given up .* \(in 3 days\)/,
@@ -235,8 +249,9 @@ describe('vote resend', () => {
     expect(without).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     expect(first.json).toEqual({ vote_id: id, resent: true, from: 'none', may_arrive_twice: false });
     expect(second).toMatchObject({ code: 1, json: { code: 'under-way' } });
-    expect(await show(id)).toMatchObject({ state: 'waiting', events: [{ kind: 'resent' }] });
-    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(/Z +resent/);
+    const resent = { kind: 'resent', by: 'cli', from: 'none', may_arrive_twice: false };
+    expect(await show(id)).toMatchObject({ state: 'waiting', events: [resent] });
+    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(/Z +resent by cli$/m);
     expect((await terminal.run(`server remove ${slug} --yes --json`)).json.failed_votes).toBe(1);
     expect(await show(id)).toMatchObject({
       state: 'failed',

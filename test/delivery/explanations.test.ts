@@ -75,6 +75,7 @@ describe('what a vote waits for', () => {
     ).toEqual({
       kind: 'resume',
     });
-    expect(waitingFor(delivery('waiting'), null, now)).toEqual({ kind: 'turn' });
+    expect(waitingFor(delivery('waiting'), active, now)).toEqual({ kind: 'turn' });
+    expect(waitingFor(delivery('waiting', later), null, now)).toEqual({ kind: 'no-listener' });
   });
 });
