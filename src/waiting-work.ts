@@ -120,15 +120,19 @@ async function countJobsIfRedisAnswers(sources: Sources) {
   return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
 }
 
+/** Those that go first may be newer than the rest of their queue (`NewJob.first`): so many are looked at. */
+const NEXT_JOBS = 25;
+
 /** The jobs of every queue, from Redis. */
 async function countJobs({ queues, clock }: Sources) {
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {
       const [counts, oldest] = await Promise.all([
         queues[name].getJobCounts(),
-        queues[name].getJobs(['waiting'], 0, 0, true),
+        queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
       ]);
-      return { name, counts, since: oldest[0]?.timestamp };
+      const since = oldest.length === 0 ? undefined : Math.min(...oldest.map(({ timestamp }) => timestamp));
+      return { name, counts, since };
     }),
   );
   const now = clock.now().getTime();

@@ -122,6 +122,17 @@ test('the jobs of every queue are counted, a waiting one with its age', async ()
   expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="clean-up"}')).toBeGreaterThanOrEqual(0);
 });
 
+test('the age of a queue is that of its oldest job, also when a newer one goes first', async () => {
+  const platform = await testPlatform();
+  const { queues, producer } = platform;
+  await queues['probe-servers'].add('Probe', { serverId: 'a' }, { timestamp: Date.now() - MINUTE });
+  const payload = { serverId: new ObjectId().toHexString() };
+  expect(await producer.addAll('probe-servers', [{ payload, first: true }])).toBe(1);
+  const text = await createMetrics(platform).text();
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
+  expect(age).toBeGreaterThanOrEqual(60);
+});
+
 test('a scrape with both services silent is answered within three seconds and says so', async () => {
   const [mongod, redis] = await Promise.all([startMongod(), startRedis()]);
   onTestFinished(async () => {
