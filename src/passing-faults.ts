@@ -1,3 +1,4 @@
+import { MongoBulkWriteError } from 'mongodb';
 import { DeadlineError } from './deadline.ts';
 import { isUnknownEnd } from './mongo.ts';
 import { LeaseLostError } from './periods/work-lease.ts';
@@ -13,6 +14,8 @@ const REDIS_NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBL
  * or answers too late, or another run took over the lease of the work.
  */
 export function isPassingFault(error: unknown): boolean {
+  if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
+    return isPassingFault(error.errorResponse);
   if (error instanceof LeaseLostError || error instanceof DeadlineError || isUnknownEnd(error)) return true;
   if (!(error instanceof Error)) return false;
   if (error.name.startsWith('Mongo') && 'code' in error) return FORGOTTEN_CODES.has(Number(error.code));

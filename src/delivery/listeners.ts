@@ -4,6 +4,7 @@ import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { hostSchema, parseInput } from '../input.ts';
+import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import type { SecretBox } from '../secrets.ts';
@@ -22,6 +23,7 @@ export type ListenerSetup = {
   secrets: SecretBox;
   producer: Producer;
   clock: Clock;
+  log: Logger;
 };
 
 /** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
@@ -109,6 +111,7 @@ export async function placeListener(
     serverId,
     details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
   });
+  logChange(deps, listener, 'listener.set', by);
   await wake(deps, listener);
   return listener;
 }
@@ -198,10 +201,20 @@ export async function removeListener(
 }
 
 /** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
-export function pauseListener(deps: ListenerSetup, serverId: ObjectId, by: string): Promise<Listener | null> {
-  return changeListener(deps, { serverId }, by, 'listener.pause', {
+export async function pauseListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<Listener | null> {
+  const listener = await changeListener(deps, { serverId }, by, 'listener.pause', {
     $set: { pause: { at: deps.clock.now(), by: 'owner' } },
   });
+  if (listener) logChange(deps, listener, 'listener.paused', by);
+  return listener;
+}
+
+function logChange({ log }: ListenerSetup, { serverId, _id }: Listener, event: string, by: string): void {
+  log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
 /** Lets a paused or unreachable listener be tried again at once. Returns it, or null when there is none. */
@@ -213,7 +226,9 @@ export async function resumeListener(
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
     $set: { pause: null, breaker: REACHABLE, voteFaults: 0 },
   });
-  if (listener) await wake(deps, listener);
+  if (!listener) return null;
+  logChange(deps, listener, 'listener.resumed', by);
+  await wake(deps, listener);
   return listener;
 }
 

@@ -71,8 +71,35 @@ export function createSend(
       waitSignal,
       mayWrite: () => mayWrite(timeoutMs),
     };
-    return listener.protocol === 'http'
-      ? postVote(listener, forwarded, options, clock.now())
-      : sendVote(listener, forwarded, options);
+    const sending =
+      listener.protocol === 'http'
+        ? postVote(listener, forwarded, options, clock.now())
+        : sendVote(listener, forwarded, options);
+    return sending.then((end) => withoutSecrets(end, secretsOf(listener)));
   };
+}
+
+/** Shorter ones are no secrets, and ordinary words. */
+const SHORTEST_SECRET = 4;
+
+/** What a listener knows and must not stand in a timeline or a log line; a URL may carry a key in its query. */
+function secretsOf(listener: OpenedListener): string[] {
+  switch (listener.protocol) {
+    case 'votifier-v1':
+      return [];
+    case 'votifier-v2':
+      return [listener.token];
+    case 'http': {
+      const { url, secret, previous } = listener;
+      const query = [...new URL(url).searchParams.values()];
+      return [secret, previous?.secret ?? '', ...query, ...query.map(encodeURIComponent)];
+    }
+  }
+}
+
+/** The end without the secrets that the far end repeats in its words, as a page for «not found» does with the URL. */
+function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
+  if (!end.words) return end;
+  const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+  return { ...end, words: hidden.reduce((words, secret) => words.replaceAll(secret, '[hidden]'), end.words) };
 }

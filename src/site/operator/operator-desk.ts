@@ -27,7 +27,7 @@ const HIDDEN = { schema: { hide: true } };
 /** What the desk takes from the platform. */
 export type DeskSources = Pick<
   Platform,
-  'config' | 'log' | 'clock' | 'queues' | 'servers' | 'votes' | 'listeners' | 'producerRedis'
+  'config' | 'log' | 'clock' | 'queues' | 'servers' | 'votes' | 'listeners' | 'producerRedis' | 'mongo'
 >;
 
 /**

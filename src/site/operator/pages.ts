@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
 import type { WaitingWork } from '../../waiting-work.ts';
 
@@ -117,7 +118,7 @@ function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork):
   const row = (label: string, count = 0) =>
     html`<tr>
       <th scope="row">${label}</th>
-      <td>${counting.format(count)}</td>
+      <td>${counting.format(count)}${count >= COUNTED_AT_MOST ? ' or more' : ''}</td>
     </tr>`;
   if (active === undefined) return html`<p class="soft">Cannot be counted at the moment.</p>`;
   return html`<div class="figures">
