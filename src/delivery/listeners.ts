@@ -12,6 +12,7 @@ import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
+import { isRefusedPort } from './refused-ports.ts';
 import { secretContext } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
 
@@ -26,15 +27,12 @@ export type ListenerSetup = {
   log: Logger;
 };
 
-/** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
-const REFUSED_PORTS = new Set([22, 25, 465, 587]);
-
 /** The port of a listener. */
 export const listenerPort = z
   .int('port must be a whole number')
   .min(1, 'port must be 1 to 65535')
   .max(65_535, 'port must be 1 to 65535')
-  .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener');
+  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
 /** Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2). */
 export const listenerSettingsSchema = z.object({

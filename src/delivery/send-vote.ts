@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http-client.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
@@ -18,6 +19,8 @@ export type SendLimits = {
   waitSignal: AbortSignal;
   /** Asked right before the first byte: is there time enough to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
+  /** Told of each step as it begins. */
+  onStep?: OnStep | undefined;
 };
 
 /** Makes one attempt on the wire; never throws for anything a listener does. */
@@ -62,7 +65,7 @@ export function createSend(
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
-  return (listener, vote, { signal, waitSignal, mayWrite }) => {
+  return (listener, vote, { signal, waitSignal, mayWrite, onStep }) => {
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
       allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
@@ -70,6 +73,7 @@ export function createSend(
       signal,
       waitSignal,
       mayWrite: () => mayWrite(timeoutMs),
+      onStep,
     };
     const sending =
       listener.protocol === 'http'
