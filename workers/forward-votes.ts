@@ -41,7 +41,12 @@ export function forwardVotes(
   return async (job, token) => {
     const { serverId, listenerId } = QUEUES['forward-votes'].payload.parse(job.data);
     const end = await drainListener(
-      { ...deps, log: platform.log.child({ jobId: job.id }) },
+      {
+        ...deps,
+        log: platform.log.child({ jobId: job.id }),
+        // Redis may be away: the votes are sent all the same.
+        onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
+      },
       new ObjectId(serverId),
       { ...signals, budgetMs: BUDGET_MS },
     );

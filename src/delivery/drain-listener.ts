@@ -96,6 +96,7 @@ class Drain {
       await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
+    this.#deps.onBegin?.(server.name);
     const end = await this.#sendDueVotes();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;

@@ -4,10 +4,11 @@ import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
 import type { WaitingWork } from '../../waiting-work.ts';
 
 /** A whole page, ready to send. Everything put into it is escaped by `html`. */
-type Page = ReturnType<typeof html>;
+export type Page = ReturnType<typeof html>;
 
-const counting = new Intl.NumberFormat('en-GB');
-const moment = new Intl.DateTimeFormat('en-GB', {
+export const counting = new Intl.NumberFormat('en-GB');
+/** A moment to the minute, in UTC. */
+export const moment = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -15,7 +16,8 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-function layout(deskPath: string, title: string, body: Page): Page {
+/** The frame of every page of the desk. */
+export function layout(deskPath: string, title: string, body: Page): Page {
   return html`<!doctype html>
 <html lang="en">
   <head>
