@@ -54,8 +54,18 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
   const exclusionId = new ObjectId();
   const now = clock.now();
   await voteExclusions.insertOne({
-    ...{ _id: exclusionId, serverId, since: after(now, -DAY), until: now, tokenId: null, reason: 'test' },
-    ...{ by: 'test', at: now, state: 'excluding', days: [], votes: null, undone: null },
+    _id: exclusionId,
+    serverId,
+    since: after(now, -DAY),
+    until: now,
+    tokenId: null,
+    reason: 'test',
+    by: 'test',
+    at: now,
+    state: 'excluding',
+    days: [],
+    votes: null,
+    undone: null,
   });
   const day = addDays(dayOf(now), -2);
   const payloads = {

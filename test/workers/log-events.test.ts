@@ -148,8 +148,13 @@ it('no line holds a key, a token, a signing secret or an address with a password
   expect(log).toContain('No service has the token [hidden]!');
   expect(log).toContain('Cannot POST /votes?key=[hidden]');
   const secrets = [
-    ...[token, beta.listener.publicKeyLine, 'query-key-4711', 'redis-password', config.SECRET_KEY],
-    ...[secret ?? '', rotated?.secret ?? ''],
+    token,
+    beta.listener.publicKeyLine,
+    'query-key-4711',
+    'redis-password',
+    config.SECRET_KEY,
+    secret ?? '',
+    rotated?.secret ?? '',
   ];
   for (const hidden of secrets) {
     expect(hidden).not.toBe('');
