@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { Schema } from 'mongoose';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
+import { type DiagnosisAllowance, diagnosisAllowanceSchema } from './delivery/diagnosis-allowance.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from './periods/work-lease-record.ts';
@@ -24,6 +25,7 @@ export const SCHEMAS: Schema[] = [
   voteExclusionSchema,
   idempotencyKeySchema,
   listenerSchema,
+  diagnosisAllowanceSchema,
   statusSampleSchema,
   dailyStatsSchema,
   periodMarkSchema,
@@ -43,6 +45,7 @@ export type Collections = {
   voteExclusions: Collection<VoteExclusion>;
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
+  diagnosisAllowances: Collection<DiagnosisAllowance>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
   periodMarks: Collection<PeriodMark>;
@@ -62,6 +65,7 @@ export function bindCollections(db: Db): Collections {
     voteExclusions: db.collection('vote_exclusions'),
     idempotencyKeys: db.collection('idempotency_keys'),
     listeners: db.collection('listeners'),
+    diagnosisAllowances: db.collection('diagnosis_allowances'),
     statusSamples: db.collection('status_samples'),
     dailyStats: db.collection('daily_stats'),
     periodMarks: db.collection('period_marks'),

@@ -103,6 +103,8 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Stands behind the queue's title in Bull Board: `Probe: alpha-craft`. No secret, nothing long. */
   subject?: string;
+  /** Goes before all that wait already. For few jobs at a time: of several the newest goes first. */
+  first?: boolean;
 };
 
 /** Adds jobs without ever failing or delaying the one who asks. */
@@ -146,10 +148,11 @@ export function createProducer(
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
 
-  const jobOf = <N extends QueueName>(name: N, { payload, subject }: NewJob<N>, hasten = false) => {
+  const jobOf = <N extends QueueName>(name: N, { payload, subject, first }: NewJob<N>, hasten = false) => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions = {
       ...HISTORY,
+      ...(first ? { lifo: true } : {}),
       deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
     const { title } = QUEUES[name];

@@ -34,6 +34,15 @@ export type Change = {
   inc?: Record<string, number>;
 };
 
+/** How a vote ends that is not sent again by itself after `end`; null when it is delivered or goes on waiting. */
+export function givenUpAfter(
+  { delivery: { ambiguousEnds } }: Vote,
+  end: Pick<Outcome, 'class'>,
+): 'failed' | 'unconfirmed' | null {
+  if (end.class === 'vote-only') return 'failed';
+  return end.class === 'ambiguous' && ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS ? 'unconfirmed' : null;
+}
+
 /**
  * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
  * test's; a vote that failed a test goes behind the others.
@@ -44,16 +53,17 @@ export function afterEnd(
   now: Date,
   schedule: readonly number[],
 ): Change {
-  const { step, ambiguousEnds, ends } = vote.delivery;
+  const { step, ends } = vote.delivery;
+  const givenUp = givenUpAfter(vote, end);
   switch (end.class) {
     case 'delivered':
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
     case 'vote-only':
-      return { set: { 'delivery.state': 'failed' }, unset: ENDED };
+      return { set: { 'delivery.state': givenUp }, unset: ENDED };
     case 'ambiguous':
-      if (ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS) {
+      if (givenUp) {
         return {
-          set: { 'delivery.state': 'unconfirmed' },
+          set: { 'delivery.state': givenUp },
           unset: ENDED,
           inc: { 'delivery.ambiguousEnds': 1 },
         };

@@ -19,6 +19,8 @@ export type Draining = Recording & {
   open: (listener: Listener) => OpenedListener;
   /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
   tests?: { underWay: number; readonly most: number };
+  /** Told of the server's name when its turn begins, for people who watch. */
+  onBegin?: (server: string) => void;
   /** Told of every end, for metrics. */
   onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
 };

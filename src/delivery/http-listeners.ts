@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { after, HOUR } from '../clock.ts';
 import { hostSchema, parseInput } from '../input.ts';
+import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
 import type { Listener } from './listener.ts';
 import { changeListener, type ListenerSetup, listenerPort, literally, placeListener } from './listeners.ts';
@@ -32,7 +33,7 @@ const listenerUrl = z
     url.hash = '';
     const host = hostSchema.safeParse(url.hostname);
     if (!host.success) return fault(host.error.issues[0]?.message ?? 'The host of the URL cannot be read.');
-    const port = listenerPort.safeParse(Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+    const port = listenerPort.safeParse(portOf(url));
     if (!port.success) return fault(`The ${port.error.issues[0]?.message}.`);
     return { url: url.href, host: host.data, port: port.data };
   });

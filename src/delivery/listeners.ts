@@ -4,6 +4,7 @@ import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { hostSchema, parseInput } from '../input.ts';
+import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import type { SecretBox } from '../secrets.ts';
@@ -12,6 +13,7 @@ import type { Cause } from './causes.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
+import { isRefusedPort } from './refused-ports.ts';
 import { secretContext } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
 
@@ -23,17 +25,15 @@ export type ListenerSetup = {
   secrets: SecretBox;
   producer: Producer;
   clock: Clock;
+  log: Logger;
 };
-
-/** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
-const REFUSED_PORTS = new Set([22, 25, 465, 587]);
 
 /** The port of a listener. */
 export const listenerPort = z
   .int('port must be a whole number')
   .min(1, 'port must be 1 to 65535')
   .max(65_535, 'port must be 1 to 65535')
-  .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener');
+  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
 /** Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2). */
 export const listenerSettingsSchema = z.object({
@@ -110,6 +110,7 @@ export async function placeListener(
     serverId,
     details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
   });
+  logChange(deps, listener, 'listener.set', by);
   await wake(deps, listener, 'settings-changed');
   return listener;
 }
@@ -209,9 +210,19 @@ export async function removeListener(
 }
 
 /** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
-export function pauseListener(deps: ListenerSetup, serverId: ObjectId, by: string): Promise<Listener | null> {
+export async function pauseListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<Listener | null> {
   const pause = { at: deps.clock.now(), by: 'owner' };
-  return changeListener(deps, { serverId }, by, 'listener.pause', literally({ pause }));
+  const listener = await changeListener(deps, { serverId }, by, 'listener.pause', literally({ pause }));
+  if (listener) logChange(deps, listener, 'listener.paused', by);
+  return listener;
+}
+
+function logChange({ log }: ListenerSetup, { serverId, _id }: Listener, event: string, by: string): void {
+  log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
 /** Lets a paused or unreachable listener be tried again at once. Returns it, or null when there is none. */
@@ -224,7 +235,9 @@ export async function resumeListener(
     ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0 }),
     released: releasedBy('resume', deps.clock.now()),
   });
-  if (listener) await wake(deps, listener, 'resume');
+  if (!listener) return null;
+  logChange(deps, listener, 'listener.resumed', by);
+  await wake(deps, listener, 'resume');
   return listener;
 }
 

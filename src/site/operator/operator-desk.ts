@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import secureSession from '@fastify/secure-session';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../../clock.ts';
+import { listenerOverview } from '../../delivery/listener-overview.ts';
 import type { Platform } from '../../platform.ts';
 import { derivedKey } from '../../secrets.ts';
 import { createWaitingWork } from '../../waiting-work.ts';
+import { listenerPage, listenerPageQuery, noListenerPage } from './listener-page.ts';
 import { homePage } from './pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -27,7 +30,7 @@ const HIDDEN = { schema: { hide: true } };
 /** What the desk takes from the platform. */
 export type DeskSources = Pick<
   Platform,
-  'config' | 'log' | 'clock' | 'queues' | 'servers' | 'votes' | 'listeners' | 'producerRedis'
+  'config' | 'log' | 'clock' | 'queues' | 'servers' | 'votes' | 'listeners' | 'producerRedis' | 'mongo'
 >;
 
 /**
@@ -90,6 +93,19 @@ async function deskRoutes(app: FastifyInstance, sources: DeskSources, deskPath: 
     const until = after(signedInAt(request) ?? sources.clock.now(), SESSION_MS);
     const page = await homePage({ deskPath, work: await waitingWork(), until });
     return reply.header('cache-control', 'no-store').type('text/html; charset=utf-8').send(String(page));
+  });
+  app.get('/listeners/:listenerId', HIDDEN, async (request, reply) => {
+    const { listenerId } = request.params as { listenerId: string };
+    const { state, from } = listenerPageQuery.parse(request.query);
+    const overview = /^[0-9a-f]{24}$/.test(listenerId)
+      ? await listenerOverview(sources, new ObjectId(listenerId), { state, from })
+      : null;
+    const now = sources.clock.now();
+    const page = overview
+      ? listenerPage({ deskPath, overview, listenerId, state, now })
+      : noListenerPage(deskPath);
+    reply.code(overview ? 200 : 404).header('cache-control', 'no-store');
+    return reply.type('text/html; charset=utf-8').send(String(await page));
   });
   app.post('/sign-out', HIDDEN, async (request, reply) => {
     request.session.delete();

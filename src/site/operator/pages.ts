@@ -1,12 +1,14 @@
 import { html } from 'hono/html';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
 import type { WaitingWork } from '../../waiting-work.ts';
 
 /** A whole page, ready to send. Everything put into it is escaped by `html`. */
-type Page = ReturnType<typeof html>;
+export type Page = ReturnType<typeof html>;
 
-const counting = new Intl.NumberFormat('en-GB');
-const moment = new Intl.DateTimeFormat('en-GB', {
+export const counting = new Intl.NumberFormat('en-GB');
+/** A moment to the minute, in UTC. */
+export const moment = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -14,7 +16,8 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-function layout(deskPath: string, title: string, body: Page): Page {
+/** The frame of every page of the desk. */
+export function layout(deskPath: string, title: string, body: Page): Page {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -117,7 +120,7 @@ function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork):
   const row = (label: string, count = 0) =>
     html`<tr>
       <th scope="row">${label}</th>
-      <td>${counting.format(count)}</td>
+      <td>${counting.format(count)}${count >= COUNTED_AT_MOST ? ' or more' : ''}</td>
     </tr>`;
   if (active === undefined) return html`<p class="soft">Cannot be counted at the moment.</p>`;
   return html`<div class="figures">
