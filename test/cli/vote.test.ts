@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { drainListener } from '../../src/delivery/drain-listener.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
 import { openTerminal, type Terminal } from './tallyport.ts';
 
 let terminal: Terminal;
@@ -14,13 +13,6 @@ beforeAll(async () => {
 afterAll(() => terminal.close());
 
 /** Casts as the API does; gives the vote's id. */
-async function cast(serverId: string, username: string): Promise<string> {
-  const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
-  const end = await castVote(terminal.platform, request);
-  if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
-  return end.vote._id.toString();
-}
-
 /** Sends what is due, as a worker does. */
 async function drain(serverId: string): Promise<void> {
   const { platform } = terminal;
@@ -57,9 +49,9 @@ describe('vote list', () => {
   it('shows votes newest first, all or in one state', async () => {
     const { slug, server_id } = await terminal.addServer('Listed');
     const ids = [
-      await cast(server_id, 'Steve'),
-      await cast(server_id, '我的世界'),
-      await cast(server_id, 'Alex'),
+      await terminal.cast(server_id, 'Steve'),
+      await terminal.cast(server_id, '我的世界'),
+      await terminal.cast(server_id, 'Alex'),
     ];
     const { json } = await terminal.run(`vote list ${slug} --json`);
     const { stdout } = await terminal.run(`vote list ${slug} --limit 2`);
@@ -87,7 +79,7 @@ describe('vote list', () => {
 describe('vote show', () => {
   it('tells the whole way of a delivered vote', async () => {
     const { slug, server_id } = await listening('Delivered');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     expect((await show(id)).waiting_for).toEqual({ kind: 'turn', at: null });
     await drain(server_id);
     const json = await show(id);
@@ -128,7 +120,7 @@ describe('vote show', () => {
   it('tells what a vote waits for, and why', async () => {
     const { slug, server_id, listener } = await listening('Waiting');
     await listener.stop();
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     await drain(server_id);
     expect(await show(id)).toMatchObject({
       state: 'waiting',
@@ -146,7 +138,7 @@ describe('vote show', () => {
 
   it('says that the queue is paused, as its listener does', async () => {
     const { slug, server_id } = await listening('Held');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     const queue = terminal.platform.queues['forward-votes'];
     await queue.pause();
     onTestFinished(() => queue.resume());
@@ -164,7 +156,7 @@ describe('vote show', () => {
 
   it('tells of a listener that was removed', async () => {
     const { slug, server_id } = await listening('Removed');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     await terminal.run(`listener remove ${slug}`);
 
     expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
@@ -175,7 +167,7 @@ describe('vote show', () => {
   it('counts no attempt that was given back', async () => {
     const { server_id, listener } = await listening('Given back');
     await listener.stop();
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     await drain(server_id);
     const { votes } = terminal.platform;
     const one = await votes.findOne({ _id: new UUID(id) });
@@ -192,7 +184,7 @@ describe('vote show', () => {
   it('shows the words of a listener that refuses', async () => {
     const { slug, server_id, listener } = await listening('Refusing');
     listener.tokens = { default: 'changed' };
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     await drain(server_id);
 
     expect((await show(id)).attempts).toEqual([
@@ -224,7 +216,7 @@ describe('vote show', () => {
 describe('vote resend', () => {
   it('puts a vote into the line once', async () => {
     const { slug, server_id } = await terminal.addServer('Resending');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     const without = await terminal.run(`vote resend ${id} --json`);
     await terminal.run(
       `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port 8192 --token abcdef0123456789`,
@@ -246,7 +238,7 @@ describe('vote resend', () => {
 
   it('warns when the vote may arrive twice', async () => {
     const { server_id } = await listening('Twice');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     await drain(server_id);
 
     expect((await terminal.run(`vote resend ${id}`)).stdout).toBe(
@@ -256,7 +248,7 @@ describe('vote resend', () => {
 
   it('puts a server’s votes of a time into the line, in the states that were named', async () => {
     const { server_id, slug } = await listening('Range');
-    for (const name of ['Alex', 'Steve']) await cast(server_id, name);
+    for (const name of ['Alex', 'Steve']) await terminal.cast(server_id, name);
     await drain(server_id);
     const since = '--since 2026-01-01';
     const none = await terminal.run(`vote resend ${slug} ${since}`);
@@ -291,14 +283,14 @@ describe('vote resend', () => {
 describe('vote forget', () => {
   it('ends a player’s 24 hours, in any spelling; the vote stays', async () => {
     const { slug, server_id } = await terminal.addServer('Forgetting');
-    const id = await cast(server_id, 'Steve');
+    const id = await terminal.cast(server_id, 'Steve');
     const first = await terminal.run(`vote forget ${slug} sTEVE --json`);
     const second = await terminal.run(`vote forget ${slug} Steve`);
 
     expect(first).toMatchObject({ code: 0, json: { server_id, username: 'sTEVE', forgotten: true } });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was done') });
     expect((await show(id)).cooldown_ended_at).toEqual(expect.any(String));
-    expect(await cast(server_id, 'Steve')).not.toBe(id);
+    expect(await terminal.cast(server_id, 'Steve')).not.toBe(id);
     expect(await terminal.platform.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
   });
 

@@ -29,11 +29,13 @@ export function service(
   const launch = async () => {
     const started = await startService(kind, options);
     running = started;
-    void started.ended.then((how) => {
-      if (running !== started) return;
-      running = undefined;
-      died(`${kind.title}: ${how}`);
-    });
+    void watch(started);
+  };
+  const watch = async (started: ServiceProcess) => {
+    const how = await started.ended;
+    if (running !== started) return;
+    running = undefined;
+    died(`${kind.title}: ${how}`);
   };
   const signal = (name: NodeJS.Signals) => {
     if (running) process.kill(running.pid, name);

@@ -1,4 +1,4 @@
-import { ObjectId, UUID } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/document.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
@@ -6,6 +6,7 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
+import { deliveryIn, storedVote } from '../support/stored-votes.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
@@ -240,27 +241,9 @@ describe('removing a server', () => {
   }
 
   function voteOf(serverId: ObjectId, state: DeliveryState, seq: number): Vote {
-    const votedAt = new Date();
-    const open = state === 'waiting' ? { queuedAt: votedAt, nextAt: votedAt, expiresAt: votedAt } : {};
-    return {
-      _id: new UUID(),
-      serverId,
-      username: 'Steve',
-      usernameKey: 'steve',
-      seq,
-      votedAt,
-      tokenId: null,
-      delivery: {
-        state,
-        ...open,
-        step: 0,
-        ambiguousEnds: 0,
-        attemptCount: 0,
-        attempts: [],
-        ends: {},
-        events: [],
-      },
-    };
+    const now = new Date();
+    const open = state === 'waiting' ? { queuedAt: now, nextAt: now, expiresAt: now } : {};
+    return storedVote(serverId, 'steve', now, { seq, delivery: deliveryIn(state, open) });
   }
 
   const states = (serverId: ObjectId) =>

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
 import type { DrainEnd, DrainLimits } from '../../src/delivery/draining.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -27,6 +27,8 @@ export type DeliveryBench = {
   clock: MovableClock;
   serverId: ObjectId;
   listener: VotifierListener;
+  /** Sets the listener anew, as it is but for `changes`. */
+  set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
   drain(limits?: Partial<DrainLimits>): Promise<DrainEnd>;
   vote(vote: Vote): Promise<Vote>;
@@ -47,18 +49,12 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
   );
   const serverId = new ObjectId(added.serverId);
   const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
-  await setListener(
-    platform,
-    serverId,
-    {
-      protocol: 'votifier-v2',
-      host: '127.0.0.1',
-      port: listener.port,
-      secret: listener.token,
-      serviceName: 'Tallyport',
-    },
-    'test',
-  );
+  const set: DeliveryBench['set'] = (changes) => {
+    const { port, token: secret } = listener;
+    const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+    return setListener(platform, serverId, { ...running, serviceName: 'Tallyport', ...changes }, 'test');
+  };
+  await set({});
   const never = new AbortController().signal;
   const deps = {
     ...platform,
@@ -70,6 +66,7 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
     clock,
     serverId,
     listener,
+    set,
     async cast(username) {
       const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
