@@ -11,11 +11,6 @@ import { testConfig } from '../support/test-platform.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
-/** Compiled code is kept between the many short processes of these tests. */
-const NODE_COMPILE_CACHE = fileURLToPath(
-  new URL('../../node_modules/.cache/tallyport-test', import.meta.url),
-);
-
 /** How a command ended. */
 export type Ended = {
   code: number | null;
@@ -31,7 +26,7 @@ export async function tallyport(
   { env, input = '' }: { env: Record<string, string | undefined>; input?: string },
 ): Promise<Ended> {
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { NODE_COMPILE_CACHE, ...env },
+    env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => undefined).end(input);
