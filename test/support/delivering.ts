@@ -34,6 +34,22 @@ export type DeliveryBench = {
   vote(vote: Vote): Promise<Vote>;
 };
 
+/** Sends what is due for a server's listener, as a worker does. */
+export function drainHere(
+  platform: Platform,
+  serverId: ObjectId | string,
+  limits: Partial<DrainLimits> = {},
+): Promise<DrainEnd> {
+  const never = new AbortController().signal;
+  const deps = {
+    ...platform,
+    send: createSend(platform.config),
+    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
+  };
+  const usual = { stop: never, waitNoLonger: never, budgetMs: 20_000 };
+  return drainListener(deps, new ObjectId(serverId), { ...usual, ...limits });
+}
+
 /** Opens a platform of its own with one server and its listener. Nothing drains it but `drain()`. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
   const clock = movableClock();
@@ -55,12 +71,6 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
     return setListener(platform, serverId, { ...running, serviceName: 'Tallyport', ...changes }, 'test');
   };
   await set({});
-  const never = new AbortController().signal;
-  const deps = {
-    ...platform,
-    send: createSend(platform.config),
-    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
-  };
   return {
     platform,
     clock,
@@ -72,8 +82,7 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (limits = {}) =>
-      drainListener(deps, serverId, { stop: never, waitNoLonger: never, budgetMs: 20_000, ...limits }),
+    drain: (limits) => drainHere(platform, serverId, limits),
     async vote({ _id }) {
       const found = await platform.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);
