@@ -8,8 +8,9 @@ import { type Listener, REACHABLE } from '../src/delivery/listener.ts';
 import { createMetrics, measureRequests } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { serveProcessEndpoints } from '../src/process-endpoints.ts';
-import type { Delivery, Vote } from '../src/votes/vote.ts';
+import type { Delivery } from '../src/votes/vote.ts';
 import { startMongod, startRedis } from './support/services.ts';
+import { deliveryIn, storedVote } from './support/stored-votes.ts';
 import { testPlatform } from './support/test-platform.ts';
 
 /** The value of a sample such as `tallyport_open_votes{listener="active"}`; undefined when it is absent. */
@@ -48,26 +49,9 @@ async function addVote(
   delivery: Partial<Delivery>,
   votedAt = clock.now(),
 ): Promise<void> {
-  const usernameKey = new ObjectId().toHexString();
-  await votes.insertOne({
-    _id: new UUID(),
-    serverId,
-    username: usernameKey,
-    usernameKey,
-    seq: 1,
-    votedAt,
-    tokenId: null,
-    delivery: {
-      state: 'waiting',
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-      ...delivery,
-    },
-  } satisfies Vote);
+  const player = new ObjectId().toHexString();
+  const waiting = deliveryIn('waiting', delivery);
+  await votes.insertOne(storedVote(serverId, player, votedAt, { delivery: waiting }));
 }
 
 test('waiting work is the due votes of listeners that can be reached, and its age', async () => {
