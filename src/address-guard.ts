@@ -40,6 +40,8 @@ export type ResolveOptions = {
   signal?: AbortSignal | undefined;
   /** All addresses of a name, by the rules of this machine (`/etc/hosts`, then DNS). */
   lookup?: ((name: string) => Promise<{ address: string }[]>) | undefined;
+  /** Told when the name has been looked up, before its addresses are checked. */
+  onResolved?: (() => void) | undefined;
 };
 
 /**
@@ -54,6 +56,7 @@ export type ResolveOptions = {
  */
 export async function resolveAddress(host: string, options: ResolveOptions): Promise<string[]> {
   const answers = isIP(host) ? [host] : await resolveName(host, options);
+  options.onResolved?.();
   const addresses = new Set(
     answers.map((answer) => checkAddress(host, answer, options.allowedPrivateRanges)),
   );

@@ -10,6 +10,7 @@ import {
   verificationSchema,
 } from './accounts/person.ts';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
+import { type DiagnosisAllowance, diagnosisAllowanceSchema } from './delivery/diagnosis-allowance.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
 import { type RateLimit, rateLimitSchema } from './limits/rate-limit.ts';
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
@@ -34,6 +35,7 @@ export const SCHEMAS: Schema[] = [
   voteExclusionSchema,
   idempotencyKeySchema,
   listenerSchema,
+  diagnosisAllowanceSchema,
   statusSampleSchema,
   dailyStatsSchema,
   periodMarkSchema,
@@ -59,6 +61,7 @@ export type Collections = {
   voteExclusions: Collection<VoteExclusion>;
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
+  diagnosisAllowances: Collection<DiagnosisAllowance>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
   periodMarks: Collection<PeriodMark>;
@@ -81,6 +84,7 @@ export function bindCollections(db: Db): Collections {
     voteExclusions: db.collection('vote_exclusions'),
     idempotencyKeys: db.collection('idempotency_keys'),
     listeners: db.collection('listeners'),
+    diagnosisAllowances: db.collection('diagnosis_allowances'),
     statusSamples: db.collection('status_samples'),
     dailyStats: db.collection('daily_stats'),
     periodMarks: db.collection('period_marks'),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { SECOND } from './clock.ts';
 import { within } from './deadline.ts';
+import { COUNTED_AT_MOST } from './delivery/count-votes.ts';
 import type { Protocol } from './delivery/listener.ts';
 import type { Outcome } from './delivery/outcomes.ts';
 import type { Platform } from './platform.ts';
@@ -22,7 +23,7 @@ export type Metrics = {
   voteEnded(result: VoteResult): void;
   /** An attempt to forward a vote ended. */
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
-  /** A vote was acknowledged `latencyMs` milliseconds after it was cast. */
+  /** A vote was acknowledged `latencyMs` milliseconds after it was cast; one that was resent by hand tells nothing. */
   voteArrived(protocol: Protocol, latencyMs: number): void;
   /** A repair found a server's day wrong by so many votes. */
   countersDrifted(votes: number): void;
@@ -39,7 +40,16 @@ export type Metrics = {
 /** What counting takes from the platform. */
 export type MetricsSources = Pick<
   Platform,
-  'config' | 'servers' | 'votes' | 'listeners' | 'workLeases' | 'queues' | 'clock' | 'producerRedis' | 'log'
+  | 'config'
+  | 'servers'
+  | 'votes'
+  | 'listeners'
+  | 'workLeases'
+  | 'queues'
+  | 'clock'
+  | 'producerRedis'
+  | 'log'
+  | 'mongo'
 >;
 
 /** A scrape waits no longer for MongoDB. */
@@ -118,6 +128,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
+/** What every count of votes says of its bound. */
+const UP_TO = `${COUNTED_AT_MOST} means so many or more`;
+
 /** The gauges that are read from MongoDB and Redis at the moment of a scrape. */
 function registerWaitingWork(registry: Registry, waitingWork: () => Promise<WaitingWork>): void {
   const gauge = (
@@ -140,7 +153,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
 
   gauge(
     'tallyport_waiting_work',
-    'Work that could be done now: for forward-votes the due votes of listeners that can be reached, else waiting jobs.',
+    `Work that could be done now: for forward-votes the due votes of listeners that can be reached (${UP_TO}), else waiting jobs.`,
     ['queue'],
     (gauge, { queues }) => {
       for (const [queue, { waiting }] of Object.entries(queues)) gauge.set({ queue }, waiting);
@@ -156,10 +169,26 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
   gauge(
     'tallyport_open_votes',
-    "Votes that are waiting or being sent, by the state of their server's listener.",
+    `Votes that are waiting or being sent, by the state of their server's listener; ${UP_TO}.`,
     ['listener'],
     (gauge, { openVotes }) => {
       for (const [listener, count] of Object.entries(openVotes)) gauge.set({ listener }, count);
+    },
+  );
+  gauge(
+    'tallyport_waiting_votes',
+    `Votes that wait to be sent, by the time since they were cast; ${UP_TO}.`,
+    ['age'],
+    (gauge, { waitingVotes }) => {
+      for (const [age, count] of Object.entries(waitingVotes)) gauge.set({ age }, count);
+    },
+  );
+  gauge(
+    'tallyport_listeners',
+    'Vote listeners by their state: unreachable ones have an open breaker, paused ones wait for somebody to resume them.',
+    ['state'],
+    (gauge, { listeners }) => {
+      for (const [state, count] of Object.entries(listeners)) gauge.set({ state }, count);
     },
   );
   gauge(

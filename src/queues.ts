@@ -25,7 +25,12 @@ export const QUEUES = {
   /** Drains one listener's due votes (design rule 3). */
   'forward-votes': {
     title: 'Forward votes',
-    payload: z.object({ serverId: objectId, listenerId: objectId }),
+    payload: z.object({
+      serverId: objectId,
+      listenerId: objectId,
+      /** Only where the relay called: when it found the work due. A call that came before it keeps its own job. */
+      relayedAt: z.iso.datetime().optional(),
+    }),
     key: (payload: { listenerId: string }) => payload.listenerId,
   },
   /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */
@@ -98,6 +103,8 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Stands behind the queue's title in Bull Board: `Probe: alpha-craft`. No secret, nothing long. */
   subject?: string;
+  /** Goes before all that wait already. For few jobs at a time: of several the newest goes first. */
+  first?: boolean;
 };
 
 /** Adds jobs without ever failing or delaying the one who asks. */
@@ -141,10 +148,11 @@ export function createProducer(
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
 
-  const jobOf = <N extends QueueName>(name: N, { payload, subject }: NewJob<N>, hasten = false) => {
+  const jobOf = <N extends QueueName>(name: N, { payload, subject, first }: NewJob<N>, hasten = false) => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions = {
       ...HISTORY,
+      ...(first ? { lifo: true } : {}),
       deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
     const { title } = QUEUES[name];

@@ -1,21 +1,23 @@
-import type { ObjectId } from 'mongodb';
 import { SECOND } from './clock.ts';
 import { remembered, within } from './deadline.ts';
-import { type ListenerState, listenerState } from './delivery/listener.ts';
+import { countVotes, type VoteCounts } from './delivery/count-votes.ts';
 import type { Platform } from './platform.ts';
 import { QUEUE_NAMES, type QueueName } from './queues.ts';
 import { redisAnswers } from './redis-answers.ts';
 
 type Sources = Pick<
   Platform,
-  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log'
+  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
 >;
 
 /** What is to be done and since when. What could not be counted is absent. */
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
-  /** Votes waiting or being sent. */
-  openVotes: Partial<Record<ListenerState, number>>;
+  /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
+  openVotes: Partial<VoteCounts['open']>;
+  /** Waiting votes by their age, at most `COUNTED_AT_MOST` of each. */
+  waitingVotes: Partial<VoteCounts['waiting']>;
+  listeners: Partial<VoteCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
   /** For how long the server that waits longest has been due for a probe. */
   probeLatenessSeconds: number | undefined;
@@ -33,17 +35,20 @@ export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> 
 }
 
 async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
-  const [votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
-    orNothing(sources, 'votes', countVotes(sources)),
+  const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
+    orNothing(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
+    orNothing(sources, 'votes', countVotes(sources, PATIENCE_MS)),
     orNothing(sources, 'due probes', probeLateness(sources)),
     countJobsIfRedisAnswers(sources),
   ]);
   return {
     queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
     openVotes: votes?.open ?? {},
+    waitingVotes: votes?.waiting ?? {},
+    listeners: votes?.listeners ?? {},
     jobs: jobs?.counts ?? [],
     probeLatenessSeconds,
-    mongodbUp: votes !== undefined,
+    mongodbUp: pong !== undefined,
     redisUp,
   };
 }
@@ -55,54 +60,6 @@ async function orNothing<T>({ log }: Sources, what: string, counting: Promise<T>
     log.debug({ event: 'metrics.not_counted', what, reason: String(error) });
     return undefined;
   }
-}
-
-/**
- * The votes of forward-votes, from MongoDB: Redis has one job for a listener however many votes wait. Only
- * votes that are due at a reachable listener are work that more workers would get done sooner.
- */
-async function countVotes({ votes, listeners, clock }: Sources) {
-  const servers: Record<ListenerState, ObjectId[]> = { active: [], unreachable: [], paused: [] };
-  const all = listeners.find(
-    {},
-    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, maxTimeMS: PATIENCE_MS },
-  );
-  for await (const listener of all) servers[listenerState(listener)].push(listener.serverId);
-
-  const openVotesOf = (serverIds: ObjectId[]) =>
-    votes.countDocuments(
-      { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
-      { hint: 'open_work', maxTimeMS: PATIENCE_MS },
-    );
-  const now = clock.now();
-  const [active, unreachable, paused, due] = await Promise.all([
-    openVotesOf(servers.active),
-    openVotesOf(servers.unreachable),
-    openVotesOf(servers.paused),
-    votes
-      .aggregate<{ waiting: number; oldest: Date }>(
-        [
-          {
-            $match: {
-              serverId: { $in: servers.active },
-              'delivery.queuedAt': { $gt: new Date(0) },
-              'delivery.state': 'waiting',
-              'delivery.nextAt': { $lte: now },
-            },
-          },
-          { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } },
-        ],
-        { hint: 'open_work', maxTimeMS: PATIENCE_MS },
-      )
-      .next(),
-  ]);
-  return {
-    open: { active, unreachable, paused },
-    due: {
-      waiting: due?.waiting ?? 0,
-      oldestSeconds: due ? (now.getTime() - due.oldest.getTime()) / SECOND : 0,
-    },
-  };
 }
 
 async function probeLateness({ config, servers, clock }: Sources): Promise<number> {
@@ -120,15 +77,19 @@ async function countJobsIfRedisAnswers(sources: Sources) {
   return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
 }
 
+/** Those that go first may be newer than the rest of their queue (`NewJob.first`): so many are looked at. */
+const NEXT_JOBS = 25;
+
 /** The jobs of every queue, from Redis. */
 async function countJobs({ queues, clock }: Sources) {
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {
       const [counts, oldest] = await Promise.all([
         queues[name].getJobCounts(),
-        queues[name].getJobs(['waiting'], 0, 0, true),
+        queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
       ]);
-      return { name, counts, since: oldest[0]?.timestamp };
+      const since = oldest.length === 0 ? undefined : Math.min(...oldest.map(({ timestamp }) => timestamp));
+      return { name, counts, since };
     }),
   );
   const now = clock.now().getTime();

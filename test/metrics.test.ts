@@ -3,12 +3,14 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { after, MINUTE } from '../src/clock.ts';
 import { ConfigError } from '../src/config.ts';
+import { headOfEachLine } from '../src/delivery/count-votes.ts';
 import { type Listener, REACHABLE } from '../src/delivery/listener.ts';
 import { createMetrics, measureRequests } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { serveProcessEndpoints } from '../src/process-endpoints.ts';
-import type { Delivery, Vote } from '../src/votes/vote.ts';
+import type { Delivery } from '../src/votes/vote.ts';
 import { startMongod, startRedis } from './support/services.ts';
+import { deliveryIn, storedVote } from './support/stored-votes.ts';
 import { testPlatform } from './support/test-platform.ts';
 
 /** The value of a sample such as `tallyport_open_votes{listener="active"}`; undefined when it is absent. */
@@ -45,27 +47,11 @@ async function addVote(
   { votes, clock }: Platform,
   serverId: ObjectId,
   delivery: Partial<Delivery>,
+  votedAt = clock.now(),
 ): Promise<void> {
-  const usernameKey = new ObjectId().toHexString();
-  await votes.insertOne({
-    _id: new UUID(),
-    serverId,
-    username: usernameKey,
-    usernameKey,
-    seq: 1,
-    votedAt: clock.now(),
-    tokenId: null,
-    delivery: {
-      state: 'waiting',
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-      ...delivery,
-    },
-  } satisfies Vote);
+  const player = new ObjectId().toHexString();
+  const waiting = deliveryIn('waiting', delivery);
+  await votes.insertOne(storedVote(serverId, player, votedAt, { delivery: waiting }));
 }
 
 test('waiting work is the due votes of listeners that can be reached, and its age', async () => {
@@ -94,8 +80,60 @@ test('waiting work is the due votes of listeners that can be reached, and its ag
   expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(4);
   expect(sample(text, 'tallyport_open_votes{listener="paused"}')).toBe(3);
   expect(sample(text, 'tallyport_open_votes{listener="unreachable"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="active"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="paused"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="unreachable"}')).toBe(1);
   expect(sample(text, 'tallyport_mongodb_up')).toBe(1);
 });
+
+test('waiting votes are counted by the time since they were cast, whatever their listener’s state', async () => {
+  const platform = await testPlatform();
+  const now = platform.clock.now();
+  const ago = (minutes: number) => after(now, -minutes * MINUTE);
+  const active = await addListener(platform);
+  const paused = await addListener(platform, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
+  const ages = [0, 0.5, 2, 9, 30, 61, 400, 23 * 60, 25 * 60, 70 * 60];
+  for (const [n, age] of ages.entries()) {
+    await addVote(platform, n % 2 ? active : paused, { queuedAt: ago(age), nextAt: now }, ago(age));
+  }
+  await addVote(platform, active, { state: 'sending', queuedAt: now }, ago(30));
+  await addVote(platform, active, { state: 'delivered' }, ago(30));
+  const text = await createMetrics(platform).text();
+  const counted = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_6h', '6h_to_24h', 'over_24h'];
+  expect(counted.map((age) => sample(text, `tallyport_waiting_votes{age="${age}"}`))).toEqual([
+    2, 2, 1, 1, 2, 2,
+  ]);
+});
+
+test('no count goes further than ten thousand votes, and the age is still that of the oldest', async () => {
+  const platform = await testPlatform();
+  const now = platform.clock.now();
+  const [first, last] = [await addListener(platform), await addListener(platform)];
+  await addVote(platform, first, { queuedAt: now, nextAt: now });
+  const model = await platform.votes.findOne({ serverId: first });
+  if (!model) throw new Error('not added');
+  const votes = Array.from({ length: 10_500 }, () => {
+    return { ...model, _id: new UUID(), usernameKey: new ObjectId().toHexString() };
+  });
+  for (let at = 0; at < votes.length; at += 2_000)
+    await platform.votes.insertMany(votes.slice(at, at + 2_000));
+  const hourAgo = after(now, -60 * MINUTE);
+  await addVote(platform, last, { queuedAt: hourAgo, nextAt: hourAgo }, hourAgo);
+
+  const text = await createMetrics(platform).text();
+  expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(10_000);
+  expect(sample(text, 'tallyport_waiting_votes{age="under_1m"}')).toBe(10_000);
+  expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(10_000);
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="forward-votes"}');
+  expect(age).toBeGreaterThanOrEqual(3_600);
+
+  const heads = headOfEachLine({
+    serverId: { $in: [first, last] },
+    'delivery.queuedAt': { $gt: new Date(0) },
+  });
+  const explained = await platform.votes.aggregate(heads, { hint: 'open_work' }).explain('executionStats');
+  expect(JSON.stringify(explained)).toContain('DISTINCT_SCAN');
+}, 60_000);
 
 test('open votes are counted from the index of open work alone', async () => {
   const platform = await testPlatform();
@@ -120,6 +158,17 @@ test('the jobs of every queue are counted, a waiting one with its age', async ()
   expect(sample(text, 'tallyport_jobs{queue="forward-votes",state="delayed"}')).toBe(0);
   expect(sample(text, 'tallyport_waiting_work{queue="clean-up"}')).toBe(1);
   expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="clean-up"}')).toBeGreaterThanOrEqual(0);
+});
+
+test('the age of a queue is that of its oldest job, also when a newer one goes first', async () => {
+  const platform = await testPlatform();
+  const { queues, producer } = platform;
+  await queues['probe-servers'].add('Probe', { serverId: 'a' }, { timestamp: Date.now() - MINUTE });
+  const payload = { serverId: new ObjectId().toHexString() };
+  expect(await producer.addAll('probe-servers', [{ payload, first: true }])).toBe(1);
+  const text = await createMetrics(platform).text();
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
+  expect(age).toBeGreaterThanOrEqual(60);
 });
 
 test('a scrape with both services silent is answered within three seconds and says so', async () => {
@@ -150,7 +199,7 @@ test('scrapes within ten seconds count once', async () => {
   const metrics = createMetrics(platform);
   await Promise.all([metrics.text(), metrics.text()]);
   await metrics.text();
-  expect(count).toHaveBeenCalledTimes(3);
+  expect(count).toHaveBeenCalledTimes(9);
 });
 
 test('votes, attempts and arrivals are counted by what became of them', async () => {

@@ -6,7 +6,10 @@
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
+import { diagnoseForOwner } from '../src/delivery/diagnose-for-owner.ts';
+import { listenerOverview } from '../src/delivery/listener-overview.ts';
 import { setListener } from '../src/delivery/listeners.ts';
+import { outcome } from '../src/delivery/outcomes.ts';
 import { dayOf } from '../src/periods/period-marks.ts';
 import { VotifierListener } from '../src/sample/votifier-listener.ts';
 import { issueToken } from '../src/servers/api-tokens.ts';
@@ -197,6 +200,38 @@ test('the thirty days of uptime', async () => {
   const operations = await profiled(() => uptimeDays(tallyport.platform, busy.serverId));
   expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('an operator’s page of a listener with many votes, and the second page of a state', async () => {
+  const { platform } = tallyport;
+  const listener = await platform.listeners.findOne({ serverId: busy.serverId });
+  if (!listener) throw new Error('not set');
+  const read = (page: Parameters<typeof listenerOverview>[2]) =>
+    profiled(() => listenerOverview(platform, listener._id, page));
+  const first = await listenerOverview(platform, listener._id, { state: 'delivered' });
+  for (const page of [{}, { state: 'delivered' as const, from: first?.next ?? undefined }]) {
+    const operations = await read(page);
+    const expected = ['command votes', 'query listeners', 'query servers', 'query votes', 'query votes'];
+    expect(operations.map(put).toSorted()).toEqual(expected);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test('a diagnosis for an owner', async () => {
+  const { platform } = tallyport;
+  const deps = { ...platform, send: async () => outcome('acknowledged', 'acknowledged') };
+  const request = { ownerId: 'owner', serverId: busy.serverId, proven: true };
+  const ask = () => diagnoseForOwner(deps, request);
+  const crowd = Array.from({ length: 1_000 }, (_, n) => {
+    return { _id: `owner ${n}`, askedAt: [platform.clock.now()], expiresAt: platform.clock.now() };
+  });
+  await platform.diagnosisAllowances.insertMany(crowd);
+  const taken = await profiled(ask);
+  expect(taken.map(put)).toEqual(['query servers', 'query listeners', 'update diagnosis_allowances']);
+  for (let n = 1; n < 6; n += 1) await ask();
+  const refused = await profiled(ask);
+  expect(refused.map(put)).toContain('query diagnosis_allowances');
+  for (const operation of [...taken, ...refused]) expectIndexed(operation);
 });
 
 function expectIndexed(operation: Document): void {

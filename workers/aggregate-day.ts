@@ -9,7 +9,7 @@ import { markAggregated } from '../src/status/due-aggregates.ts';
  * Computes the day that a job names and every server's figures, and marks the day. The progress in Bull Board is
  * the share of the servers, in percent.
  *
- * @param stop - aborted when the worker stops: the day stays unmarked and is enqueued again
+ * @param stop - aborted when the worker stops: the day stays unmarked and the stop's reason is thrown
  */
 export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
   return async (job) => {
@@ -23,16 +23,8 @@ export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<
       // Redis may be away: the day is computed all the same.
       void job.updateProgress(percent).catch(() => undefined);
     };
-    let servers: number;
-    try {
-      ({ servers } = await aggregateDay(platform, day, { progress, signal: stop }));
-      await refreshDailyFigures(platform, { signal: stop });
-    } catch (error) {
-      if (!stop.aborted) throw error;
-      // Another worker goes on at once.
-      await platform.producer.add('aggregate-day', { day }, { subject: day });
-      return { stopped: true };
-    }
+    const { servers } = await aggregateDay(platform, day, { progress, signal: stop });
+    await refreshDailyFigures(platform, { signal: stop });
     await markAggregated(platform, day, begunAt);
     const durationMs = platform.clock.now().getTime() - begunAt.getTime();
     platform.log.info({ event: 'aggregate_day.done', day, servers, durationMs });

@@ -32,16 +32,30 @@ export function forwardVotes(
     onEnd({ vote, attempt }, end) {
       const protocol = attempt.protocol;
       metrics.attemptEnded(protocol, end);
-      if (end.class === 'delivered')
+      // A resend by hand may come weeks later: that is not how long deliveries take.
+      const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
+      if (end.class === 'delivered' && !byHand)
         metrics.voteArrived(protocol, platform.clock.now().getTime() - vote.votedAt.getTime());
     },
   };
   return async (job, token) => {
-    const { serverId, listenerId } = QUEUES['forward-votes'].payload.parse(job.data);
-    const end = await drainListener(deps, new ObjectId(serverId), { ...signals, budgetMs: BUDGET_MS });
+    const payload = QUEUES['forward-votes'].payload.parse(job.data);
+    const end = await drainListener(
+      {
+        ...deps,
+        log: platform.log.child({ jobId: job.id }),
+        // Redis may be away: the votes are sent all the same.
+        onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
+      },
+      new ObjectId(payload.serverId),
+      {
+        ...signals,
+        budgetMs: BUDGET_MS,
+        relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
+      },
+    );
     // After a stop of ours another worker goes on at once.
-    if (end.kind === 'more' || end.kind === 'stopped')
-      await platform.producer.add('forward-votes', { serverId, listenerId });
+    if (end.kind === 'more' || end.kind === 'stopped') await platform.producer.add('forward-votes', payload);
     if (end.kind === 'unreachable') await delay(job, token, end);
     return end.kind;
   };

@@ -11,6 +11,7 @@ import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
+import { failingForPeopleOnly } from './job-ends.ts';
 import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
@@ -72,7 +73,8 @@ async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueN
   };
   const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
-    const worker = new Worker(name, noted(process[name]), {
+    const processor = failingForPeopleOnly(platform, name, process[name], stop.signal);
+    const worker = new Worker(name, noted(processor), {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
 import { diagnoseListener } from '../delivery/diagnose-listener.ts';
+import type { DiagnosisStep } from '../delivery/diagnosis-steps.ts';
 import { listenerReason } from '../delivery/explanations.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
 import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
@@ -21,6 +22,7 @@ import { BY, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
 import { hostWarning, requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import { port } from './option-values.ts';
+import { showsProgress } from './progress.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import { pairs } from './table.ts';
 import { counted, iso, when } from './words.ts';
@@ -183,7 +185,8 @@ async function remove(platform: Platform, text: string): Promise<Answer> {
 
 async function test(platform: Platform, text: string): Promise<Answer> {
   const server = await serverOf(platform, text);
-  const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, server._id);
+  const deps = { ...platform, send: createSend(platform.config) };
+  const diagnosis = await diagnoseListener(deps, server._id, sayStep);
   if (!diagnosis) throw noListener(server);
   const { outcome, fault, step, cause, mend, reply } = diagnosis;
   const delivered = outcome === 'delivered';
@@ -198,6 +201,21 @@ async function test(platform: Platform, text: string): Promise<Answer> {
     ]),
     ...(delivered ? {} : { exitCode: 1 }),
   };
+}
+
+/** What a diagnosis is at, for somebody who waits for it. */
+const STEPS: Record<DiagnosisStep, string> = {
+  'name-resolution': 'Looking up the host',
+  'address-policy': 'Checking its addresses',
+  connecting: 'Connecting',
+  greeting: 'Waiting for the greeting',
+  'protocol-version': 'Choosing the protocol version',
+  'key-or-token': 'Sending a test vote under the key or token',
+  acknowledgement: 'Waiting for the acknowledgement',
+};
+
+function sayStep(step: DiagnosisStep): void {
+  if (showsProgress()) process.stderr.write(`${STEPS[step]} …\n`);
 }
 
 function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {

@@ -4,6 +4,11 @@ import type { Progress } from '../progress.ts';
 /** Drawn so often at most. */
 const FRAMES_PER_SECOND = 5;
 
+/** Whether somebody sees how far a command is: on a terminal, unless a program reads the answer. */
+export function showsProgress(): boolean {
+  return process.stderr.isTTY && !process.argv.includes('--json');
+}
+
 /**
  * Does long work while a bar on standard error shows how far it is. Without a terminal, or with `--json`, there
  * is no bar: the answer says what was done.
@@ -16,7 +21,7 @@ export async function withProgress<T>(
   unit: string,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-  if (!process.stderr.isTTY || process.argv.includes('--json')) return work(() => undefined);
+  if (!showsProgress()) return work(() => undefined);
   const bar = new SingleBar(
     {
       format: `${label} {bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted} left`,

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { voteTimeline } from '../delivery/vote-timeline.ts';
 import type { Platform } from '../platform.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { DELIVERY_STATES, type DeliveryState, type Vote } from '../votes/vote.ts';
@@ -105,13 +106,14 @@ function noSuchVote(text: string): CommandError {
 async function show(platform: Platform, text: string): Promise<Answer> {
   const vote = await voteOf(platform, text);
   const { serverId } = vote;
-  const [server, listener, exclusions, paused] = await Promise.all([
+  const [server, listener, paused] = await Promise.all([
     platform.servers.findOne({ _id: serverId }),
     platform.listeners.findOne({ serverId }),
-    platform.voteExclusions.find({ _id: { $in: vote.excludedBy ?? [] } }).toArray(),
     queuePaused(platform),
   ]);
-  const shown = { vote, server, listener, exclusions, queuePaused: paused, now: platform.clock.now() };
+  const now = platform.clock.now();
+  const timeline = await voteTimeline(platform, vote, listener, now);
+  const shown = { vote, timeline, server, queuePaused: paused, now };
   return { json: timelineJson(shown), text: timelineText(shown) };
 }
 

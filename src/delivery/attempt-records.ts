@@ -1,11 +1,13 @@
-import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { type Collection, type Filter, type ObjectId, type UpdateFilter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, type Clock, SECOND } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
-import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
+import type { Attempt, Vote } from '../votes/vote.ts';
+import { afterEnd, type Claimed, ENDED, NOT_COUNTED } from './after-end.ts';
+import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
 import type { Listener } from './listener.ts';
+import { withAttempt } from './older-attempts.ts';
 import { type Outcome, outcome } from './outcomes.ts';
-import { delayAt, MOST_AMBIGUOUS_ENDS } from './schedule.ts';
 
 /** What recording works on. */
 export type Recording = {
@@ -16,22 +18,20 @@ export type Recording = {
   config: { LEASE_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
 
-/** A vote whose attempt is recorded and may now be made. */
-export type Claimed = { vote: Vote; attempt: Attempt };
-
 /**
  * Takes the next vote in a listener's line and records the attempt, in one durable operation, before anything
  * is sent (design rule 4).
  *
- * @param test - the listener is unreachable and this vote tests it: the first in line goes, whatever its own
- *   next time
+ * @param reason - `test`: the listener is unreachable and this vote tests it: the first in line goes, whatever
+ *   its own next time
  * @returns null when no vote is due
  */
 export async function claimNextVote(
   { votes, clock, processId, config }: Recording,
-  listener: Pick<Listener, 'serverId' | 'protocol' | 'revision'>,
-  { test }: { test: boolean },
+  listener: Pick<Listener, 'serverId' | 'protocol' | 'revision' | 'breaker' | 'released'>,
+  reason: ClaimReason,
 ): Promise<Claimed | null> {
+  const { test } = reason;
   const now = clock.now();
   const attempt: Attempt = {
     id: new UUID(uuidv7()),
@@ -55,115 +55,84 @@ export async function claimNextVote(
           'delivery.state': 'sending',
           'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
           'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
-          'delivery.attempts': {
-            $slice: [{ $concatArrays: ['$delivery.attempts', [{ $literal: attempt }]] }, -ATTEMPTS_KEPT],
-          },
+          ...withAttempt({ $mergeObjects: [{ $literal: attempt }, causeOfAttempt(listener, reason)] }),
         },
       },
-      { $unset: 'delivery.nextAt' },
+      { $unset: ['delivery.nextAt', 'delivery.dueBy'] },
     ],
     { sort: { 'delivery.queuedAt': 1, _id: 1 }, returnDocument: 'after', writeConcern: DURABLE },
   );
   return vote ? { vote, attempt } : null;
 }
 
-/** A vote that met a fault of configuration is not due again before the pause is written. */
-const PAUSE_IS_COMING_MS = 5 * SECOND;
-
-/** What a vote that is out of the line has no more. */
-export const ENDED = {
-  'delivery.queuedAt': '',
-  'delivery.expiresAt': '',
-  'delivery.leaseUntil': '',
-  'delivery.nextAt': '',
-} as const;
-
-/** Whether the attempt before the newest one was refused its challenge too: it is retried at once only once. */
-function challengeRefusedBefore(vote: Vote): boolean {
-  return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
-}
-
 /**
- * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
- * test's; a vote that failed a test goes behind the others.
- */
-function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule: readonly number[]) {
-  const { step, ambiguousEnds, ends } = vote.delivery;
-  switch (end.class) {
-    case 'delivered':
-      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
-    case 'vote-only':
-      return { set: { 'delivery.state': 'failed' }, unset: ENDED };
-    case 'ambiguous':
-      if (ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS) {
-        return {
-          set: { 'delivery.state': 'unconfirmed' },
-          unset: ENDED,
-          inc: { 'delivery.ambiguousEnds': 1 },
-        };
-      }
-      return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
-    case 'transient':
-      if (end.code === 'challenge-refused' && !challengeRefusedBefore(vote)) return waitAgain(now);
-      return { ...waitAgain(), inc: usedStep() };
-    case 'configuration':
-      // Not at once: the pause that follows from it is written a moment later.
-      return waitAgain(after(now, PAUSE_IS_COMING_MS));
-    case 'none':
-      return {
-        // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
-        ...waitAgain(end.code === 'our-fault' ? after(now, delayAt(schedule, 1 + (ends.none ?? 0))) : now),
-        inc: { 'delivery.attemptCount': -1 },
-      };
-  }
-
-  function usedStep() {
-    return attempt.test ? {} : { 'delivery.step': 1 };
-  }
-
-  /** By its schedule; later where the listener asked for that. */
-  function nextTurn(): Date {
-    const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
-    return after(now, Math.max(delay, end.retryAfterMs ?? 0));
-  }
-
-  function waitAgain(nextAt = nextTurn()) {
-    return {
-      set: {
-        'delivery.state': 'waiting',
-        'delivery.nextAt': nextAt,
-        ...(attempt.test && end.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
-      },
-      unset: { 'delivery.leaseUntil': '' },
-    } as const;
-  }
-}
-
-/**
- * Records how an attempt ended. An end that comes after the lease ran out changes nothing, since that was
- * recorded as an ambiguous end; but an acknowledgement is good news, unless the vote is being sent again by then.
+ * Records how an attempt ended. Only the newest attempt of a vote that is being sent changes how the vote stands.
+ * One that was overtaken, since an earlier attempt's acknowledgement came late, is described and no more. One that
+ * was given up as lost stays so, unless it was acknowledged: that is good news, however late (design rule 4).
  *
  * @returns whether this end stands
  */
 export async function recordEnd(
-  { votes, clock, config }: Recording,
+  recording: Recording,
   claimed: Claimed,
   end: Outcome,
   durationMs: number,
 ): Promise<boolean> {
-  const now = clock.now();
-  const {
-    set,
-    unset,
-    inc = {},
-  } = afterEnd(claimed, end, now, config.DELIVERY_SCHEDULE) as {
-    set: Record<string, unknown>;
-    unset: Record<string, ''>;
-    inc?: Record<string, number>;
-  };
-  const { serverId, _id } = claimed.vote;
+  const now = recording.clock.now();
   const { id } = claimed.attempt;
-  const described = {
+  const { set, unset, inc = {} } = afterEnd(claimed, end, now, recording.config.DELIVERY_SCHEDULE);
+  const described = describe(end, durationMs);
+  const counted = { [`delivery.ends.${end.class}`]: 1, [`delivery.codes.${end.code}`]: 1 };
+  const open = { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
+  const newest = { $expr: { $eq: [{ $last: '$delivery.attempts.id' }, id] } };
+
+  const stands = { $set: { ...set, ...described }, $unset: unset, $inc: { ...inc, ...counted } };
+  if (await change(recording, claimed, { ...open, ...newest, 'delivery.state': 'sending' }, stands))
+    return true;
+  if (await isRecorded(recording, claimed, end)) return true;
+  const uncounted = end.class === 'none' ? NOT_COUNTED : {};
+  if (await change(recording, claimed, open, { $set: described, $inc: { ...uncounted, ...counted } }))
+    return true;
+  return end.class === 'delivered' && recordLate(recording, claimed, end, durationMs);
+}
+
+/** An acknowledgement of an attempt that had been given up as lost. Whatever is under way then ends for itself. */
+async function recordLate(
+  recording: Recording,
+  claimed: Claimed,
+  end: Outcome,
+  durationMs: number,
+): Promise<boolean> {
+  const now = recording.clock.now();
+  const { id, at } = claimed.attempt;
+  const lost = { 'delivery.attempts': { $elemMatch: { id, code: 'lease-ran-out' } } } as const;
+  const described = { ...describe(end, durationMs), 'delivery.attempts.$[attempt].lateAt': now };
+  const counted = {
+    'delivery.ends.ambiguous': -1,
+    'delivery.ends.delivered': 1,
+    'delivery.codes.lease-ran-out': -1,
+    [`delivery.codes.${end.code}`]: 1,
+  };
+  // Somebody wants it once more though it was delivered: that is not called off.
+  const wantedAgain = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
+  const undelivered: Filter<Vote> = {
+    ...lost,
+    'delivery.state': { $ne: 'delivered' },
+    'delivery.events': { $not: { $elemMatch: wantedAgain } },
+  };
+  const delivered = { 'delivery.state': 'delivered', 'delivery.deliveredAt': now } as const;
+  return (
+    (await change(recording, claimed, undelivered, {
+      $set: { ...delivered, ...described },
+      $unset: ENDED,
+      $inc: counted,
+    })) || (await change(recording, claimed, lost, { $set: described, $inc: counted }))
+  );
+}
+
+/** The end of an attempt in its own record. */
+function describe(end: Outcome, durationMs: number): Record<string, unknown> {
+  return {
     'delivery.attempts.$[attempt].code': end.code,
     'delivery.attempts.$[attempt].class': end.class,
     // Nobody knows how far a lost attempt got.
@@ -171,39 +140,28 @@ export async function recordEnd(
     'delivery.attempts.$[attempt].durationMs': Math.round(durationMs),
     ...(end.words ? { 'delivery.attempts.$[attempt].words': end.words } : {}),
   };
-  const options = { arrayFilters: [{ 'attempt.id': id }], writeConcern: DURABLE };
-  const recorded = await votes.updateOne(
-    {
-      serverId,
-      _id,
-      'delivery.state': 'sending',
-      'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } },
-    },
-    { $set: { ...set, ...described }, $unset: unset, $inc: { ...inc, [`delivery.ends.${end.class}`]: 1 } },
-    options,
-  );
-  if (recorded.matchedCount === 1) return true;
-  // An earlier try whose acknowledgement was lost may have recorded it.
-  const attempts = { $elemMatch: { id, code: end.code } };
-  if ((await votes.countDocuments({ serverId, _id, 'delivery.attempts': attempts }, { limit: 1 })) === 1)
-    return true;
-  if (end.class !== 'delivered') return false;
+}
 
-  const late = await votes.updateOne(
-    {
-      serverId,
-      _id,
-      'delivery.state': { $in: ['none', 'waiting', 'unconfirmed', 'failed'] },
-      'delivery.attempts': { $elemMatch: { id, class: 'ambiguous' } },
-    },
-    {
-      $set: { ...set, ...described },
-      $unset: unset,
-      $inc: { 'delivery.ends.ambiguous': -1, 'delivery.ends.delivered': 1 },
-    },
-    options,
-  );
-  return late.matchedCount === 1;
+/** Changes the vote of an attempt where it is as `where` says. Returns whether it was. */
+async function change(
+  { votes }: Recording,
+  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  where: Filter<Vote>,
+  update: UpdateFilter<Vote>,
+): Promise<boolean> {
+  const options = { arrayFilters: [{ 'attempt.id': id }], writeConcern: DURABLE };
+  const { matchedCount } = await votes.updateOne({ ...where, serverId, _id }, update, options);
+  return matchedCount === 1;
+}
+
+/** Whether an earlier try whose acknowledgement was lost has recorded this end. */
+async function isRecorded(
+  { votes }: Recording,
+  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  { code }: Outcome,
+): Promise<boolean> {
+  const attempts = { $elemMatch: { id, code } };
+  return (await votes.countDocuments({ serverId, _id, 'delivery.attempts': attempts }, { limit: 1 })) === 1;
 }
 
 /**

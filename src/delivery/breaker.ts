@@ -1,10 +1,15 @@
 import { after } from '../clock.ts';
-import { type Breaker, type Pause, REACHABLE } from './listener.ts';
+import { type Breaker, type Pause, REACHABLE, type Release } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import { BREAKER_THRESHOLD, delayAt, VOTE_FAULT_THRESHOLD } from './schedule.ts';
 
 /** What the ends of attempts change on a listener. */
-export type Standing = { breaker: Breaker; pause: Pause | null; voteFaults: number };
+export type Standing = {
+  breaker: Breaker;
+  pause: Pause | null;
+  voteFaults: number;
+  released: Release | null;
+};
 
 /**
  * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same standing and outcome
@@ -24,7 +29,11 @@ export function standingAfter(
   switch (end.class) {
     case 'delivered': {
       const healthy = before.breaker.failures === 0 && before.voteFaults === 0;
-      return healthy ? before : { ...before, breaker: REACHABLE, voteFaults: 0 };
+      if (healthy) return before;
+      const released: Release | null = before.breaker.openSince
+        ? { by: 'listener-back', at: now }
+        : before.released;
+      return { ...before, breaker: REACHABLE, voteFaults: 0, released };
     }
     case 'transient':
     case 'ambiguous':
@@ -44,7 +53,8 @@ export function standingAfter(
       // It says nothing about the listener, but the next test must not follow without a pause.
       if (!end.test || end.code !== 'our-fault') return before;
       const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
-      return { ...before, breaker: { ...before.breaker, nextTestAt } };
+      const { hastenedBy: _, ...breaker } = before.breaker;
+      return { ...before, breaker: { ...breaker, nextTestAt } };
     }
   }
 }

@@ -1,24 +1,15 @@
 import type { ObjectId } from 'mongodb';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
+import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import type { Listener } from './listener.ts';
 import { askInOtherTongues, tongueOf } from './other-tongues.ts';
 import type { OutcomeClass, OutcomeCode } from './outcomes.ts';
 import { printable } from './printable.ts';
-import { type ListenerTest, type Testing, testListener } from './test-listener.ts';
+import { type ListenerTest, sendTestVote, type Testing } from './test-listener.ts';
 import { dial, patience } from './wire.ts';
-
-/** Where a diagnosis stopped: what came before it is in order. */
-export type DiagnosisStep =
-  | 'name-resolution'
-  | 'address-policy'
-  | 'connecting'
-  | 'greeting'
-  | 'protocol-version'
-  | 'key-or-token'
-  | 'acknowledgement';
 
 /** What is wrong with a listener, first of all. */
 export type Diagnosis = {
@@ -26,6 +17,7 @@ export type Diagnosis = {
   outcome: OutcomeClass;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
+  /** Where it stopped: what comes before that is in order. */
   step: DiagnosisStep;
   /** One sentence each: what is wrong, and what to do about it. */
   cause: string;
@@ -34,7 +26,8 @@ export type Diagnosis = {
   reply?: string;
 };
 
-type Diagnosing = Testing & {
+/** What a diagnosis works on. */
+export type Diagnosing = Testing & {
   config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
 };
 
@@ -106,13 +99,23 @@ const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-vot
  * greeting, protocol version, key or token and acknowledgement with a marked test vote, and where something
  * else than a Votifier answers, asks it in other tongues what it is. Changes nothing.
  *
+ * For operators, without a limit; owners go through `diagnoseForOwner`.
+ *
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
  */
-export async function diagnoseListener(deps: Diagnosing, serverId: ObjectId): Promise<Diagnosis | null> {
+export async function diagnoseListener(
+  deps: Diagnosing,
+  serverId: ObjectId,
+  onStep?: OnStep,
+): Promise<Diagnosis | null> {
   const listener = await deps.listeners.findOne({ serverId });
-  const tested = listener && (await testListener(deps, serverId));
-  if (!tested) return null;
+  return listener && diagnose(deps, listener, onStep);
+}
+
+/** Does that with a listener that was read before. */
+export async function diagnose(deps: Diagnosing, listener: Listener, onStep?: OnStep): Promise<Diagnosis> {
+  const tested = await sendTestVote(deps, listener, onStep);
   const votifier = listener.protocol !== 'http';
   const found = votifier && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
   return found ?? diagnosisOf(tested);

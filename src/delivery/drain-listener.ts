@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
-import { type Claimed, claimNextVote, endLostAttempts } from './attempt-records.ts';
+import type { Claimed } from './after-end.ts';
+import { claimNextVote, endLostAttempts } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, listenerState } from './listener.ts';
 import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
+import { logEnd, logStanding } from './log-ends.ts';
 import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { recordPatiently } from './record-patiently.ts';
@@ -32,18 +34,20 @@ const RENEW_MS = SECOND;
  * @throws the driver's error when MongoDB fails; whatever was under way is found again by its lease
  */
 export async function drainListener(
-  deps: Draining,
+  given: Draining,
   serverId: ObjectId,
   limits: DrainLimits,
 ): Promise<DrainEnd> {
-  const owner = `${deps.processId}:${new ObjectId().toHexString()}`;
-  const asOf = deps.clock.now();
-  const listener = await takeLease(deps, serverId, owner);
+  const owner = `${given.processId}:${new ObjectId().toHexString()}`;
+  const asOf = given.clock.now();
+  const listener = await takeLease(given, serverId, owner);
   if (listener === 'busy') return { kind: 'busy' };
   if (!listener) {
-    await releaseLeftVotes(deps, serverId, asOf);
+    await releaseLeftVotes(given, serverId, asOf);
     return { kind: 'gone' };
   }
+  const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+  const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener);
   const drain = new Drain(deps, owner, { listener, opened }, limits);
   try {
@@ -85,11 +89,7 @@ class Drain {
     const { servers, log } = this.#deps;
     const { serverId } = this.#listener;
     for (const claimed of await endLostAttempts(this.#deps, serverId)) {
-      log.warn({
-        event: 'delivery.lost',
-        serverId: serverId.toHexString(),
-        voteId: claimed.vote._id.toString(),
-      });
+      log.warn({ event: 'delivery.lost', voteId: claimed.vote._id.toString() });
       await this.#noteEnd(claimed, outcome('lease-ran-out', 'none'), this.#deps.config.LEASE_MS);
     }
     const server = await servers.findOne({ _id: serverId }, { projection: { name: 1, removedAt: 1 } });
@@ -97,6 +97,7 @@ class Drain {
       await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
+    this.#deps.onBegin?.(server.name);
     const end = await this.#sendDueVotes();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;
@@ -134,7 +135,8 @@ class Drain {
 
       // Before the claim: the lease it takes begins no earlier than this.
       const claimedAt = performance.now();
-      const claimed = await claimNextVote(this.#deps, this.#listener, { test });
+      const { relayedAt } = this.#limits;
+      const claimed = await claimNextVote(this.#deps, this.#listener, { test, relayedAt });
       if (claimed) {
         this.#start(claimed, claimedAt);
         look = FIRST_LOOK_MS;
@@ -215,21 +217,13 @@ class Drain {
     const { vote, attempt } = claimed;
     onEnd?.(claimed, end, durationMs);
     if (end.class === 'delivered') this.#lastDeliveredAt = clock.now();
-    log.info({
-      event: 'delivery.attempt',
-      serverId: vote.serverId.toHexString(),
-      voteId: vote._id.toString(),
-      code: end.code,
-      class: end.class,
-      reached: end.reached,
-      durationMs: Math.round(durationMs),
-      ...(end.words ? { words: end.words } : {}),
-    });
+    logEnd(log, claimed, end, durationMs);
     if (attempt.revision !== this.#listener.revision) return;
     const before: Standing = {
       breaker: this.#listener.breaker,
       pause: this.#listener.pause ?? null,
       voteFaults: this.#listener.voteFaults,
+      released: this.#listener.released ?? null,
     };
     const standing = standingAfter(
       before,
@@ -240,13 +234,7 @@ class Drain {
     if (standing === before) return;
     // In memory at once: the other attempts under way must not be judged by the older standing.
     this.#listener = { ...this.#listener, ...standing };
-    if (standing.pause && !before.pause) {
-      log.warn({
-        event: 'listener.paused',
-        serverId: vote.serverId.toHexString(),
-        code: standing.pause.code,
-      });
-    }
+    logStanding(log, before, standing, vote._id.toString());
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const ours = { _id: this.#listener._id, serverId: vote.serverId, 'lease.owner': this.#owner };
     this.#written = this.#written.then(() =>

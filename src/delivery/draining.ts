@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
 import type { Logger } from '../log.ts';
 import type { Server } from '../servers/server.ts';
-import type { Claimed, Recording } from './attempt-records.ts';
+import type { Claimed } from './after-end.ts';
+import type { Recording } from './attempt-records.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
@@ -18,6 +19,8 @@ export type Draining = Recording & {
   open: (listener: Listener) => OpenedListener;
   /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
   tests?: { underWay: number; readonly most: number };
+  /** Told of the server's name when its turn begins, for people who watch. */
+  onBegin?: (server: string) => void;
   /** Told of every end, for metrics. */
   onEnd?: (claimed: Claimed, end: Outcome, durationMs: number) => void;
 };
@@ -45,4 +48,6 @@ export type DrainLimits = {
   waitNoLonger: AbortSignal;
   /** After this long the job makes room for others and comes back. */
   budgetMs: number;
+  /** When the relay found this work due, where it was the relay that called; which the attempts' records say. */
+  relayedAt?: Date | undefined;
 };

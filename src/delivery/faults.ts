@@ -1,4 +1,4 @@
-import type { Explanation } from './explanations.ts';
+import { EXPLANATIONS, type Explanation } from './explanations.ts';
 
 /** What is wrong with a listener, as a diagnosis names it. The codes are stable: they stand in `--json` output. */
 export const FAULTS = {
@@ -6,14 +6,8 @@ export const FAULTS = {
     cause: 'The host name of the listener leads to no address.',
     mend: 'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
   },
-  'address-refused': {
-    cause: 'The listener’s host leads to an address that is not a public one.',
-    mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
-  },
-  'connection-refused': {
-    cause: 'The machine answers, but nothing listens on this port.',
-    mend: 'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
-  },
+  'address-refused': EXPLANATIONS['address-refused'],
+  'connection-refused': EXPLANATIONS['connection-refused'],
   'connect-timeout': {
     cause: 'Nothing answered at this address and port: mostly a firewall drops the connection.',
     mend: 'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.',
@@ -44,18 +38,9 @@ export const FAULTS = {
     cause: 'Another service answers at this address and port.',
     mend: 'Read its reply to see which, and set the port of the vote plugin, usually 8192.',
   },
-  'v1-only': {
-    cause: 'The listener speaks Votifier v1 only, and a v2 token is set.',
-    mend: 'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
-  },
-  'v2-only': {
-    cause: 'The listener takes Votifier v2 only, and a v1 public key is set.',
-    mend: 'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
-  },
-  'key-invalid': {
-    cause: 'The listener could not decrypt the vote: its key is another one.',
-    mend: 'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
-  },
+  'v1-only': EXPLANATIONS['v1-only'],
+  'v2-only': EXPLANATIONS['v2-only'],
+  'key-invalid': EXPLANATIONS['key-invalid'],
   'token-malformed': {
     cause: 'What is set as the token cannot be one.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
@@ -64,14 +49,8 @@ export const FAULTS = {
     cause: 'The listener refused the signature: its token or secret is another one.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; for HTTP, compare the secret.',
   },
-  'unknown-service': {
-    cause: 'The listener has no token for our service name.',
-    mend: 'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
-  },
-  'challenge-refused': {
-    cause: 'The listener did not accept the answer to its own challenge.',
-    mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if it lasts.',
-  },
+  'unknown-service': EXPLANATIONS['unknown-service'],
+  'challenge-refused': EXPLANATIONS['challenge-refused'],
   'name-too-long': {
     cause: 'The listener takes no message of this length.',
     mend: 'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.',

@@ -3,8 +3,10 @@ import { after, DAY } from '../clock.ts';
 import { startOf } from '../periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
+import { withoutAttempts } from './older-attempts.ts';
 
-/** How long attempts are kept in detail; how often each class ended stays with the vote for ever. */
+/** How long attempts are kept in detail; how often each outcome came, and when the
+ * first and the last attempt was made, stays with the vote for ever. */
 export const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
 
 /**
@@ -22,10 +24,9 @@ export async function forgetAttempts(
   const votedAt = { $gte: after(until, -DAY), $lt: until };
   let forgotten = 0;
   for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 } })) {
-    const changed = await votes.updateMany(
-      { serverId, votedAt, 'delivery.attempts.0': { $exists: true } },
-      { $set: { 'delivery.attempts': [] } },
-    );
+    const changed = await votes.updateMany({ serverId, votedAt, 'delivery.attempts.0': { $exists: true } }, [
+      { $set: withoutAttempts() },
+    ]);
     forgotten += changed.modifiedCount;
   }
   return forgotten;

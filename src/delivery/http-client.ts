@@ -56,16 +56,22 @@ async function attempt(
   const addresses = await resolveListener(host, options);
   if (!Array.isArray(addresses)) return addresses;
 
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  const plain = await dial(addresses, port, patience(options.timeoutMs, options.signal));
+  options.onStep?.('connecting');
+  const plain = await dial(addresses, portOf(url), patience(options.timeoutMs, options.signal));
   if (typeof plain === 'string') return outcome(plain, 'resolved');
   try {
+    options.onStep?.('greeting');
     const wire = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
     if ('code' in wire) return wire;
     return await post(wire, url, { target, vote, now }, options);
   } finally {
     plain.destroy();
   }
+}
+
+/** The port that a URL of an HTTP listener leads to. */
+export function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }
 
 async function handshake(plain: Wire, host: string, options: SendOptions): Promise<Wire | Outcome> {
@@ -99,6 +105,7 @@ async function post(wire: Wire, url: URL, message: Message, options: SendOptions
     return outcome('stopped-before-written', 'greeted');
   }
   if (!options.mayWrite()) return outcome('our-fault', 'greeted');
+  options.onStep?.('acknowledgement');
   const request = http.request({
     method: 'POST',
     path: `${url.pathname}${url.search}`,

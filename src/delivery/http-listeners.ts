@@ -2,9 +2,10 @@ import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { after, HOUR } from '../clock.ts';
 import { hostSchema, parseInput } from '../input.ts';
+import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
 import type { Listener } from './listener.ts';
-import { changeListener, type ListenerSetup, listenerPort, placeListener } from './listeners.ts';
+import { changeListener, type ListenerSetup, listenerPort, literally, placeListener } from './listeners.ts';
 import { secretContext } from './send-vote.ts';
 
 /** After a rotation votes are signed with the old secret too for so long. */
@@ -32,7 +33,7 @@ const listenerUrl = z
     url.hash = '';
     const host = hostSchema.safeParse(url.hostname);
     if (!host.success) return fault(host.error.issues[0]?.message ?? 'The host of the URL cannot be read.');
-    const port = listenerPort.safeParse(Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+    const port = listenerPort.safeParse(portOf(url));
     if (!port.success) return fault(`The ${port.error.issues[0]?.message}.`);
     return { url: url.href, host: host.data, port: port.data };
   });
@@ -106,12 +107,12 @@ export async function rotateSecret(
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
     // Only the one that was read: two rotations at once must not both call theirs the current one.
     const { revision } = before;
-    const rotated = await changeListener(deps, { serverId, revision }, by, 'listener.rotate', {
-      $set: {
-        sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
-        previousSecret: { sealed: before.sealedSecret, until },
-      },
-    });
+    const secrets = {
+      sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
+      previousSecret: { sealed: before.sealedSecret, until },
+    };
+    const which = { serverId, revision };
+    const rotated = await changeListener(deps, which, by, 'listener.rotate', literally(secrets));
     if (rotated) return { secret, previousValidUntil: until };
   }
 }

@@ -1,7 +1,8 @@
 import type { Filter, ObjectId } from 'mongodb';
 import { after } from '../clock.ts';
 import type { Vote } from '../votes/vote.ts';
-import { ENDED, endLostAttempts, type Recording } from './attempt-records.ts';
+import { ENDED } from './after-end.ts';
+import { endLostAttempts, type Recording } from './attempt-records.ts';
 import { DELIVERY_EXPIRES_MS } from './schedule.ts';
 
 /**

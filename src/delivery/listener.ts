@@ -1,5 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
+import { CAUSES } from './causes.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
@@ -23,10 +24,18 @@ const breakerDefinition = {
   openSince: { type: Date },
   /** When one vote may test it; absent while it is reachable. */
   nextTestAt: { type: Date },
+  /** What brought that test forward. */
+  hastenedBy: { type: String, enum: ['server-returned'] as const },
   /** Failed tests so far. */
   tests: { type: Number, required: true },
   code: { type: String, enum: OUTCOME_CODES },
   words: { type: String },
+} as const;
+
+/** What let its waiting votes go when it was last paused or unreachable. */
+const releaseDefinition = {
+  at: { type: Date, required: true },
+  by: { type: String, enum: CAUSES, required: true },
 } as const;
 
 const leaseDefinition = {
@@ -64,6 +73,7 @@ const listenerDefinition = {
   /** Votes refused one by one without a success between them. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
+  released: { type: new Schema(releaseDefinition, nested), default: null },
   /** Held by the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
@@ -74,9 +84,11 @@ listenerSchema.index({ serverId: 1 }, { unique: true });
 
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;
-export type Listener = Omit<InferRawDocType<typeof listenerDefinition>, 'breaker' | 'pause'> & {
+export type Release = Nested<typeof releaseDefinition>;
+export type Listener = Omit<InferRawDocType<typeof listenerDefinition>, 'breaker' | 'pause' | 'released'> & {
   breaker: Breaker;
   pause?: Pause | null;
+  released?: Release | null;
 };
 
 /** How a listener stands, in the owner's words. */

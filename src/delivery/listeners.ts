@@ -1,16 +1,19 @@
-import { type Collection, type Document, ObjectId, type UpdateFilter } from 'mongodb';
+import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { hostSchema, parseInput } from '../input.ts';
+import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { Cause } from './causes.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
+import { isRefusedPort } from './refused-ports.ts';
 import { secretContext } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
 
@@ -22,17 +25,15 @@ export type ListenerSetup = {
   secrets: SecretBox;
   producer: Producer;
   clock: Clock;
+  log: Logger;
 };
-
-/** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
-const REFUSED_PORTS = new Set([22, 25, 465, 587]);
 
 /** The port of a listener. */
 export const listenerPort = z
   .int('port must be a whole number')
   .min(1, 'port must be 1 to 65535')
   .max(65_535, 'port must be 1 to 65535')
-  .refine((port) => !REFUSED_PORTS.has(port), 'port 22, 25, 465 and 587 are never a vote listener');
+  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
 /** Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2). */
 export const listenerSettingsSchema = z.object({
@@ -109,13 +110,14 @@ export async function placeListener(
     serverId,
     details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
   });
-  await wake(deps, listener);
+  logChange(deps, listener, 'listener.set', by);
+  await wake(deps, listener, 'settings-changed');
   return listener;
 }
 
 type Changed = Omit<
   Listener,
-  '_id' | 'serverId' | 'revision' | 'createdAt' | 'pause' | 'lastDeliveredAt' | 'lease'
+  '_id' | 'serverId' | 'revision' | 'createdAt' | 'pause' | 'lastDeliveredAt' | 'released' | 'lease'
 >;
 
 function update(
@@ -125,16 +127,25 @@ function update(
   changed: Changed,
 ): Promise<Listener | null> {
   // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
-  const pause = { $cond: [{ $eq: ['$pause.by', 'owner'] }, '$pause', null] };
+  const held = { $eq: ['$pause.by', 'owner'] };
+  const pause = { $cond: [held, '$pause', null] };
+  const release = releasedBy('settings-changed', changed.updatedAt);
+  const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
-    [{ $set: { ...literally(changed), pause, revision: { $add: ['$revision', 1] } } }],
+    [{ $set: { ...literally(changed), pause, released, revision: { $add: ['$revision', 1] } } }],
     { returnDocument: 'after' },
   );
 }
 
+/** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
+function releasedBy(by: Cause, at: Date): Document {
+  const held = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
+  return { $cond: [held, { by, at }, { $ifNull: ['$released', null] }] };
+}
+
 /** Values in an aggregation pipeline, where a `$` at the beginning of a text would mean a field. */
-function literally(values: Document): Document {
+export function literally(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
 
@@ -147,6 +158,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     createdAt: changed.updatedAt,
     pause: null,
     lastDeliveredAt: null,
+    released: null,
     lease: null,
   });
   try {
@@ -159,7 +171,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
 }
 
 /** A listener as its owner sees it, without its secret. */
-export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'lease'> & {
+export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'released' | 'lease'> & {
   state: ListenerState;
   waiting: number;
 };
@@ -171,7 +183,7 @@ export async function showListener(
 ): Promise<ListenerView | null> {
   const found = await listeners.findOne({ serverId });
   if (!found) return null;
-  const { sealedSecret: _, previousSecret: __, lease: ___, ...shown } = found;
+  const { sealedSecret: _, previousSecret: __, released: ___, lease: ____, ...shown } = found;
   return { ...shown, state: listenerState(found), waiting: await countWaiting(votes, serverId) };
 }
 
@@ -198,10 +210,19 @@ export async function removeListener(
 }
 
 /** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
-export function pauseListener(deps: ListenerSetup, serverId: ObjectId, by: string): Promise<Listener | null> {
-  return changeListener(deps, { serverId }, by, 'listener.pause', {
-    $set: { pause: { at: deps.clock.now(), by: 'owner' } },
-  });
+export async function pauseListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+): Promise<Listener | null> {
+  const pause = { at: deps.clock.now(), by: 'owner' };
+  const listener = await changeListener(deps, { serverId }, by, 'listener.pause', literally({ pause }));
+  if (listener) logChange(deps, listener, 'listener.paused', by);
+  return listener;
+}
+
+function logChange({ log }: ListenerSetup, { serverId, _id }: Listener, event: string, by: string): void {
+  log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
 /** Lets a paused or unreachable listener be tried again at once. Returns it, or null when there is none. */
@@ -211,23 +232,30 @@ export async function resumeListener(
   by: string,
 ): Promise<Listener | null> {
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
-    $set: { pause: null, breaker: REACHABLE, voteFaults: 0 },
+    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0 }),
+    released: releasedBy('resume', deps.clock.now()),
   });
-  if (listener) await wake(deps, listener);
+  if (!listener) return null;
+  logChange(deps, listener, 'listener.resumed', by);
+  await wake(deps, listener, 'resume');
   return listener;
 }
 
-/** Changes a listener under a new revision and records it; null when none is as `which` says. */
+/**
+ * Changes a listener under a new revision and records it; null when none is as `which` says.
+ *
+ * @param set - fields and their new values, as aggregation expressions
+ */
 export async function changeListener(
   { listeners, auditLog, clock }: Pick<ListenerSetup, 'listeners' | 'auditLog' | 'clock'>,
   which: { serverId: ObjectId; revision?: number },
   by: string,
   action: string,
-  update: UpdateFilter<Listener>,
+  set: Document,
 ): Promise<Listener | null> {
   const listener = await listeners.findOneAndUpdate(
     which,
-    { ...update, $inc: { revision: 1 } },
+    [{ $set: { ...set, revision: { $add: ['$revision', 1] } } }],
     { returnDocument: 'after' },
   );
   if (listener) {
@@ -241,12 +269,16 @@ export async function changeListener(
  * Starts a drain at once, also where one is delayed because the listener was unreachable; votes that wait for
  * their own next time go too.
  */
-async function wake({ votes, producer, clock }: ListenerSetup, listener: Listener): Promise<boolean> {
+async function wake(
+  { votes, producer, clock }: ListenerSetup,
+  listener: Listener,
+  by: Cause,
+): Promise<boolean> {
   const { serverId, _id } = listener;
   const now = clock.now();
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.nextAt': { $gt: now } },
-    { $set: { 'delivery.nextAt': now } },
+    { $set: { 'delivery.nextAt': now, 'delivery.dueBy': by } },
   );
   const payload = { serverId: serverId.toHexString(), listenerId: _id.toHexString() };
   return producer.add('forward-votes', payload, { hasten: true });

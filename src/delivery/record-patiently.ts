@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { type Claimed, type Recording, recordEnd } from './attempt-records.ts';
+import type { Claimed } from './after-end.ts';
+import { type Recording, recordEnd } from './attempt-records.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** How often it is tried again while MongoDB is away, and no longer than so. */

@@ -52,13 +52,23 @@ async function relayServer(
   { serverId, listener, asOf }: { serverId: ObjectId; listener: Held | undefined; asOf: Date },
   round: RelayRound,
 ): Promise<void> {
+  // Before looking: what falls due after this moment is called for by whoever makes it due.
+  const relayedAt = deps.clock.now().toISOString();
   const expired = await expireVotes(deps, serverId);
   round.expired += expired;
+  if (expired > 0) {
+    const listenerId = listener?._id.toHexString();
+    deps.log.warn({ event: 'votes.expired', serverId: serverId.toHexString(), listenerId, votes: expired });
+  }
   if (!listener) {
     const released = await releaseLeftVotes(deps, serverId, asOf);
     round.released += released;
   } else if (await isDue(deps, listener)) {
-    const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+    const payload = {
+      serverId: serverId.toHexString(),
+      listenerId: listener._id.toHexString(),
+      relayedAt,
+    };
     if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
   }
 }
@@ -66,11 +76,15 @@ async function relayServer(
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
 /** The servers that have votes waiting or being sent: one step of the index each (a distinct scan). */
-async function serversWithOpenWork(votes: Collection<Vote>): Promise<ObjectId[]> {
+export async function serversWithOpenWork(
+  votes: Collection<Vote>,
+  options: { maxTimeMS?: number } = {},
+): Promise<ObjectId[]> {
   const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const groups = await votes
     .aggregate<{ _id: ObjectId }>([{ $match: openWork }, { $group: { _id: '$serverId' } }], {
       hint: 'open_work',
+      ...options,
     })
     .toArray();
   return groups.map((group) => group._id);

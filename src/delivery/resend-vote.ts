@@ -1,4 +1,4 @@
-import type { Collection, UpdateFilter, UUID } from 'mongodb';
+import type { Collection, Document, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
@@ -48,9 +48,12 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
   const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
   if (!listener) return { kind: 'no-listener' };
 
-  const changed = await votes.updateOne({ serverId, _id: voteId, 'delivery.state': state }, resending(now), {
-    writeConcern: DURABLE,
-  });
+  const mayArriveTwice = mayHaveArrived(vote);
+  const changed = await votes.updateOne(
+    { serverId, _id: voteId, 'delivery.state': state },
+    resending(now, { by, mayArriveTwice }),
+    { writeConcern: DURABLE },
+  );
   if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
   await recordAudit(deps, {
     by,
@@ -62,24 +65,34 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
     serverId: serverId.toHexString(),
     listenerId: listener._id.toHexString(),
   });
-  return { kind: 'resent', from: state, mayArriveTwice: mayHaveArrived(vote) };
+  return { kind: 'resent', from: state, mayArriveTwice };
 }
 
-/** Puts a vote in the line again, with a schedule of its own. */
-export function resending(now: Date): UpdateFilter<Vote> {
-  return {
-    $set: {
-      'delivery.state': 'waiting',
-      'delivery.nextAt': now,
-      'delivery.queuedAt': now,
-      'delivery.expiresAt': after(now, DELIVERY_EXPIRES_MS),
-      'delivery.step': 0,
-      'delivery.ambiguousEnds': 0,
+/**
+ * Puts a vote in the line again, with a schedule of its own, as an update.
+ *
+ * @param resend - what its timeline says of it
+ */
+export function resending(now: Date, resend: { by: string; mayArriveTwice: boolean }): Document[] {
+  const event = { $mergeObjects: [{ $literal: { at: now, kind: 'resent', ...resend } }, FROM] };
+  return [
+    {
+      $set: {
+        'delivery.state': 'waiting',
+        'delivery.nextAt': now,
+        'delivery.dueBy': 'resend',
+        'delivery.queuedAt': now,
+        'delivery.expiresAt': after(now, DELIVERY_EXPIRES_MS),
+        'delivery.step': 0,
+        'delivery.ambiguousEnds': 0,
+        'delivery.events': { $concatArrays: ['$delivery.events', [event]] },
+      },
     },
-    $unset: { 'delivery.deliveredAt': '' },
-    $push: { 'delivery.events': { at: now, kind: 'resent' } },
-  };
+    { $unset: 'delivery.deliveredAt' },
+  ];
 }
+
+const FROM = { from: '$delivery.state' };
 
 /** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */
 export function mayHaveArrived({ delivery }: Vote): boolean {

@@ -82,13 +82,17 @@ export async function resendVotes(
   while (result.resent < MOST_RESENT) {
     const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(BATCH).toArray();
     if (batch.length === 0) break;
-    const { modifiedCount } = await votes.updateMany(
-      { serverId, _id: { $in: batch.map(({ _id }) => _id) }, 'delivery.state': { $in: range.states } },
-      resending(now),
-      { writeConcern: DURABLE },
-    );
-    result.resent += modifiedCount;
-    result.mayArriveTwice += batch.filter(mayHaveArrived).length;
+    for (const mayArriveTwice of [false, true]) {
+      const ids = batch.filter((vote) => mayHaveArrived(vote) === mayArriveTwice).map(({ _id }) => _id);
+      if (ids.length === 0) continue;
+      const { modifiedCount } = await votes.updateMany(
+        { serverId, _id: { $in: ids }, 'delivery.state': { $in: range.states } },
+        resending(now, { by, mayArriveTwice }),
+        { writeConcern: DURABLE },
+      );
+      result.resent += modifiedCount;
+      if (mayArriveTwice) result.mayArriveTwice += modifiedCount;
+    }
     progress(Math.min(result.resent, total), Math.min(total, MOST_RESENT));
     await producer.add('forward-votes', {
       serverId: serverId.toHexString(),

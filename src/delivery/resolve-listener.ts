@@ -1,10 +1,15 @@
 import { AddressError, type ResolveOptions, resolveAddress } from '../address-guard.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 
 /** The checked addresses of a listener's host, or how the attempt ended for want of one. */
-export async function resolveListener(host: string, options: ResolveOptions): Promise<string[] | Outcome> {
+export async function resolveListener(
+  host: string,
+  { onStep, ...options }: ResolveOptions & { onStep?: OnStep | undefined },
+): Promise<string[] | Outcome> {
+  onStep?.('name-resolution');
   try {
-    return await resolveAddress(host, options);
+    return await resolveAddress(host, { ...options, onResolved: () => onStep?.('address-policy') });
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     if (error.code === 'stopped') return outcome('stopped-before-written', 'none');

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http-client.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
@@ -18,6 +19,8 @@ export type SendLimits = {
   waitSignal: AbortSignal;
   /** Asked right before the first byte: is there time enough to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
+  /** Told of each step as it begins. */
+  onStep?: OnStep | undefined;
 };
 
 /** Makes one attempt on the wire; never throws for anything a listener does. */
@@ -62,7 +65,7 @@ export function createSend(
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
-  return (listener, vote, { signal, waitSignal, mayWrite }) => {
+  return (listener, vote, { signal, waitSignal, mayWrite, onStep }) => {
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
       allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
@@ -70,9 +73,37 @@ export function createSend(
       signal,
       waitSignal,
       mayWrite: () => mayWrite(timeoutMs),
+      onStep,
     };
-    return listener.protocol === 'http'
-      ? postVote(listener, forwarded, options, clock.now())
-      : sendVote(listener, forwarded, options);
+    const sending =
+      listener.protocol === 'http'
+        ? postVote(listener, forwarded, options, clock.now())
+        : sendVote(listener, forwarded, options);
+    return sending.then((end) => withoutSecrets(end, secretsOf(listener)));
   };
+}
+
+/** Shorter ones are no secrets, and ordinary words. */
+const SHORTEST_SECRET = 4;
+
+/** What a listener knows and must not stand in a timeline or a log line; a URL may carry a key in its query. */
+function secretsOf(listener: OpenedListener): string[] {
+  switch (listener.protocol) {
+    case 'votifier-v1':
+      return [];
+    case 'votifier-v2':
+      return [listener.token];
+    case 'http': {
+      const { url, secret, previous } = listener;
+      const query = [...new URL(url).searchParams.values()];
+      return [secret, previous?.secret ?? '', ...query, ...query.map(encodeURIComponent)];
+    }
+  }
+}
+
+/** The end without the secrets that the far end repeats in its words, as a page for «not found» does with the URL. */
+function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
+  if (!end.words) return end;
+  const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+  return { ...end, words: hidden.reduce((words, secret) => words.replaceAll(secret, '[hidden]'), end.words) };
 }

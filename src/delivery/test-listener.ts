@@ -2,6 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { SecretBox } from '../secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import { openListener, type Send } from './send-vote.ts';
@@ -24,13 +25,26 @@ export type ListenerTest = Outcome & { durationMs: number };
  */
 export async function testListener(deps: Testing, serverId: ObjectId): Promise<ListenerTest | null> {
   const listener = await deps.listeners.findOne({ serverId });
-  if (!listener) return null;
+  return listener && sendTestVote(deps, listener);
+}
+
+/** Does that with a listener that was read before; `onStep` is told how far it is. */
+export async function sendTestVote(
+  deps: Omit<Testing, 'listeners'>,
+  listener: Listener,
+  onStep?: OnStep,
+): Promise<ListenerTest> {
   const now = deps.clock.now();
   const began = performance.now();
   const end = await deps.send(
     openListener(deps.secrets, listener),
     { _id: newVoteId(now), username: TEST_USERNAME, votedAt: now },
-    { signal: AbortSignal.timeout(MINUTE), waitSignal: AbortSignal.timeout(MINUTE), mayWrite: () => true },
+    {
+      signal: AbortSignal.timeout(MINUTE),
+      waitSignal: AbortSignal.timeout(MINUTE),
+      mayWrite: () => true,
+      onStep,
+    },
   );
   return { ...end, durationMs: Math.round(performance.now() - began) };
 }

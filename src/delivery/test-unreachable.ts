@@ -13,9 +13,18 @@ export async function testUnreachableListener(
   { listeners, producer, clock }: { listeners: Collection<Listener>; producer: Producer; clock: Clock },
   serverId: ObjectId,
 ): Promise<boolean> {
+  const now = clock.now();
+  const forward = { $gt: ['$breaker.nextTestAt', now] };
   const listener = await listeners.findOneAndUpdate(
     { serverId, pause: null, 'breaker.openSince': { $type: 'date' } },
-    { $min: { 'breaker.nextTestAt': clock.now() } },
+    [
+      {
+        $set: {
+          'breaker.nextTestAt': { $min: ['$breaker.nextTestAt', now] },
+          'breaker.hastenedBy': { $cond: [forward, 'server-returned', '$breaker.hastenedBy'] },
+        },
+      },
+    ],
     { projection: { _id: 1 } },
   );
   if (!listener) return false;

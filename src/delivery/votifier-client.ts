@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { ResolveOptions } from '../address-guard.ts';
 import type { Config } from '../config.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
 import { printable } from './printable.ts';
 import { resolveListener } from './resolve-listener.ts';
@@ -29,6 +30,8 @@ export type SendOptions = {
   waitSignal?: AbortSignal;
   /** Asked in the very moment before the first byte goes out; on `false` nothing is written. */
   mayWrite: () => boolean;
+  /** Told of each step as it begins, for somebody who watches. */
+  onStep?: OnStep | undefined;
   /** How names are resolved; the system's way by default. */
   lookup?: ResolveOptions['lookup'];
 };
@@ -60,6 +63,7 @@ async function attempt(target: VotifierTarget, vote: ForwardedVote, options: Sen
   const addresses = await resolveListener(target.host, options);
   if (!Array.isArray(addresses)) return addresses;
 
+  options.onStep?.('connecting');
   const wire = await dial(addresses, target.port, patience(options.timeoutMs, options.signal));
   if (typeof wire === 'string') return outcome(wire, 'resolved');
   try {
@@ -75,9 +79,11 @@ async function converse(
   vote: ForwardedVote,
   options: SendOptions,
 ): Promise<Outcome> {
+  options.onStep?.('greeting');
   const greeting = await hearGreeting(wire, patience(options.timeoutMs, options.signal));
   if ('code' in greeting) return greeting;
 
+  options.onStep?.('protocol-version');
   const frame = frameFor(target, vote, greeting);
   if (!Buffer.isBuffer(frame)) return frame;
 
@@ -87,7 +93,9 @@ async function converse(
   if (options.signal?.aborted || options.waitSignal?.aborted)
     return outcome('stopped-before-written', 'greeted');
   if (!options.mayWrite()) return outcome('our-fault', 'greeted');
+  options.onStep?.('key-or-token');
   wire.write(frame);
+  options.onStep?.('acknowledgement');
   return hearAnswer(wire, target, vote, patience(options.timeoutMs, options.waitSignal));
 }
 

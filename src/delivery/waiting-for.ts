@@ -7,9 +7,12 @@ import type { Listener } from './listener.ts';
  * - `resume`: its listener is paused.
  * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
  * - `own-retry`: its own next attempt is due at `at`.
+ * - `no-listener`: its listener is gone; the vote is taken out of the line presently.
  * - `turn`: nothing but its turn; a worker sends it at once.
  */
-export type WaitingFor = { kind: 'resume' | 'turn' } | { kind: 'listener-test' | 'own-retry'; at: Date };
+export type WaitingFor =
+  | { kind: 'resume' | 'no-listener' | 'turn' }
+  | { kind: 'listener-test' | 'own-retry'; at: Date };
 
 /** What `vote` waits for; null when it does not wait. */
 export function waitingFor(
@@ -18,8 +21,9 @@ export function waitingFor(
   now: Date,
 ): WaitingFor | null {
   if (delivery.state !== 'waiting') return null;
-  if (listener?.pause) return { kind: 'resume' };
+  if (!listener) return { kind: 'no-listener' };
+  if (listener.pause) return { kind: 'resume' };
   const ownTime = delivery.nextAt ?? now;
-  if (listener?.breaker.openSince) return { kind: 'listener-test', at: listener.breaker.nextTestAt ?? now };
+  if (listener.breaker.openSince) return { kind: 'listener-test', at: listener.breaker.nextTestAt ?? now };
   return ownTime > now ? { kind: 'own-retry', at: ownTime } : { kind: 'turn' };
 }

@@ -1,5 +1,6 @@
 import net, { type Socket } from 'node:net';
 import type { OutcomeCode } from './outcomes.ts';
+import { isRefusedPort } from './refused-ports.ts';
 
 /** What the far end did next, or why we stopped waiting for it. */
 export type Heard =
@@ -124,6 +125,7 @@ export type DialFault = Extract<
   | 'connect-timeout'
   | 'unreachable'
   | 'our-fault'
+  | 'address-refused'
   | 'stopped-before-written'
 >;
 
@@ -143,12 +145,14 @@ const TELLING: DialFault[] = [
  * Connects to the first of the addresses that lets us. Each gets an equal share of the time that is left.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
+ * @returns `address-refused` for a port that nothing of ours dials, whoever stored it
  */
 export async function dial(
   addresses: string[],
   port: number,
   { until, stop }: Patience,
 ): Promise<Wire | DialFault> {
+  if (isRefusedPort(port)) return 'address-refused';
   const candidates = addresses.slice(0, MOST_ADDRESSES);
   const faults: DialFault[] = [];
   for (const [index, address] of candidates.entries()) {

@@ -36,7 +36,7 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 /**
  * Claims the servers that are due and enqueues their probes. The claim plans the next probe at once: a crash
  * before the job is enqueued costs the server one interval. Of several schedulers one gets a server. While Redis is
- * away nothing is claimed; what it did not take is given back.
+ * away nothing is claimed; what it did not take is given back. Urgent ones go before all jobs that wait.
  *
  * @returns how many were enqueued
  * @throws what MongoDB throws
@@ -51,6 +51,7 @@ export async function claimDueServers(deps: Claiming): Promise<number> {
   const jobs = claimed.map(({ server }) => ({
     payload: { serverId: server._id.toHexString() },
     subject: server.slug,
+    first: server.probe.urgent,
   }));
   const taken = await deps.producer.addAll('probe-servers', jobs);
   if (taken < claimed.length) await giveBack(deps.servers, claimed.slice(taken));

@@ -121,6 +121,7 @@ function initialDelivery(now: Date, hasListener: boolean): Delivery {
     ...closed,
     state: 'waiting',
     nextAt: now,
+    dueBy: 'cast',
     queuedAt: now,
     expiresAt: after(now, DELIVERY_EXPIRES_MS),
   };

@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
+import { CAUSES } from '../delivery/causes.ts';
 import { PROTOCOLS } from '../delivery/listener.ts';
 import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../delivery/outcomes.ts';
 import type { Nested } from '../document.ts';
@@ -35,6 +36,12 @@ const attemptDefinition = {
   reached: { type: String, enum: STEPS },
   words: { type: String },
   durationMs: { type: Number },
+  /** What started it; absent where that is not on record. */
+  wokenBy: { type: String, enum: CAUSES },
+  /** The relay found it due in MongoDB: the call that was made for it had not come. */
+  relayed: { type: Boolean },
+  /** When its acknowledgement was recorded, after it had been given up as lost. */
+  lateAt: { type: Date },
 } as const;
 
 /** Something other than an attempt that happened to the forwarding. */
@@ -45,14 +52,27 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed'] as const,
     required: true,
   },
+  /** Who resent it, in which state it was, and whether it had arrived by then or may have. */
+  by: { type: String },
+  from: { type: String, enum: DELIVERY_STATES },
+  mayArriveTwice: { type: Boolean },
 } as const;
 
 const nested = { _id: false } as const;
+
+/** The attempts whose details are not kept. */
+const olderDefinition = {
+  /** When the first of all was made; absent where that is not on record. */
+  firstAt: { type: Date },
+  lastAt: { type: Date, required: true },
+} as const;
 
 const deliveryDefinition = {
   state: { type: String, enum: DELIVERY_STATES, required: true },
   /** When it may be sent next, by the vote's own schedule; absent unless waiting. */
   nextAt: { type: Date },
+  /** Why it is due then. */
+  dueBy: { type: String, enum: CAUSES },
   /**
    * Its place in the listener's line: the time of the vote, or of the last failed test, after which it goes
    * behind the others. Present exactly while the vote is waiting or sending, so the index holds open work only.
@@ -66,10 +86,13 @@ const deliveryDefinition = {
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },
-  /** The newest attempts, at most `ATTEMPTS_KEPT`; older ones only count in `ends`. */
+  /** The newest attempts, at most `ATTEMPTS_KEPT`; older ones only count in `ends` and `codes`. */
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },
   /** How many attempts ended in each class: `{transient: 12, ambiguous: 1}`. */
   ends: { type: Schema.Types.Mixed, required: true },
+  /** The same by outcome: `{'connection-refused': 12, reset: 1}`. */
+  codes: { type: Schema.Types.Mixed },
+  older: { type: new Schema(olderDefinition, nested) },
   events: { type: [new Schema(eventDefinition, nested)], required: true },
   deliveredAt: { type: Date },
 } as const;
@@ -115,10 +138,15 @@ voteSchema.index(
 );
 
 export type Attempt = Nested<typeof attemptDefinition>;
-export type Delivery = Omit<Nested<typeof deliveryDefinition>, 'attempts' | 'events' | 'ends'> & {
+export type Delivery = Omit<
+  Nested<typeof deliveryDefinition>,
+  'attempts' | 'events' | 'ends' | 'codes' | 'older'
+> & {
   attempts: Attempt[];
   events: Nested<typeof eventDefinition>[];
   ends: Partial<Record<OutcomeClass, number>>;
+  codes?: Partial<Record<OutcomeCode, number>>;
+  older?: Nested<typeof olderDefinition>;
 };
 export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'excludedBy'> & {
   delivery: Delivery;

@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
+import { setV2 } from './listening.ts';
 import { openTerminal, type Terminal } from './tallyport.ts';
 
 let terminal: Terminal;
@@ -20,22 +21,10 @@ afterAll(async () => {
   await terminal.close();
 });
 
-async function runningListener(): Promise<VotifierListener> {
-  const listener = new VotifierListener();
-  await listener.start();
-  onTestFinished(() => listener.stop());
-  return listener;
-}
-
-const v2 = (slug: string, { port, token }: { port: number; token: string }, options = '') =>
-  terminal.run(
-    `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port ${port} --token ${token}${options} --json`,
-  );
-
 describe('listener set and show', () => {
   it('sets a v2 listener and shows how it fares, never its token', async () => {
     const { slug, server_id } = await terminal.addServer('Two');
-    const ended = await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    const ended = await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
     const shown = await terminal.run(`listener show ${slug} --json`);
 
     expect(ended.code).toBe(0);
@@ -117,8 +106,8 @@ describe('listener set and show', () => {
   it('never changes the service name by itself', async () => {
     const { slug } = await terminal.addServer('Named');
     const target = { port: 8192, token: 'abcdef0123456789' };
-    const first = await v2(slug, target, ' --service-name MySite');
-    const second = await v2(slug, { ...target, port: 8193 });
+    const first = await setV2(terminal, slug, target, ' --service-name MySite');
+    const second = await setV2(terminal, slug, { ...target, port: 8193 });
 
     expect([first.json.service_name, second.json.service_name]).toEqual(['MySite', 'MySite']);
     expect(second.json.port).toBe(8193);
@@ -133,11 +122,11 @@ describe('listener set and show', () => {
         `listener set ${slug} --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`,
       );
 
-    const token = await v2(slug, { port: 8192, token: new VotifierListener().publicKeyLine });
+    const token = await setV2(terminal, slug, { port: 8192, token: new VotifierListener().publicKeyLine });
     expect(token).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(await v1(file)).toMatchObject({ code: 1, json: { code: 'key-invalid' } });
     expect(await v1(join(folder, 'nowhere'))).toMatchObject({ code: 1, json: { code: 'file-unreadable' } });
-    expect(await v2(slug, { port: 25, token: 'abcdef0123456789' })).toMatchObject({
+    expect(await setV2(terminal, slug, { port: 25, token: 'abcdef0123456789' })).toMatchObject({
       code: 1,
       json: { code: 'invalid-input' },
     });
@@ -155,7 +144,7 @@ describe('listener set and show', () => {
   });
 
   it('refuses an API token of ours', async () => {
-    const ended = await v2('alpha', { port: 8192, token: makeToken() });
+    const ended = await setV2(terminal, 'alpha', { port: 8192, token: makeToken() });
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(ended.json.error).toMatch(/^This is an API token of Tallyport/);
@@ -183,7 +172,7 @@ describe('listener set and show', () => {
 
   it('tells why a listener is unreachable and how that is mended', async () => {
     const { slug, server_id } = await terminal.addServer('Unreachable');
-    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
     const openSince = new Date('2026-11-21T14:02:00.000Z');
     const nextTestAt = new Date('2026-11-21T14:12:00.000Z');
     await terminal.platform.listeners.updateOne(
@@ -215,7 +204,7 @@ describe('listener set and show', () => {
 describe('listener pause, resume and remove', () => {
   it('pause and resume by its owner', async () => {
     const { slug } = await terminal.addServer('Pausing');
-    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
     const paused = await terminal.run(`listener pause ${slug} --json`);
     const shown = await terminal.run(`listener show ${slug}`);
     const resumed = await terminal.run(`listener resume ${slug}`);
@@ -234,7 +223,7 @@ describe('listener pause, resume and remove', () => {
 
   it('removes it once', async () => {
     const { slug, server_id } = await terminal.addServer('Removing');
-    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
+    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
     const first = await terminal.run(`listener remove ${slug} --json`);
 
     expect(first).toMatchObject({ code: 0, json: { server_id, removed: true, released_votes: 0 } });
@@ -242,67 +231,5 @@ describe('listener pause, resume and remove', () => {
       const ended = await terminal.run(`listener ${command} ${slug} --json`);
       expect(ended).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     }
-  });
-});
-
-describe('listener test', () => {
-  it('sends a marked vote and shows the acknowledgement', async () => {
-    const { slug } = await terminal.addServer('Tested');
-    const listener = await runningListener();
-    await v2(slug, listener);
-    const json = await terminal.run(`listener test ${slug} --json`);
-    const plain = await terminal.run(`listener test ${slug}`);
-
-    expect(json).toMatchObject({
-      code: 0,
-      json: {
-        outcome: 'delivered',
-        fault: null,
-        step: 'acknowledgement',
-        cause: 'The listener took the vote and said so.',
-        mend: expect.any(String),
-      },
-    });
-    expect(plain.code).toBe(0);
-    expect(plain.stdout).toMatch(/^Outcome: +delivered\nReached: +acknowledgement\n/);
-    expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'TallyportTest']);
-  });
-
-  it('ends with 1 and the listener’s words when it fails', async () => {
-    const { slug } = await terminal.addServer('Wrongly set');
-    const listener = await runningListener();
-    await v2(slug, { port: listener.port, token: 'another-token' });
-    const json = await terminal.run(`listener test ${slug} --json`);
-    const plain = await terminal.run(`listener test ${slug}`);
-
-    expect(json).toMatchObject({
-      code: 1,
-      json: {
-        error: expect.stringContaining('refused the signature'),
-        outcome: 'configuration',
-        fault: 'bad-signature',
-        step: 'key-or-token',
-        reply: expect.stringContaining('Signature is not valid'),
-      },
-    });
-    expect(plain.code).toBe(1);
-    expect(plain.stdout).toMatch(/It said: +«.*Signature is not valid.*»/);
-    expect(plain.stdout).toMatch(/Mend: +Copy the token/);
-    expect(listener.votes).toEqual([]);
-    expect((await terminal.run(`listener show ${slug} --json`)).json.state).toBe('active');
-  });
-
-  it('says when its stored secret cannot be read', async () => {
-    const { slug, server_id } = await terminal.addServer('Sealed elsewhere');
-    await v2(slug, { port: 8192, token: 'abcdef0123456789' });
-    await terminal.platform.listeners.updateOne(
-      { serverId: new ObjectId(server_id) },
-      { $set: { sealedSecret: 'v1.00000000.AAAA.AAAA.AAAA' } },
-    );
-
-    expect(await terminal.run(`listener test ${slug} --json`)).toMatchObject({
-      code: 1,
-      json: { error: expect.stringContaining('SECRET_KEY_PREVIOUS'), code: 'secret-unreadable' },
-    });
   });
 });

@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { castVote } from '../../src/votes/cast-vote.ts';
 import { openTerminal, type Terminal } from './tallyport.ts';
 
 let terminal: Terminal;
@@ -10,20 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => terminal.close());
 
-async function cast(serverId: string, username: string): Promise<string> {
-  const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
-  const end = await castVote(terminal.platform, request);
-  if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
-  return end.vote._id.toString();
-}
-
 it('ranks now, and explains a place by the figures that gave it', async () => {
   const first = await terminal.addServer('First');
   const middle = await terminal.addServer('Middle');
   const voted = await terminal.addServer('Voted');
   const notYet = await terminal.run(`rank explain ${voted.slug}`);
   expect(notYet.stdout).toContain('not yet: it stands last until the next ranking');
-  await cast(voted.server_id, 'Steve');
+  await terminal.cast(voted.server_id, 'Steve');
   await terminal.platform.servers.updateOne(
     { _id: new ObjectId(first.server_id) },
     { $set: { 'daily.probedUptime': 99.5 } },
@@ -31,7 +23,7 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
 
   expect((await terminal.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
   expect((await terminal.run('rank')).stdout).toBe('Ranked 3 servers; 0 have another place than before.\n');
-  await cast(first.server_id, 'Later');
+  await terminal.cast(first.server_id, 'Later');
   const { json } = await terminal.run(`rank explain ${first.slug} --json`);
   expect(json).toMatchObject({
     rank_position: 2,
@@ -55,7 +47,7 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
 
 it('excludes votes with a reason, shows that they are, and takes it back', async () => {
   const { slug, server_id } = await terminal.addServer('Flooded');
-  const voteId = await cast(server_id, 'Bought');
+  const voteId = await terminal.cast(server_id, 'Bought');
   // Cast long enough ago for its counting to be over.
   const votedAt = new Date(Date.now() - 60_000);
   await terminal.platform.votes.updateOne({ serverId: new ObjectId(server_id) }, { $set: { votedAt } });

@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { ObjectId } from 'mongodb';
 import { ownEnvironment } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-
-/** Compiled code is kept between the many short processes of these tests. */
-const NODE_COMPILE_CACHE = fileURLToPath(
-  new URL('../../node_modules/.cache/tallyport-test', import.meta.url),
-);
 
 /** How a command ended. */
 export type Ended = {
@@ -29,7 +26,7 @@ export async function tallyport(
   { env, input = '' }: { env: Record<string, string | undefined>; input?: string },
 ): Promise<Ended> {
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { NODE_COMPILE_CACHE, ...env },
+    env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => undefined).end(input);
@@ -54,6 +51,8 @@ export type Terminal = {
   run(line: string, ...more: string[]): Promise<Ended>;
   /** Lists a server with `server add` and gives its slug and id. */
   addServer(name: string): Promise<{ server_id: string; slug: string }>;
+  /** Casts a vote as the API does and gives its id. */
+  cast(serverId: string, username: string): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -80,6 +79,12 @@ export async function openTerminal(): Promise<Terminal> {
     async addServer(name) {
       const added = await run('server add --address play.example.org --port 25565 --json --name', name);
       return added.json as { server_id: string; slug: string };
+    },
+    async cast(serverId, username) {
+      const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
+      const end = await castVote(platform, request);
+      if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
+      return end.vote._id.toString();
     },
     close: () => platform.close(),
   };

@@ -6,7 +6,6 @@ import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-li
 import { EXPLANATIONS } from '../../src/delivery/explanations.ts';
 import { FAULTS, type Fault } from '../../src/delivery/faults.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
-import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
 import type { Behaviour } from '../../src/sample/votifier-listener.ts';
@@ -20,28 +19,14 @@ const made = new Set<string>();
 /** A server whose listener can be set to anything and diagnosed. */
 async function clinic() {
   const bench: DeliveryBench = await deliveryBench();
-  const { platform, serverId, listener } = bench;
-  const set = (changes: Partial<ListenerSettings>) =>
-    setListener(
-      platform,
-      serverId,
-      {
-        protocol: 'votifier-v2',
-        host: '127.0.0.1',
-        port: listener.port,
-        secret: listener.token,
-        serviceName: 'Tallyport',
-        ...changes,
-      },
-      'test',
-    );
+  const { platform, serverId } = bench;
   const diagnose = async (): Promise<Diagnosis> => {
     const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, serverId);
     if (!diagnosis) throw new Error('there is no listener');
     if (diagnosis.fault) made.add(diagnosis.fault);
     return diagnosis;
   };
-  return { ...bench, set, diagnose };
+  return { ...bench, diagnose };
 }
 
 const rawFarEnd = (behave: (socket: Socket) => void) => listen(net.createServer(behave));

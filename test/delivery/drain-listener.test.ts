@@ -1,13 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import {
-  pauseListener,
-  removeListener,
-  resumeListener,
-  setListener,
-  showListener,
-} from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { HOUR, SECOND } from '../../src/clock.ts';
+import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('Draining a listener', () => {
@@ -233,25 +226,6 @@ describe('Draining a listener', () => {
     });
   });
 
-  it('gives a vote up after 72 hours, and not before', async () => {
-    const bench = await deliveryBench();
-    await pauseListener(bench.platform, bench.serverId, 'test');
-    const vote = await bench.cast('Steve');
-    bench.clock.move(72 * HOUR - MINUTE);
-    await relayDueWork(bench.platform);
-    expect((await bench.vote(vote)).delivery.state).toBe('waiting');
-    // The last word has mongod's clock, which no test moves.
-    await bench.platform.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
-      { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
-    ]);
-    bench.clock.move(2 * MINUTE);
-    expect(await relayDueWork(bench.platform)).toMatchObject({ expired: 1 });
-    expect((await bench.vote(vote)).delivery).toMatchObject({
-      state: 'failed',
-      events: [{ kind: 'expired' }],
-    });
-  });
-
   it('holds votes while the owner pauses, and sends them after a resume', async () => {
     const bench = await deliveryBench();
     await pauseListener(bench.platform, bench.serverId, 'test');
@@ -260,13 +234,6 @@ describe('Draining a listener', () => {
     await resumeListener(bench.platform, bench.serverId, 'test');
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     expect((await bench.vote(vote)).delivery.state).toBe('delivered');
-  });
-
-  it('lets waiting votes go when their listener is removed, even if that was cut short', async () => {
-    const bench = await deliveryBench();
-    const [first] = [await bench.cast('Steve')];
-    expect(await removeListener(bench.platform, bench.serverId, 'test')).toBe(1);
-    expect(first && (await bench.vote(first)).delivery.state).toBe('none');
   });
 
   it('gives back what it has not written when it stops, uncounted', async () => {

@@ -4,6 +4,7 @@ import { REACHABLE } from '../../src/delivery/listener.ts';
 import { OUTCOMES } from '../../src/delivery/outcomes.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
+import { deliveryIn } from '../support/stored-votes.ts';
 
 const now = new Date('2026-11-21T14:00:00.000Z');
 const later = new Date('2026-11-21T14:10:00.000Z');
@@ -42,17 +43,8 @@ describe('explanations', () => {
 });
 
 describe('what a vote waits for', () => {
-  const delivery = (state: Delivery['state'], nextAt?: Date): { delivery: Delivery } => ({
-    delivery: {
-      state,
-      ...(nextAt ? { nextAt } : {}),
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-    },
+  const delivery = (state: Delivery['state'], nextAt?: Date) => ({
+    delivery: deliveryIn(state, nextAt ? { nextAt } : {}),
   });
   const active = { pause: null, breaker: REACHABLE };
   const unreachable = { breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: later } };
@@ -75,6 +67,7 @@ describe('what a vote waits for', () => {
     ).toEqual({
       kind: 'resume',
     });
-    expect(waitingFor(delivery('waiting'), null, now)).toEqual({ kind: 'turn' });
+    expect(waitingFor(delivery('waiting'), active, now)).toEqual({ kind: 'turn' });
+    expect(waitingFor(delivery('waiting', later), null, now)).toEqual({ kind: 'no-listener' });
   });
 });

@@ -8,11 +8,13 @@ import { deliveryBench } from '../support/delivering.ts';
 describe('The relay', () => {
   it('wakes a listener whose wake-up call was lost', async () => {
     const { platform, cast } = await deliveryBench();
-    await cast('Steve');
+    const { votedAt } = await cast('Steve');
     await platform.producer.settle();
     await platform.queues['forward-votes'].obliterate({ force: true });
     expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
     expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+    const [job] = await platform.queues['forward-votes'].getWaiting();
+    expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
   });
 
   it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {

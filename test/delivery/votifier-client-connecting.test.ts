@@ -29,6 +29,15 @@ describe('finding the listener', () => {
     expect(await send(anywhere, { lookup: silent })).toMatchObject({ code: 'dns-timeout', reached: 'none' });
   });
 
+  it.each([22, 25, 465, 587])('dials nothing on port %s, whoever stored it', async (port) => {
+    const connect = vi.spyOn(net, 'connect');
+    expect(await send({ ...anywhere, host: '127.0.0.1', port })).toMatchObject({
+      code: 'address-refused',
+      reached: 'resolved',
+    });
+    expect(connect).not.toHaveBeenCalled();
+  });
+
   it('dials no address that is refused', async () => {
     const connect = vi.spyOn(net, 'connect');
     const refusals = [

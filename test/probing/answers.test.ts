@@ -1,4 +1,3 @@
-import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { statusPacket } from '../../src/sample/game-server.ts';
@@ -240,77 +239,5 @@ describe('A TeamSpeak server', () => {
     const probe = await ask({ ...at(9_988, 'teamspeak3'), queryPort: port });
     expect(answerOf(probe)).toMatchObject({ motd: 'Our room', maxPlayers: 32, onlinePlayers: 5 });
     expect(commands).toEqual(['use port=9988', 'serverinfo', 'clientlist', 'channellist -topic']);
-  });
-});
-
-describe('A server that is asked over HTTP', () => {
-  async function web(answer: http.RequestListener) {
-    const server = http.createServer(answer);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return (server.address() as AddressInfo).port;
-  }
-  const FRONT = { Info: { Description: 'Eco', OnlinePlayers: 4, TotalPlayers: 90, Version: '0.11' } };
-
-  it('answers with its host name known', async () => {
-    const hosts: (string | undefined)[] = [];
-    const port = await web((request, response) => {
-      hosts.push(request.headers.host);
-      response.end(JSON.stringify(FRONT));
-    });
-    const asking = askHere({ lookup: async () => [{ address: '127.0.0.1' }] });
-    expect(answerOf(await asking(at(port, 'eco', 'eco.example.org')))).toMatchObject({
-      onlinePlayers: 4,
-      maxPlayers: 90,
-      motd: 'Eco',
-      version: '0.11',
-    });
-    expect(hosts).toEqual([`eco.example.org:${port}`]);
-  });
-
-  it('is asked at an IPv6 address too', async () => {
-    const server = http.createServer((_, response) => response.end(JSON.stringify(FRONT)));
-    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    expect(answerOf(await ask(at(port, 'eco', '::1'))).motd).toBe('Eco');
-  });
-
-  it('is not followed to another place', async () => {
-    let visits = 0;
-    const elsewhere = await web((_, response) => {
-      visits += 1;
-      response.end(JSON.stringify(FRONT));
-    });
-    const port = await web((_, response) => {
-      response.writeHead(302, { location: `http://127.0.0.1:${elsewhere}/frontpage` }).end();
-    });
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
-    expect(visits).toBe(0);
-  });
-
-  it('is cut off when it says too much', async () => {
-    const port = await web((_, response) => {
-      response.on('error', () => {}).end(Buffer.alloc(3 * 1_024 * 1_024, ' '));
-    });
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-too-long');
-  });
-
-  it.each([
-    ['no JSON', '<html>'],
-    ['another shape', '{"Info": null}'],
-    ['no counts', '{"Info": {"Description": "Eco"}}'],
-  ])('with %s gives no answer', async (_, body) => {
-    const port = await web((_, response) => response.end(body));
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
-  });
-
-  it('that speaks something else gives no answer', async () => {
-    const server = await started(new JavaServer());
-    server.manner = { answer: Buffer.from('not HTTP at all\r\n\r\n') };
-    expect(faultOf(await ask(at(server.port, 'eco')))).toBe('answer-broken');
   });
 });

@@ -1,9 +1,11 @@
+import { Worker } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { stateAfter } from '../../src/probing/probe-state.ts';
+import { queuePrefix } from '../../src/queues.ts';
 import { editServer, newProbeState, removeServer } from '../../src/servers/listing.ts';
 import { startRedis } from '../support/services.ts';
 import { listServer, probingBench } from './probing-bench.ts';
@@ -101,8 +103,15 @@ it('claims a new server, an edited one and a quick retry though thousands are du
   // Also when the queue is full for the others.
   for (let round = 0; round < 3; round += 1) await claimDueServers(platform);
   expect(await claimDueServers(platform)).toBe(0);
-  await listServer(platform, 1);
+  const newest = await listServer(platform, 1);
   expect(await claimDueServers(platform)).toBe(1);
+  // A worker takes it first, though 2,000 jobs have waited for longer.
+  const { producerRedis: connection, config } = platform;
+  const prefix = queuePrefix(config, 'probe-servers');
+  const worker = new Worker('probe-servers', null, { connection, prefix });
+  onTestFinished(() => worker.close());
+  const next = await worker.getNextJob('test');
+  expect(next).toMatchObject({ data: { serverId: newest.toHexString() } });
 }, 60_000);
 
 it('claims nothing while Redis is away, and gives back what Redis did not take', async () => {

@@ -11,7 +11,7 @@ export type Call = {
   endedAt: number;
   /** What came back; `unknown` when the connection broke, no answer came in time, or a 5xx left it open. */
   answer:
-    | { kind: 'accepted'; voteId: string; nextVoteAt: number }
+    | { kind: 'accepted'; voteId: string; nextVoteAt: number; monthlyVotes: number }
     | { kind: 'refused'; nextVoteAt: number }
     | { kind: 'unknown' };
 };
@@ -37,7 +37,13 @@ export type StoredVote = {
   deliveredAt?: number;
   attemptCount: number;
   /** The newest attempts; all of them while there are no more than are kept. */
-  attempts: { at: number; code?: OutcomeCode; class?: OutcomeClass }[];
+  attempts: {
+    at: number;
+    code?: OutcomeCode;
+    class?: OutcomeClass;
+    /** It had been given up as lost before its acknowledgement came. */
+    late?: true;
+  }[];
   ends: Partial<Record<OutcomeClass, number>>;
 };
 
@@ -45,8 +51,6 @@ export type StoredVote = {
 export type Listed = {
   serverId: string;
   listener: 'working' | 'always-failing';
-  /** Whether its protocol confirms that a vote arrived: v1 does not, so there "sent" is all that can be asked. */
-  confirms: boolean;
   /** The votes of this month and of all time, as the API says after the counters were repaired. */
   counted: { monthly: number; allTime: number };
 };
@@ -57,6 +61,12 @@ export type History = {
   receipts: Receipt[];
   votes: StoredVote[];
   servers: Listed[];
+  /** Each process that ended though nobody killed it, and how. */
+  crashes: string[];
+  /** By how many votes the counters were wrong when they were repaired. */
+  drifts: number;
   /** When the last fault was mended. */
   faultsEndedAt: number;
+  /** When the counters were repaired; every call that began later was made in fair weather, of a new player. */
+  repairedAt: number;
 };

@@ -1,41 +1,37 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { SECOND } from '../../src/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/config.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { REDIS } from '../../src/embedded/redis-server.ts';
-import { freePort, type ServiceKind, startService } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/service-process.ts';
 import { createLogger } from '../../src/log.ts';
 import { migrate } from '../../src/migrate.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Inmate, program, service } from './inmates.ts';
 
-/** A process that a storm may end at any moment. */
-export type Inmate = {
-  /** Starts it unless it runs. */
-  start(): Promise<void>;
-  /** SIGKILL; waits for its end. */
-  kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT; nothing happens to one that does not run. */
-  stop(): void;
-  goOn(): void;
-};
+/** A process of ours, with lines of its own to mongod and Redis. */
+export type Member = Inmate & { toMongod: FaultProxy; toRedis: FaultProxy };
 
 /** The real processes of a platform: 2 web, 2 workers, a scheduler, mongod and Redis. */
 export type House = {
+  /** For whoever looks in from outside: past the lines that are cut. */
   config: ConnectedConfig;
   urls: string[];
-  web: Inmate[];
-  workers: Inmate[];
-  scheduler: Inmate;
+  web: Member[];
+  workers: Member[];
+  scheduler: Member;
   mongod: Inmate;
   redis: Inmate;
-  /** Starts what does not run and lets go on what is stopped; waits until both web processes are ready. */
+  /** Each process that ended though nobody killed it. */
+  crashes: string[];
+  /** Starts what does not run, lets go on what is stopped, and restores every line. */
   mend(): Promise<void>;
+  /** Waits until both web processes are ready. */
+  untilReady(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -53,19 +49,28 @@ const READY_TIMEOUT_MS = 60 * SECOND;
 /** Starts all of it on free ports and a fresh folder. */
 export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-storm-'));
-  const [mongoPort, redisPort, ...webPorts] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ];
-  const mongod = service(MONGOD, binaries.mongod, join(folder, 'mongod'), mongoPort);
-  const redis = service(REDIS, binaries.redis, join(folder, 'redis'), redisPort);
+  const ports = {
+    mongod: await freePort(),
+    redis: await freePort(),
+    web: [await freePort(), await freePort()],
+  };
+  const crashes: string[] = [];
+  const died = (what: string) => void crashes.push(what);
+  const mongod = service(
+    MONGOD,
+    { binary: binaries.mongod, dir: join(folder, 'mongod'), port: ports.mongod },
+    died,
+  );
+  const redis = service(
+    REDIS,
+    { binary: binaries.redis, dir: join(folder, 'redis'), port: ports.redis },
+    died,
+  );
   const env = {
     NODE_ENV: 'test',
     LOG_LEVEL: 'error',
-    MONGODB_URI: `${MONGOD.address(mongoPort)}/storm?directConnection=true`,
-    REDIS_URL: REDIS.address(redisPort),
+    MONGODB_URI: `${MONGOD.address(ports.mongod)}/storm?directConnection=true`,
+    REDIS_URL: REDIS.address(ports.redis),
     SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     METRICS_PORT: '0',
@@ -75,12 +80,20 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
   await Promise.all([mongod.start(), redis.start()]);
   await migrate(config, createLogger({ LOG_LEVEL: 'error' }, 'storm'));
 
-  const own = { ...ownEnvironment(), ...env };
-  const web = webPorts.map((port) => program('src/server.ts', { ...own, PORT: String(port) }));
-  const workers = [1, 2].map(() => program('workers/main.ts', own));
-  const scheduler = program('workers/scheduler.ts', own);
-  const urls = webPorts.map((port) => `http://127.0.0.1:${port}`);
-  const programs = [...web, ...workers, scheduler];
+  async function member(path: string, more: Record<string, string> = {}): Promise<Member> {
+    const toMongod = await startFaultProxy(ports.mongod, 'mongodb');
+    const toRedis = await startFaultProxy(ports.redis, 'chunks');
+    const MONGODB_URI = toMongod.through(env.MONGODB_URI);
+    const REDIS_URL = toRedis.through(env.REDIS_URL);
+    const own = { ...ownEnvironment(), ...env, ...more, MONGODB_URI, REDIS_URL };
+    return { ...program(path, own, died), toMongod, toRedis };
+  }
+  const web = await Promise.all(ports.web.map((port) => member('src/server.ts', { PORT: String(port) })));
+  const workers = await Promise.all([member('workers/main.ts'), member('workers/main.ts')]);
+  const scheduler = await member('workers/scheduler.ts');
+  const members = [...web, ...workers, scheduler];
+  const lines = members.flatMap(({ toMongod, toRedis }) => [toMongod, toRedis]);
+  const urls = ports.web.map((port) => `http://127.0.0.1:${port}`);
   const house: House = {
     config,
     urls,
@@ -89,70 +102,23 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
     scheduler,
     mongod,
     redis,
+    crashes,
     async mend() {
-      for (const one of [mongod, redis, ...programs]) one.goOn();
-      await Promise.all([mongod.start(), redis.start()]);
-      await Promise.all(programs.map((one) => one.start()));
-      await Promise.all(urls.map(untilReady));
+      for (const one of [mongod, redis, ...members]) one.goOn();
+      await Promise.all([mongod.start(), redis.start(), ...lines.map((line) => line.restore())]);
+      await Promise.all(members.map((one) => one.start()));
     },
+    untilReady: async () => void (await Promise.all(urls.map(untilReady))),
     async close() {
-      await Promise.all(programs.map((one) => one.kill()));
+      await Promise.all(members.map((one) => one.kill()));
+      await Promise.all(lines.map((line) => line.close()));
       await Promise.all([mongod.kill(), redis.kill()]);
       await rm(folder, { recursive: true, force: true });
     },
   };
   await house.mend();
+  await house.untilReady();
   return house;
-}
-
-function service(kind: ServiceKind, binary: Binary, dir: string, port: number): Inmate {
-  let running: Awaited<ReturnType<typeof startService>> | undefined;
-  let starting: Promise<void> | undefined;
-  const launch = async () => {
-    running = await startService(kind, { binary, dir, port });
-  };
-  const signal = (name: NodeJS.Signals) => {
-    if (running) process.kill(running.pid, name);
-  };
-  return {
-    start() {
-      if (running) return Promise.resolve();
-      starting ??= launch().finally(() => {
-        starting = undefined;
-      });
-      return starting;
-    },
-    async kill() {
-      await starting;
-      const killed = running;
-      if (!killed) return;
-      running = undefined;
-      process.kill(killed.pid, 'SIGKILL');
-      await killed.ended;
-    },
-    stop: () => signal('SIGSTOP'),
-    goOn: () => signal('SIGCONT'),
-  };
-}
-
-function program(path: string, env: Record<string, string | undefined>): Inmate {
-  const entry = fileURLToPath(new URL(`../../${path}`, import.meta.url));
-  let child: ChildProcess | undefined;
-  return {
-    async start() {
-      if (child && child.exitCode === null && child.signalCode === null) return;
-      child = spawn(process.execPath, [entry], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    },
-    async kill() {
-      const killed = child;
-      child = undefined;
-      if (!killed || killed.exitCode !== null || killed.signalCode !== null) return;
-      killed.kill('SIGKILL');
-      await once(killed, 'exit');
-    },
-    stop: () => void child?.kill('SIGSTOP'),
-    goOn: () => void child?.kill('SIGCONT'),
-  };
 }
 
 async function untilReady(url: string): Promise<void> {

@@ -1,20 +1,25 @@
 import { DAY, SECOND } from '../../src/clock.ts';
-import type { Call, History, Receipt, StoredVote } from './history.ts';
+import { accepted, append, type Facts, order, playerOf, serversOf } from './facts.ts';
+import type { Call, History, StoredVote } from './history.ts';
 
 /** A rule that a history breaks, and where. */
 export type Breach = { rule: Rule; what: string };
 
 export type Rule =
   | 'accepted-is-stored'
+  | 'refused-for-a-vote'
   | 'delivered-in-time'
   | 'only-failing-listeners-wait'
+  | 'delivered-was-received'
   | 'received-was-cast'
   | 'unknown-counts-once'
   | 'duplicates-only-where-ambiguous'
   | 'attempts-start-in-order'
   | 'one-vote-in-24-hours'
   | 'one-key-one-vote'
-  | 'counters-equal-votes';
+  | 'counters-equal-votes'
+  | 'each-vote-its-own-number'
+  | 'nothing-ends-by-itself';
 
 /** A working listener has every vote so long after the last fault was mended, or after a later acceptance. */
 const DELIVERED_WITHIN_MS = 60 * SECOND;
@@ -30,46 +35,14 @@ export function judge(history: History): Breach[] {
   return RULES.flatMap(([rule, look]) => look(history, facts).map((what) => ({ rule, what })));
 }
 
-/** The history, found again by what things belong to. */
-type Facts = {
-  votesById: Map<string, StoredVote>;
-  callsByPlayer: Map<string, Call[]>;
-  receiptsByVote: Map<string, Receipt[]>;
-  /** Receipts that belong to no stored vote. */
-  strays: Receipt[];
-};
-
-const playerOf = ({ serverId, username }: { serverId: string; username: string }) =>
-  `${serverId}/${username.toLowerCase()}`;
-
-function order({ calls, receipts, votes }: History): Facts {
-  const votesById = new Map(votes.map((vote) => [vote.voteId, vote]));
-  const byMessage = new Map(votes.map((vote) => [`${playerOf(vote)}@${vote.votedAt}`, vote.voteId]));
-  const receiptsByVote = new Map<string, Receipt[]>();
-  const strays: Receipt[] = [];
-  for (const receipt of receipts) {
-    // v1 carries no id, but the player and the time of the vote to the millisecond or the second.
-    const voteId = receipt.voteId ?? byMessage.get(`${playerOf(receipt)}@${receipt.votedAt}`);
-    if (voteId === undefined || !votesById.has(voteId)) strays.push(receipt);
-    else append(receiptsByVote, voteId, receipt);
-  }
-  const callsByPlayer = new Map<string, Call[]>();
-  for (const call of calls) append(callsByPlayer, playerOf(call), call);
-  return { votesById, callsByPlayer, receiptsByVote, strays };
-}
-
-function append<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const found = map.get(key);
-  if (found) found.push(value);
-  else map.set(key, [value]);
-}
-
 type Look = (history: History, facts: Facts) => string[];
 
 const RULES: [Rule, Look][] = [
   ['accepted-is-stored', acceptedIsStored],
+  ['refused-for-a-vote', refusedForAVote],
   ['delivered-in-time', deliveredInTime],
   ['only-failing-listeners-wait', onlyFailingListenersWait],
+  ['delivered-was-received', deliveredWasReceived],
   ['received-was-cast', receivedWasCast],
   ['unknown-counts-once', unknownCountsOnce],
   ['duplicates-only-where-ambiguous', duplicatesOnlyWhereAmbiguous],
@@ -77,45 +50,72 @@ const RULES: [Rule, Look][] = [
   ['one-vote-in-24-hours', oneVoteIn24Hours],
   ['one-key-one-vote', oneKeyOneVote],
   ['counters-equal-votes', countersEqualVotes],
+  ['each-vote-its-own-number', eachVoteItsOwnNumber],
+  ['nothing-ends-by-itself', nothingEndsByItself],
 ];
 
-type AcceptedCall = Call & { answer: Extract<Call['answer'], { kind: 'accepted' }> };
-
-function accepted(calls: Call[]): AcceptedCall[] {
-  return calls.filter((call): call is AcceptedCall => call.answer.kind === 'accepted');
-}
-
 function acceptedIsStored({ calls }: History, { votesById }: Facts): string[] {
-  return accepted(calls)
-    .filter(({ answer }) => !votesById.has(answer.voteId))
-    .map((call) => `the vote ${call.answer.voteId} of ${playerOf(call)} was accepted and is not stored`);
+  return accepted(calls).flatMap((call) => {
+    const { voteId, nextVoteAt } = call.answer;
+    const vote = votesById.get(voteId);
+    if (!vote || playerOf(vote) !== playerOf(call))
+      return [`the vote ${voteId} of ${playerOf(call)} was accepted and is not stored`];
+    return nextVoteAt === vote.votedAt + DAY
+      ? []
+      : [`the vote ${voteId} was accepted with another next time than 24 h after it`];
+  });
 }
 
-function deliveredInTime({ calls, servers, faultsEndedAt }: History, facts: Facts): string[] {
-  const working = new Map(
-    servers.filter(({ listener }) => listener === 'working').map((server) => [server.serverId, server]),
-  );
-  return accepted(calls)
+/**
+ * A player is refused for a vote of their own, until 24 h after it. That vote may be gone only where its own end
+ * was unknown: it was read before it was safe on disk.
+ */
+function refusedForAVote({ calls }: History, { votesByPlayer, callsByPlayer }: Facts): string[] {
+  return calls.flatMap((call) => {
+    const { answer } = call;
+    if (answer.kind !== 'refused') return [];
+    const votedAt = answer.nextVoteAt - DAY;
+    const stored = (votesByPlayer.get(playerOf(call)) ?? []).some((vote) => vote.votedAt === votedAt);
+    const unknown = (callsByPlayer.get(playerOf(call)) ?? []).some(
+      (other) => other.answer.kind === 'unknown' && other.startedAt <= votedAt && votedAt <= other.endedAt,
+    );
+    return stored || unknown ? [] : [`${playerOf(call)} was refused for a vote that is not stored`];
+  });
+}
+
+/** Whoever was told nothing expects nothing, but a vote that is stored counts, so it is delivered as well. */
+function deliveredInTime({ calls, votes, servers, faultsEndedAt }: History, facts: Facts): string[] {
+  const working = serversOf(servers, 'working');
+  const answeredAt = new Map(accepted(calls).map(({ answer, endedAt }) => [answer.voteId, endedAt]));
+  return votes
     .filter(({ serverId }) => working.has(serverId))
-    .flatMap(({ answer: { voteId }, serverId, endedAt }) => {
-      const deadline = Math.max(endedAt, faultsEndedAt) + DELIVERED_WITHIN_MS;
+    .flatMap(({ voteId, votedAt }) => {
+      const deadline = Math.max(answeredAt.get(voteId) ?? votedAt, faultsEndedAt) + DELIVERED_WITHIN_MS;
       const [first] = facts.receiptsByVote.get(voteId) ?? [];
-      const sent = facts.votesById.get(voteId)?.state === 'delivered';
-      if (!first && sent && !working.get(serverId)?.confirms) return [];
-      if (!first) return [`the vote ${voteId} was accepted and its working listener never received it`];
+      if (!first) return [`the vote ${voteId} counts and its working listener never received it`];
       return first.receivedAt <= deadline
         ? []
         : [`the vote ${voteId} reached its listener ${first.receivedAt - deadline} ms too late`];
     });
 }
 
+/** With a working listener every vote is delivered in the end; with one that always fails, every vote waits. */
 function onlyFailingListenersWait({ votes, servers }: History): string[] {
-  const failing = new Set(
-    servers.filter(({ listener }) => listener === 'always-failing').map(({ serverId }) => serverId),
-  );
+  const failing = serversOf(servers, 'always-failing');
   return votes
-    .filter(({ serverId, state }) => !failing.has(serverId) && (state === 'waiting' || state === 'sending'))
-    .map(({ voteId, state }) => `the vote ${voteId} is ${state} though its listener works`);
+    .filter(({ serverId, state }) =>
+      failing.has(serverId) ? state !== 'waiting' && state !== 'sending' : state !== 'delivered',
+    )
+    .map(
+      ({ voteId, serverId, state }) =>
+        `the vote ${voteId} is ${state} though its listener ${failing.has(serverId) ? 'always fails' : 'works'}`,
+    );
+}
+
+function deliveredWasReceived({ votes }: History, { receiptsByVote }: Facts): string[] {
+  return votes
+    .filter(({ voteId, state }) => state === 'delivered' && !receiptsByVote.has(voteId))
+    .map(({ voteId }) => `the vote ${voteId} stands as delivered and was never received`);
 }
 
 /** Every vote that is stored, and so every one received, goes back to a call that was not refused. */
@@ -150,15 +150,13 @@ function unknownCountsOnce({ votes }: History, { callsByPlayer }: Facts): string
   });
 }
 
-/** Ends after which the listener may have the vote although it was sent again. */
-const MAY_HAVE_ARRIVED = new Set<string | undefined>(['http-unavailable']);
-
 function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votesById }: Facts): string[] {
   return [...receiptsByVote].flatMap(([voteId, receipts]) => {
     const vote = votesById.get(voteId);
     const ambiguous = vote?.ends.ambiguous ?? 0;
-    const open = vote?.attempts.filter(({ code }) => MAY_HAVE_ARRIVED.has(code)).length ?? 0;
-    return receipts.length <= 1 + ambiguous + open
+    // Nobody knew of a late acknowledgement when the vote was sent again.
+    const late = vote?.attempts.filter((attempt) => attempt.late).length ?? 0;
+    return receipts.length <= 1 + ambiguous + late
       ? []
       : [
           `the vote ${voteId} was received ${receipts.length} times with ${ambiguous} ambiguous ends on record`,
@@ -207,10 +205,8 @@ function outOfOrder(tried: Tried[]): string[] {
   return breaches;
 }
 
-function oneVoteIn24Hours({ votes }: History): string[] {
-  const byPlayer = new Map<string, StoredVote[]>();
-  for (const vote of votes) append(byPlayer, playerOf(vote), vote);
-  return [...byPlayer].flatMap(([player, stored]) => {
+function oneVoteIn24Hours(_history: History, { votesByPlayer }: Facts): string[] {
+  return [...votesByPlayer].flatMap(([player, stored]) => {
     const times = stored.map(({ votedAt }) => votedAt).toSorted((a, b) => a - b);
     return times.flatMap((time, index) => {
       const before = times[index - 1];
@@ -245,4 +241,30 @@ function countersEqualVotes({ votes, servers }: History): string[] {
           `${serverId} has ${stored.length} votes, ${monthly} of the month; ${counted.allTime} and ${counted.monthly} are counted`,
         ];
   });
+}
+
+/**
+ * In fair weather every call of a new player is accepted, and no two of a server are answered with the same
+ * number: they are the last numbers up to all of its votes.
+ */
+function eachVoteItsOwnNumber({ calls, servers, repairedAt }: History): string[] {
+  const fair = calls.filter(({ startedAt }) => startedAt >= repairedAt);
+  const unheard = fair.filter(({ answer }) => answer.kind !== 'accepted');
+  const wrong = servers.flatMap(({ serverId, counted: { monthly } }) => {
+    const numbers = accepted(fair)
+      .filter((call) => call.serverId === serverId)
+      .map(({ answer }) => answer.monthlyVotes)
+      .toSorted((a, b) => a - b);
+    return numbers.every((number, index) => number === monthly - numbers.length + 1 + index)
+      ? []
+      : [`${serverId} has ${monthly} votes of the month, and the last were numbered ${numbers.join(', ')}`];
+  });
+  return [
+    ...unheard.map((call) => `${playerOf(call)} was ${call.answer.kind} though nothing was wrong any more`),
+    ...wrong,
+  ];
+}
+
+function nothingEndsByItself({ crashes }: History): string[] {
+  return crashes.map((what) => `a process ended though nobody killed it: ${what}`);
 }

@@ -6,74 +6,63 @@ import type { Target } from './targets.ts';
 /** A caller waits so long for an answer. */
 const PATIENCE_MS = 10 * SECOND;
 
-/** Shares of the calls: under a key; a call that repeats an earlier one under its key; another spelling. */
+/** Shares of the calls: under a key; one that repeats an earlier one under its key; of a player who voted before. */
 const KEYED = 0.3;
 const REPEATED = 0.1;
+const BACK = 0.1;
+/** Shares of the calls: in another spelling; made twice at the same moment, in two web processes. */
 const RESPELT = 0.1;
+const RACED = 0.15;
+
+/** No fault of the network or the database gives a caller this answer; 500 is a fault of ours. */
+class UnexpectedAnswer extends Error {}
+
+/** What somebody asks for. */
+type Wish = Pick<Call, 'serverId' | 'username' | 'idempotencyKey'>;
 
 /** A load that runs until it is stopped. */
 export type Load = {
   calls: Call[];
-  /** Casts no more; waits for the calls under way. */
+  /** Casts no more; waits for the calls under way. Throws what no client should ever be told. */
   stop(): Promise<void>;
 };
 
 /**
- * Casts `perSecond` votes a second for `targets`, by players who come back too soon, over every web process, some
- * under a key, some of these again. What the caller was told is noted, whatever it was.
+ * Casts `perSecond` votes a second for `targets`, over every web process: some by players who come back too soon,
+ * some under a key, some of these again, and some twice at once, under one key or none. What the caller was told
+ * is noted, whatever it was.
  */
 export function startLoad(targets: Target[], urls: string[], perSecond: number, random: () => number): Load {
   const calls: Call[] = [];
   const underWay = new Set<Promise<void>>();
+  const faults: unknown[] = [];
   const stopping = new AbortController();
-  let player = 0;
+  const wishes = wishesOf(targets, calls, random);
 
-  const one = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
-
-  function nextCall(): Pick<Call, 'serverId' | 'username' | 'idempotencyKey'> | undefined {
-    const earlier = one(calls.slice(-200));
-    if (random() < REPEATED && earlier?.idempotencyKey) return earlier;
-    const target = one(targets);
-    if (!target) return undefined;
-    const back = random() < 0.1 && player > 0;
-    const number = back ? Math.floor(random() * player) : player;
-    if (!back) player += 1;
-    const name = `Player_${number}`;
-    const username = random() < RESPELT ? name.toUpperCase() : name;
-    const keyed = random() < KEYED;
-    return {
-      serverId: target.serverId,
-      username,
-      ...(keyed ? { idempotencyKey: `key-${calls.length}-${number}` } : {}),
-    };
+  async function cast(wish: Wish, url: string): Promise<void> {
+    calls.push(await call(targets, wish, url));
   }
 
-  async function cast(call: ReturnType<typeof nextCall>): Promise<void> {
-    const target = targets.find(({ serverId }) => serverId === call?.serverId);
-    const url = one(urls);
-    if (!call || !target || !url) return;
-    const startedAt = Date.now();
-    const answer = await ask(url, target, call);
-    const { serverId, username, idempotencyKey } = call;
-    calls.push({
-      serverId,
-      username,
-      ...(idempotencyKey ? { idempotencyKey } : {}),
-      startedAt,
-      endedAt: Date.now(),
-      answer,
-    });
+  function start(wish: Wish, url: string): void {
+    const casting = cast(wish, url)
+      .catch((error: unknown) => void faults.push(error))
+      .finally(() => underWay.delete(casting));
+    underWay.add(casting);
   }
 
   const running = (async () => {
     const began = performance.now();
-    for (let sent = 0; !stopping.signal.aborted; sent += 1) {
-      const casting = cast(nextCall()).finally(() => underWay.delete(casting));
-      underWay.add(casting);
-      const due = began + ((sent + 1) * SECOND) / perSecond;
-      await pause(Math.max(0, due - performance.now()), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
+    for (let sent = 0; !stopping.signal.aborted; ) {
+      const wish = wishes.next();
+      const first = Math.floor(random() * urls.length);
+      // The same player in two processes at once: both must not be let in.
+      const raced = random() < RACED ? urls.length : 1;
+      for (let racer = 0; racer < raced; racer += 1, sent += 1) {
+        start(racer === 0 ? wish : wishes.respelt(wish), urls[(first + racer) % urls.length] as string);
+      }
+      const due = began + (sent * SECOND) / perSecond;
+      const waiting = pause(Math.max(0, due - performance.now()), undefined, { signal: stopping.signal });
+      await waiting.catch(() => undefined);
     }
   })();
 
@@ -83,14 +72,72 @@ export function startLoad(targets: Target[], urls: string[], perSecond: number, 
       stopping.abort();
       await running;
       await Promise.all(underWay);
+      if (faults.length > 0)
+        throw new AggregateError(faults, `${faults.length} calls had an answer that no fault explains`);
     },
+  };
+}
+
+/** Makes up what players and plugins ask for, following from `random` and the calls so far. */
+function wishesOf(targets: Target[], calls: Call[], random: () => number) {
+  let players = 0;
+  const one = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
+  const keyOf = (number: number) =>
+    random() < KEYED ? { idempotencyKey: `key-${number}-${Math.floor(random() * 1e9)}` } : {};
+
+  return {
+    next(): Wish {
+      // Whoever got no answer asks again under the same key: so the newest of these come first.
+      const keyed = calls.slice(-200).filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+      const unanswered = keyed.filter(({ answer }) => answer.kind === 'unknown');
+      const repeated = random() < REPEATED ? one(unanswered.length > 0 ? unanswered : keyed) : undefined;
+      if (repeated) return repeated;
+      const earlier = random() < BACK ? one(calls) : undefined;
+      if (earlier) {
+        const { serverId, username } = earlier;
+        return this.respelt({ serverId, username, ...keyOf(players) });
+      }
+      const { serverId } = one(targets) as Target;
+      players += 1;
+      return { serverId, username: `Player_${players}`, ...keyOf(players) };
+    },
+    /** The same, now and then in another spelling; a key goes with one spelling alone. */
+    respelt(wish: Wish): Wish {
+      if (wish.idempotencyKey || random() >= RESPELT) return wish;
+      return { ...wish, username: wish.username.toUpperCase() };
+    },
+  };
+}
+
+/** Casts `each` votes of new players for every target, all at once, by turns over the web processes. */
+export function castAll(targets: Target[], urls: string[], each: number): Promise<Call[]> {
+  const wishes = targets.flatMap(({ serverId }) =>
+    Array.from({ length: each }, (_, number) => ({ serverId, username: `Calm_${number}` })),
+  );
+  return Promise.all(wishes.map((wish, number) => call(targets, wish, urls[number % urls.length] as string)));
+}
+
+/** Makes a call and notes it. */
+async function call(targets: Target[], wish: Wish, url: string): Promise<Call> {
+  const { serverId, username, idempotencyKey } = wish;
+  const target = targets.find((one) => one.serverId === serverId);
+  if (!target) throw new Error(`no server ${serverId}`);
+  const startedAt = Date.now();
+  const answer = await ask(url, target, wish);
+  return {
+    serverId,
+    username,
+    ...(idempotencyKey ? { idempotencyKey } : {}),
+    startedAt,
+    endedAt: Date.now(),
+    answer,
   };
 }
 
 async function ask(
   url: string,
   { serverId, token }: Target,
-  { username, idempotencyKey }: Pick<Call, 'username' | 'idempotencyKey'>,
+  { username, idempotencyKey }: Wish,
 ): Promise<Call['answer']> {
   try {
     const response = await fetch(`${url}/api/v1/servers/${serverId}/vote`, {
@@ -103,16 +150,17 @@ async function ask(
       body: JSON.stringify({ username }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    const body = (await response.json()) as { next_vote_at?: string };
+    const body = (await response.json()) as { next_vote_at?: string; monthly_votes?: number };
     const nextVoteAt = Date.parse(body.next_vote_at ?? '');
     const voteId = response.headers.get('vote-id');
-    if (response.status === 200 && voteId) return { kind: 'accepted', voteId, nextVoteAt };
+    if (response.status === 200 && voteId) {
+      return { kind: 'accepted', voteId, nextVoteAt, monthlyVotes: body.monthly_votes ?? -1 };
+    }
     if (response.status === 429) return { kind: 'refused', nextVoteAt };
-    // A client that treats every 5xx as "retry later" is right: the vote may have been counted.
-    if (response.status >= 500) return { kind: 'unknown' };
-    throw new Error(`the API answered ${response.status}: ${JSON.stringify(body)}`);
+    if (response.status === 503) return { kind: 'unknown' };
+    throw new UnexpectedAnswer(`${response.status}: ${JSON.stringify(body)}`);
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('the API answered')) throw error;
+    if (error instanceof UnexpectedAnswer) throw error;
     return { kind: 'unknown' };
   }
 }

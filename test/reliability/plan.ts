@@ -7,15 +7,23 @@ export const FAULTS = [
   'kill-scheduler',
   'kill-mongod',
   'kill-redis',
+  'stop-web',
+  'stop-worker',
   'stop-mongod',
   'stop-redis',
   'flush-redis',
+  'mongod-line-cut',
+  'mongod-line-hangs',
+  'mongod-line-slow',
+  'mongod-answer-lost',
+  'redis-line-cut',
+  'redis-line-slow',
   'listener-away',
   'listener-loses-answers',
   'listener-resets',
   'listener-slow',
-  'line-cut',
-  'line-slow',
+  'listener-line-cut',
+  'listener-line-slow',
 ] as const;
 
 export type FaultKind = (typeof FAULTS)[number];
@@ -34,23 +42,31 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** How long the longest fault lasts, and the pause from one beginning to the next. */
-const LASTING_MS = [500, 4 * SECOND] as const;
-const PAUSE_MS = [500, 2_500] as const;
+type Span = readonly [number, number];
+
+/** How long a fault lasts, and the pause from one beginning to the next. */
+const LASTING_MS: Span = [500, 4 * SECOND];
+const PAUSE_MS: Span = [500, 2 * SECOND];
+
+/** A worker that stood still for longer than its lease must not send what another has taken over. */
+const LASTING_OF: Partial<Record<FaultKind, Span>> = { 'stop-worker': [7 * SECOND, 9 * SECOND] };
 
 /**
  * The faults of a storm: every kind once in a shuffled round, then the next round. The same seed gives the same
- * plan. The last one is mended before the storm is over.
+ * plan. All are mended before the storm is over.
  */
 export function planFaults(seed: number, lengthMs: number): Fault[] {
   const random = randomNumbers(seed);
-  const between = ([low, high]: readonly [number, number]) => Math.round(low + random() * (high - low));
+  const between = ([low, high]: Span) => Math.round(low + random() * (high - low));
   const plan: Fault[] = [];
   let round: FaultKind[] = [];
-  for (let at = between(PAUSE_MS); at + LASTING_MS[1] < lengthMs; at += between(PAUSE_MS)) {
+  for (let at = between(PAUSE_MS); at < lengthMs; at += between(PAUSE_MS)) {
     if (round.length === 0) round = shuffled(FAULTS, random);
     const kind = round.pop();
-    if (kind) plan.push({ at, lasting: between(LASTING_MS), kind, which: Math.floor(random() * 1_000) });
+    if (!kind) break;
+    const lasting = between(LASTING_OF[kind] ?? LASTING_MS);
+    const which = Math.floor(random() * 1_000);
+    if (at + lasting <= lengthMs) plan.push({ at, lasting, kind, which });
   }
   return plan;
 }

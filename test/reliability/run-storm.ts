@@ -4,41 +4,25 @@ import { MINUTE } from '../../src/clock.ts';
 import { ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
-import type { History } from './history.ts';
+import { figuresOf, tableOf } from './figures.ts';
 import { judge } from './judge.ts';
 import { runStorm } from './storm.ts';
 
 const HELP = `npm run storm -- [options]
 
 Runs 2 web processes, 2 workers, a scheduler, mongod, Redis and listeners of all three protocols under load,
-kills, stops and cuts them as the seed plans it, and judges what happened.
+kills, stops and cuts them as the seed plans it, and judges what happened. Ends with a table for
+docs/reliability.md, which says what the figures mean.
 
   --minutes N   how long the faults go on (1)
   --seed S      the plan of faults; the same seed, the same plan (1)
   --rate R      votes a second (100)
   --quiet       do not tell the faults as they begin`;
 
-function wholeNumber(text: string, name: string): number {
+function positive(text: string, name: string): number {
   const value = Number(text);
   if (!(Number.isFinite(value) && value > 0)) throw new Error(`--${name} must be a number above 0`);
   return value;
-}
-
-function figures(history: History): string {
-  const { calls, receipts, votes } = history;
-  const answers = (kind: string) => calls.filter(({ answer }) => answer.kind === kind).length;
-  const states = Object.entries(Object.groupBy(votes, ({ state }) => state))
-    .map(([state, list]) => `${list?.length} ${state}`)
-    .join(', ');
-  const received = new Set(
-    receipts.map(({ voteId, serverId, username }) => voteId ?? `${serverId}/${username}`),
-  );
-  return [
-    `calls      ${calls.length}: ${answers('accepted')} accepted, ${answers('refused')} refused, ${answers('unknown')} without an answer`,
-    `votes      ${votes.length}: ${states}`,
-    `receipts   ${receipts.length}, ${receipts.length - received.size} of them again`,
-    `ambiguous  ${votes.filter(({ ends }) => (ends.ambiguous ?? 0) > 0).length} votes with an ambiguous end on record`,
-  ].join('\n');
 }
 
 const { values } = parseArgs({
@@ -54,15 +38,22 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
+// Whoever interrupts a storm leaves no process of it behind: what is started here ends with this process.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+
 const env = ownEnvironment();
-const { history, faults } = await runStorm({
+const options = {
+  seed: positive(values.seed, 'seed'),
+  lengthMs: positive(values.minutes, 'minutes') * MINUTE,
+  votesPerSecond: positive(values.rate, 'rate'),
+};
+const storm = await runStorm({
   binaries: { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) },
-  seed: wholeNumber(values.seed, 'seed'),
-  lengthMs: wholeNumber(values.minutes, 'minutes') * MINUTE,
-  votesPerSecond: wholeNumber(values.rate, 'rate'),
+  ...options,
   ...(values.quiet ? {} : { say: console.log }),
 });
-const breaches = judge(history);
-console.log(`faults     ${faults.length}\n${figures(history)}\nbreaches   ${breaches.length}`);
+const breaches = judge(storm.history);
+console.log(`\n${tableOf(options, figuresOf(storm), breaches.length)}`);
 for (const { rule, what } of breaches.slice(0, 50)) console.log(`  ${rule}: ${what}`);
 process.exit(breaches.length === 0 ? 0 : 1);

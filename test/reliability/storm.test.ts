@@ -1,18 +1,20 @@
 import { expect, inject, it } from 'vitest';
 import { judge } from './judge.ts';
+import { FAULTS } from './plan.ts';
 import { runStorm } from './storm.ts';
 
-/** A fault of each kind and more, and the calm after them. */
+/** With this seed long enough for a fault of each kind. */
 const LENGTH_MS = 30_000;
 
 it('keeps every promise through a storm of faults', { timeout: 240_000 }, async () => {
-  const { history } = await runStorm({
+  const { history, faults } = await runStorm({
     binaries: { mongod: inject('mongodBinary'), redis: inject('redisBinary') },
-    seed: 20_261_121,
+    seed: 20_261_122,
     lengthMs: LENGTH_MS,
     votesPerSecond: 20,
   });
   expect(judge(history)).toEqual([]);
+  expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(FAULTS));
   // It was a storm: there were answers, and some were lost.
   const kinds = new Set(history.calls.map(({ answer }) => answer.kind));
   expect(kinds).toEqual(new Set(['accepted', 'refused', 'unknown']));

@@ -8,9 +8,10 @@ import { dayOf } from '../../src/periods/period-marks.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { happen, type Scene } from './faults.ts';
 import type { History, Listed, Receipt, StoredVote } from './history.ts';
 import { type House, openHouse } from './house.ts';
-import { startLoad } from './load.ts';
+import { castAll, startLoad } from './load.ts';
 import { type Fault, planFaults, randomNumbers } from './plan.ts';
 import { addTarget, type Target } from './targets.ts';
 
@@ -23,16 +24,22 @@ export type StormOptions = {
   say?: (line: string) => void;
 };
 
-/** What a storm left behind: everything that happened, and how many faults there were of each kind. */
+/** What a storm left behind: everything that happened, and the faults that it had. */
 export type Storm = { history: History; faults: Fault[] };
 
 /** After the last fault every vote of a working listener is expected within a minute. */
 const CALM_MS = 75 * SECOND;
 
+/** So many votes for each server are cast when all is mended, through every web process at once. */
+const FAIR_WEATHER_VOTES = 20;
+
+const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const;
+
 /**
  * Runs the real processes under load while they are killed and stopped, their data is flushed, lines are cut and
  * listeners come and go, as the seed plans it. Then everything is mended, what is unconfirmed is sent again as an
- * owner would, and the history is returned for the judge.
+ * owner would, the counters are repaired, some votes are cast in fair weather, and the history is returned for
+ * the judge.
  */
 export async function runStorm(options: StormOptions): Promise<Storm> {
   const { seed, lengthMs, votesPerSecond, say = () => undefined } = options;
@@ -42,24 +49,29 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
   const receipts: Receipt[] = [];
   const targets: Target[] = [];
   try {
-    for (const [index, protocol] of (
-      ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const
-    ).entries()) {
+    for (const [index, protocol] of PROTOCOLS.entries()) {
       targets.push(await addTarget(platform, { name: `Storm ${index}`, protocol }, receipts));
     }
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
     targets.push(await addTarget(platform, failing, receipts));
 
+    const beganAt = platform.clock.now();
     const load = startLoad(targets, house.urls, votesPerSecond, randomNumbers(seed + 1));
     const faults = planFaults(seed, lengthMs);
-    await rage(faults, { house, targets, platform, lengthMs, say });
+    await rage(faults, lengthMs, { house, targets, platform }, say);
     await load.stop();
     await house.mend();
     const faultsEndedAt = Date.now();
+    await house.untilReady();
     say(`calm: ${load.calls.length} calls, ${receipts.length} receipts so far`);
     await settle(platform, targets);
-    const history = await collect(platform, house, { calls: load.calls, receipts, targets, faultsEndedAt });
-    return { history, faults };
+    const drifts = await repair(platform, targets, beganAt);
+    const repairedAt = Date.now();
+    const calls = [...load.calls, ...(await castAll(targets, house.urls, FAIR_WEATHER_VOTES))];
+    await settle(platform, targets);
+    const { crashes } = house;
+    const seen = { calls, receipts, crashes, drifts, faultsEndedAt, repairedAt };
+    return { history: await collect(platform, house, targets, seen), faults };
   } finally {
     await platform.close();
     for (const target of targets) await target.close();
@@ -67,74 +79,24 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
   }
 }
 
-type Scene = {
-  house: House;
-  targets: Target[];
-  platform: Platform;
-  lengthMs: number;
-  say: (line: string) => void;
-};
-
 /** Lets every fault happen at its time, and waits until the last is mended. */
-async function rage(faults: Fault[], scene: Scene): Promise<void> {
+async function rage(
+  faults: Fault[],
+  lengthMs: number,
+  scene: Scene,
+  say: (line: string) => void,
+): Promise<void> {
   const began = performance.now();
   const until = (ms: number) => pause(Math.max(0, began + ms - performance.now()));
   const mending: Promise<void>[] = [];
   for (const fault of faults) {
     await until(fault.at);
-    scene.say(
-      `${String(Math.round(fault.at / SECOND)).padStart(4)} s  ${fault.kind} for ${fault.lasting} ms`,
-    );
+    const { at, kind, lasting } = fault;
+    say(`${String(Math.round(at / SECOND)).padStart(4)} s  ${kind} for ${lasting} ms`);
     mending.push(happen(fault, scene));
   }
   await Promise.all(mending);
-  await until(scene.lengthMs);
-}
-
-async function happen({ kind, lasting, which }: Fault, scene: Scene): Promise<void> {
-  const { house, platform } = scene;
-  const pick = <T>(list: T[]): T => list[which % list.length] as T;
-  const last = () => pause(lasting);
-  /** Two faults of one thing may overlap: the later mending finds it mended. */
-  const around = async (begin: () => unknown, mend: () => unknown) => {
-    await begin();
-    await last();
-    await mend();
-  };
-  const working = scene.targets.filter((target) => target.kind === 'working');
-  // A line that breaks, or a listener that goes, in the middle of a frame looks like a success in v1.
-  const { line, ...listener } = pick(working.filter(({ confirms }) => confirms));
-  switch (kind) {
-    case 'kill-web':
-      return around(pick(house.web).kill, pick(house.web).start);
-    case 'kill-worker':
-      return around(pick(house.workers).kill, pick(house.workers).start);
-    case 'kill-scheduler':
-      return around(house.scheduler.kill, house.scheduler.start);
-    case 'kill-mongod':
-      return around(house.mongod.kill, house.mongod.start);
-    case 'kill-redis':
-      return around(house.redis.kill, house.redis.start);
-    case 'stop-mongod':
-      return around(house.mongod.stop, house.mongod.goOn);
-    case 'stop-redis':
-      return around(house.redis.stop, house.redis.goOn);
-    case 'flush-redis':
-      // It may be away at this moment: then there is nothing to flush.
-      return void (await Promise.race([platform.producerRedis.flushall().catch(() => undefined), last()]));
-    case 'listener-away':
-      return around(listener.away, () => listener.back().catch(() => undefined));
-    case 'listener-loses-answers':
-      return around(listener.losesAnswers, listener.behave);
-    case 'listener-resets':
-      return around(listener.resets, listener.behave);
-    case 'listener-slow':
-      return around(pick(working).slow, pick(working).behave);
-    case 'line-cut':
-      return around(line.refuse, line.restore);
-    case 'line-slow':
-      return around(() => line.delay(300), line.restore);
-  }
+  await until(lengthMs);
 }
 
 /** Waits until no working listener has a vote to come; sends what is unconfirmed again, as its owner would. */
@@ -146,35 +108,42 @@ async function settle(platform: Platform, targets: Target[]): Promise<void> {
       serverId: { $in: working },
       'delivery.state': { $in: ['waiting', 'sending'] },
     });
-  while ((await open()) > 0 && Date.now() < deadline) await pause(100);
+  const untilNoneIsOpen = async () => {
+    while ((await open()) > 0 && Date.now() < deadline) await pause(100);
+  };
+  await untilNoneIsOpen();
   for (const serverId of working) {
     const range = { since: new Date(0), until: new Date(), states: ['unconfirmed' as const] };
     await resendVotes(platform, serverId, range, 'storm');
   }
-  while ((await open()) > 0 && Date.now() < deadline) await pause(100);
+  await untilNoneIsOpen();
 }
 
-type Seen = Pick<History, 'calls' | 'receipts' | 'faultsEndedAt'> & { targets: Target[] };
+/** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
+async function repair(platform: Platform, targets: Target[], beganAt: Date): Promise<number> {
+  const days = [...new Set([dayOf(beganAt), dayOf(platform.clock.now())])];
+  const found = await Promise.all(
+    targets.map(({ serverId }) => recountVotes(platform, new ObjectId(serverId), days)),
+  );
+  return found.flat().reduce((sum, { counted, votes }) => sum + Math.abs(votes - counted), 0);
+}
 
-async function collect(platform: Platform, { urls }: House, seen: Seen): Promise<History> {
-  const { targets, ...rest } = seen;
+async function collect(
+  platform: Platform,
+  { urls }: House,
+  targets: Target[],
+  seen: Omit<History, 'votes' | 'servers'>,
+): Promise<History> {
   const votes = await platform.votes.find({}).sort({ votedAt: 1 }).toArray();
   const servers: Listed[] = [];
-  const today = [dayOf(platform.clock.now())];
-  await Promise.all(targets.map(({ serverId }) => recountVotes(platform, new ObjectId(serverId), today)));
-  for (const { serverId, kind, confirms, token } of targets) {
+  for (const { serverId, kind, token } of targets) {
     const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
       headers: { authorization: `Bearer ${token}` },
     });
     const { monthly_votes: monthly, all_time_votes: allTime } = (await info.json()) as Record<string, number>;
-    servers.push({
-      serverId,
-      listener: kind,
-      confirms,
-      counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 },
-    });
+    servers.push({ serverId, listener: kind, counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 } });
   }
-  return { ...rest, votes: votes.map(stored), servers };
+  return { ...seen, votes: votes.map(stored), servers };
 }
 
 function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVote {
@@ -186,10 +155,11 @@ function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVot
     state: delivery.state,
     ...(delivery.deliveredAt ? { deliveredAt: delivery.deliveredAt.getTime() } : {}),
     attemptCount: delivery.attemptCount,
-    attempts: delivery.attempts.map(({ at, code, class: of }) => ({
+    attempts: delivery.attempts.map(({ at, code, class: of, lateAt }) => ({
       at: at.getTime(),
       ...(code ? { code } : {}),
       ...(of ? { class: of } : {}),
+      ...(lateAt ? { late: true as const } : {}),
     })),
     ends: delivery.ends,
   };

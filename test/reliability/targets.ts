@@ -13,7 +13,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import type { Receipt } from './history.ts';
 
-/** What a storm can do to a listener. */
+/** What a storm can do to a listener. Each may be done again, or undone, while it is so already. */
 type Listening = {
   away(): Promise<void>;
   back(): Promise<void>;
@@ -28,7 +28,7 @@ export type Target = Listening & {
   serverId: string;
   token: string;
   kind: 'working' | 'always-failing';
-  /** v1 cannot confirm that a vote arrived. */
+  /** v1 cannot confirm that a vote arrived: a storm does nothing to it that looks like a success. */
   confirms: boolean;
   /** The line between the workers and its listener. */
   line: FaultProxy;
@@ -68,14 +68,14 @@ export async function addTarget(
   const settings = { protocol, host: '127.0.0.1', port: line.port, secret, serviceName: 'Storm' };
   await setListener(platform, id, settings, 'storm');
   if (kind === 'always-failing') listener.behaviour = { onConnect: 'silence' };
+  const confirms = protocol !== 'votifier-v1';
   return {
+    ...(confirms ? comingAndGoing(listener) : turningAway(listener)),
     serverId,
     token,
     kind,
-    confirms: protocol !== 'votifier-v1',
+    confirms,
     line,
-    away: () => listener.stop(),
-    back: () => listener.start(),
     losesAnswers() {
       listener.behaviour = { onFrame: 'silence' };
     },
@@ -91,6 +91,34 @@ export async function addTarget(
     async close() {
       await line.close();
       await listener.stop();
+    },
+  };
+}
+
+/** Its port is closed and whoever is connected loses the connection. */
+function comingAndGoing(listener: VotifierListener): Pick<Listening, 'away' | 'back'> {
+  let open = true;
+  return {
+    async away() {
+      open = false;
+      await listener.stop();
+    },
+    async back() {
+      if (open) return;
+      await listener.start();
+      open = true;
+    },
+  };
+}
+
+/** New connections are reset at once; who is connected stays, since v1 would take a loss for a success. */
+function turningAway(listener: VotifierListener): Pick<Listening, 'away' | 'back'> {
+  return {
+    async away() {
+      listener.behaviour = { onConnect: 'reset' };
+    },
+    async back() {
+      listener.behaviour = {};
     },
   };
 }

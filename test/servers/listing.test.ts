@@ -1,11 +1,10 @@
-import { ObjectId, UUID } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/document.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
-import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
+import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
-import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
@@ -227,96 +226,6 @@ describe('editing a server', () => {
   it('knows no server that is not there', async () => {
     expect(await editServer(platform, new ObjectId(), { name: 'Nobody' }, 'test')).toBeNull();
     expect(await editServer(platform, new ObjectId(), {}, 'test')).toBeNull();
-  });
-});
-
-describe('removing a server', () => {
-  async function serverWithVotes(name: string): Promise<ObjectId> {
-    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE }, 'test')).serverId);
-    await platform.votes.insertMany(
-      (['waiting', 'waiting', 'delivered'] as const).map((state, index) => voteOf(serverId, state, index)),
-    );
-    return serverId;
-  }
-
-  function voteOf(serverId: ObjectId, state: DeliveryState, seq: number): Vote {
-    const votedAt = new Date();
-    const open = state === 'waiting' ? { queuedAt: votedAt, nextAt: votedAt, expiresAt: votedAt } : {};
-    return {
-      _id: new UUID(),
-      serverId,
-      username: 'Steve',
-      usernameKey: 'steve',
-      seq,
-      votedAt,
-      tokenId: null,
-      delivery: {
-        state,
-        ...open,
-        step: 0,
-        ambiguousEnds: 0,
-        attemptCount: 0,
-        attempts: [],
-        ends: {},
-        events: [],
-      },
-    };
-  }
-
-  const states = (serverId: ObjectId) =>
-    platform.votes
-      .find({ serverId })
-      .sort({ seq: 1 })
-      .map(({ delivery }) => delivery.state)
-      .toArray();
-
-  it('takes it off the list and fails its waiting votes', async () => {
-    const serverId = await serverWithVotes('Leaving');
-    const removed = await removeServer(platform, serverId, 'someone');
-
-    expect(removed).toMatchObject({ server: { slug: 'leaving' }, failedVotes: 2 });
-    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
-    expect(await findServer(platform, 'leaving')).toBeNull();
-    expect(await findServer(platform, serverId.toHexString())).toBeNull();
-    expect((await findServer(platform, 'leaving', { removed: true }))?.removedAt).toEqual(
-      removed?.server.removedAt,
-    );
-    expect((await listServers(platform)).some(({ _id }) => _id.equals(serverId))).toBe(false);
-    expect((await listServers(platform, { removed: true })).some(({ _id }) => _id.equals(serverId))).toBe(
-      true,
-    );
-    expect(await editServer(platform, serverId, { name: 'Back' }, 'test')).toBeNull();
-    expect(await platform.auditLog.findOne({ serverId, action: 'server.remove' })).toMatchObject({
-      by: 'someone',
-      details: { slug: 'leaving', failedVotes: 2 },
-    });
-  });
-
-  it('does no more the second time', async () => {
-    const serverId = await serverWithVotes('Leaving twice');
-    const first = await removeServer(platform, serverId, 'test');
-    const second = await removeServer(platform, serverId, 'test');
-
-    expect(second).toEqual({ server: first?.server, failedVotes: 0 });
-  });
-
-  it('is completed by doing it again when it was killed half-way', async () => {
-    const serverId = await serverWithVotes('Leaving half');
-    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
-
-    expect(await removeServer(platform, serverId, 'test')).toMatchObject({ failedVotes: 2 });
-    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
-  });
-
-  it('never gives its slug to another server', async () => {
-    const serverId = await serverWithVotes('Only once');
-    await removeServer(platform, serverId, 'test');
-
-    expect((await addServer(platform, { name: 'Only once', ...PLACE }, 'test')).slug).toBe('only-once-2');
-  });
-
-  it('knows no server that never was', async () => {
-    expect(await removeServer(platform, new ObjectId(), 'test')).toBeNull();
   });
 });
 

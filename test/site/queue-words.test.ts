@@ -27,6 +27,10 @@ test('a listener that answers says how many votes wait', () => {
   expect(describeForwarding({ server: 'beta', waiting: 1 }, title, now)).toBe('beta: 1 vote waiting');
 });
 
+test('a listener whose votes are being sent is named', () => {
+  expect(describeForwarding({ server: 'beta' }, title, now)).toBe('Forward votes: beta');
+});
+
 test.each([
   0,
   undefined,

@@ -4,6 +4,7 @@ import { after, DAY, HOUR } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { deliveryIn, storedVote } from './stored-votes.ts';
 
 /** How much of everything one server has. */
 export type Amounts = { votes: number; months: number; samples: number; reviews: number; keys: number };
@@ -21,17 +22,8 @@ function times<T>(count: number, make: (i: number) => T): T[] {
 }
 
 function oldVote(serverId: ObjectId, player: string, seq: number, votedAt: Date): Vote {
-  const delivery = { state: 'delivered', step: 1, ambiguousEnds: 0, attemptCount: 1 } as const;
-  return {
-    _id: new UUID(uuidv7()),
-    serverId,
-    username: player,
-    usernameKey: player,
-    seq,
-    votedAt,
-    tokenId: null,
-    delivery: { ...delivery, attempts: [], ends: { delivered: 1 }, events: [] },
-  };
+  const delivery = deliveryIn('delivered', { step: 1, attemptCount: 1, ends: { delivered: 1 } });
+  return storedVote(serverId, player, votedAt, { _id: new UUID(uuidv7()), seq, delivery });
 }
 
 /** Fills the collections that requests read with the past of `servers`, newest 2 days before `now`. */

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
 import type { DrainEnd, DrainLimits } from '../../src/delivery/draining.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -27,10 +27,28 @@ export type DeliveryBench = {
   clock: MovableClock;
   serverId: ObjectId;
   listener: VotifierListener;
+  /** Sets the listener anew, as it is but for `changes`. */
+  set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
   drain(limits?: Partial<DrainLimits>): Promise<DrainEnd>;
   vote(vote: Vote): Promise<Vote>;
 };
+
+/** Sends what is due for a server's listener, as a worker does. */
+export function drainHere(
+  platform: Platform,
+  serverId: ObjectId | string,
+  limits: Partial<DrainLimits> = {},
+): Promise<DrainEnd> {
+  const never = new AbortController().signal;
+  const deps = {
+    ...platform,
+    send: createSend(platform.config),
+    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
+  };
+  const usual = { stop: never, waitNoLonger: never, budgetMs: 20_000 };
+  return drainListener(deps, new ObjectId(serverId), { ...usual, ...limits });
+}
 
 /** Opens a platform of its own with one server and its listener. Nothing drains it but `drain()`. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
@@ -47,36 +65,24 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
   );
   const serverId = new ObjectId(added.serverId);
   const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
-  await setListener(
-    platform,
-    serverId,
-    {
-      protocol: 'votifier-v2',
-      host: '127.0.0.1',
-      port: listener.port,
-      secret: listener.token,
-      serviceName: 'Tallyport',
-    },
-    'test',
-  );
-  const never = new AbortController().signal;
-  const deps = {
-    ...platform,
-    send: createSend(platform.config),
-    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
+  const set: DeliveryBench['set'] = (changes) => {
+    const { port, token: secret } = listener;
+    const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+    return setListener(platform, serverId, { ...running, serviceName: 'Tallyport', ...changes }, 'test');
   };
+  await set({});
   return {
     platform,
     clock,
     serverId,
     listener,
+    set,
     async cast(username) {
       const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (limits = {}) =>
-      drainListener(deps, serverId, { stop: never, waitNoLonger: never, budgetMs: 20_000, ...limits }),
+    drain: (limits) => drainHere(platform, serverId, limits),
     async vote({ _id }) {
       const found = await platform.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);

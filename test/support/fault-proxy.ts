@@ -38,6 +38,8 @@ export type FaultProxy = {
   delay(ms: number): void;
   /** Ends `refuse`, `hang` and `delay`; what was held back goes on its way. */
   restore(): Promise<void>;
+  /** Forgets the faults for one request that none has met yet; their promises reject. */
+  forget(): void;
   close(): Promise<void>;
 };
 
@@ -63,6 +65,7 @@ export async function startFaultProxy(
   const sockets = new Set<Socket>();
   let delayMs = 0;
   let hanging: PromiseWithResolvers<void> | undefined;
+  let opening: Promise<void> | undefined;
 
   const server = createServer((client) => {
     const upstream = connect(serverPort, '127.0.0.1');
@@ -161,6 +164,10 @@ export async function startFaultProxy(
     hanging = undefined;
   }
 
+  function forget(): void {
+    for (const { done } of faults.splice(0)) done.reject(new Error('no request met this fault'));
+  }
+
   return {
     port,
     through(uri) {
@@ -180,12 +187,18 @@ export async function startFaultProxy(
     },
     async restore() {
       letGo();
-      if (!server.listening) await listen(server, port);
+      if (!server.listening) {
+        opening ??= listen(server, port).finally(() => {
+          opening = undefined;
+        });
+      }
+      await opening;
     },
+    forget,
     async close() {
       await shut();
       letGo();
-      for (const { done } of faults.splice(0)) done.reject(new Error('no request met this fault'));
+      forget();
     },
   };
 }

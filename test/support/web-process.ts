@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
+import { spawnOwn } from './own-process.ts';
 
 /** A real web process, ended at the latest when the test ends. */
 export type WebProcess = {
@@ -19,19 +16,12 @@ export type WebProcess = {
 };
 
 function spawnWeb(env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN], {
-    env: { ...env, LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawnOwn('src/server.ts', { ...env, LOG_LEVEL: 'info' });
   let errors = '';
   child.stderr.on('data', (chunk) => {
     errors += chunk;
   });
   const ended = once(child, 'close').then(([code]): number | null => code);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await ended;
-  });
   return { child, errors: () => errors, ended };
 }
 

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
 import { SECOND } from '../../src/clock.ts';
 import type { ConnectedConfig } from '../../src/config.ts';
+import { hasEnded, spawnOwn } from './own-process.ts';
 
 /** One line of a process's log. */
 export type LogLine = { event?: string } & Record<string, unknown>;
@@ -50,12 +49,12 @@ const PATIENCE_MS = 20 * SECOND;
 
 /** Starts `workers/main.ts` and waits until it runs. */
 export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  return startProcess('main.ts', config, options);
+  return startProcess('workers/main.ts', config, options);
 }
 
 /** Starts `workers/scheduler.ts` and waits until it runs. */
 export function startScheduler(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  return startProcess('scheduler.ts', config, options);
+  return startProcess('workers/scheduler.ts', config, options);
 }
 
 async function startProcess(
@@ -63,15 +62,8 @@ async function startProcess(
   config: ConnectedConfig,
   { env = {}, args = [], until = 'process.started' }: Options,
 ): Promise<WorkerProcess> {
-  const path = fileURLToPath(new URL(`../../workers/${entry}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], {
-    env: { ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  const worker = watch(child);
-  onTestFinished(async () => {
-    if (!worker.hasEnded()) await worker.kill();
-  });
+  const settings = { ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env };
+  const worker = watch(spawnOwn(entry, settings, args));
   await worker.waitForEvent(until);
   return worker;
 }
@@ -122,7 +114,6 @@ function watch(child: ChildProcess): WorkerProcess {
     ([[code, signal]]) => ({ code, signal }),
   );
   void end.then(tell);
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const story = () => [...lines.map((line) => JSON.stringify(line)), ...errors].slice(-40).join('\n');
 
   async function endAfter(ask: () => unknown): Promise<ProcessEnd> {
@@ -140,7 +131,7 @@ function watch(child: ChildProcess): WorkerProcess {
       const look = () => {
         const line = lines.find((line) => line.event === event && matching(line));
         if (line) resolve(line);
-        else if (hasEnded()) giveUp('The process ended');
+        else if (hasEnded(child)) giveUp('The process ended');
       };
       const timer = setTimeout(() => giveUp(`${PATIENCE_MS} ms passed`), PATIENCE_MS);
       waiting.add(look);
@@ -156,7 +147,7 @@ function watch(child: ChildProcess): WorkerProcess {
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     leave: () => child.disconnect(),
-    hasEnded,
+    hasEnded: () => hasEnded(child),
     ended: () => endAfter(() => undefined),
   };
 }

@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { startMongod } from '../support/services.ts';
-import { accept, ballot, counted, openVoting, refuse, type Voting, votesOf } from './voting.ts';
+import { accept, ballot, counted, openVoting, refuse, votesOf, votingForAll } from './voting.ts';
 
 const inserting = mongoCommand('insert', 'votes');
 const readingNewest = mongoCommand('find', 'votes', 'sort');
@@ -13,11 +13,7 @@ const readingById: typeof readingAny = (request) => readingAny(request) && !read
 const counting = mongoCommand('findAndModify', 'vote_counters');
 const countingFromVotes = mongoCommand('aggregate', 'votes');
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
+const voting = await votingForAll();
 
 describe('an insert whose end is lost', () => {
   test('is accepted when it was stored: once, and counted once', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CastRequest, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
-import { accept, ballot, bodyOf, counted, openVoting, type Voting, votesOf } from './voting.ts';
+import { accept, ballot, bodyOf, counted, votesOf, votingForAll } from './voting.ts';
 
 const claiming = mongoCommand('insert', 'idempotency_keys');
 const storingAnswer = mongoCommand('update', 'idempotency_keys');
@@ -15,11 +15,7 @@ const readingNewest = mongoCommand('find', 'votes', 'sort');
 const readingPlayer = mongoCommand('find', 'votes', 'usernameKey', 'readConcern');
 const readingBySeq: typeof readingPlayer = (request) => readingPlayer(request) && !readingNewest(request);
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
+const voting = await votingForAll();
 
 type Keyed = CastRequest & { key: string };
 

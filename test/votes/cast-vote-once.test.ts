@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { after, type Clock, DAY } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { type CastRequest, castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { accept, ballot, bodyOf, counted, openVoting, type Voting, votesOf } from './voting.ts';
+import { accept, ballot, bodyOf, counted, votesOf, votingForAll } from './voting.ts';
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
+const voting = await votingForAll();
 
 /** A request with a key that nobody has used. */
 function keyed(username: string, serverId?: ObjectId): CastRequest & { key: string } {

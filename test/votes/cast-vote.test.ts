@@ -1,26 +1,16 @@
 import type { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { castVote, newVoteId, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { stoppedClock } from '../support/stopped-clock.ts';
-import { accept, ballot, counted, openVoting, refuse, type Voting, votesOf } from './voting.ts';
+import { deliveryIn } from '../support/stored-votes.ts';
+import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
 
 /** One player, as far as the rule goes: full width, a ligature's long s, zero-width and soft characters. */
 const SPELLINGS = ['Steve', 'STEVE', 'steve', 'Ｓteve', 'ſteve', 'St\u200beve', 'Ste\u00adve', 'S\ufe0fTEVE'];
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
-
-/** Process `one` with a clock of its own, stopped at `at`. */
-function at(when: string | Date) {
-  const clock = stoppedClock(new Date(when));
-  return { platform: { ...voting.one, clock }, clock };
-}
+const voting = await votingForAll();
 
 describe('one vote per player and server in any 24 hours', () => {
   test('of 200 casts at once, in several spellings, on two processes, exactly one is accepted', async () => {
@@ -55,7 +45,7 @@ describe('one vote per player and server in any 24 hours', () => {
   });
 
   test('the next vote is refused one millisecond before next_vote_at and accepted exactly then', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
     const first = await accept(platform, request);
 
@@ -71,7 +61,7 @@ describe('one vote per player and server in any 24 hours', () => {
   });
 
   test('of 40 casts at once that are all due exactly at next_vote_at, one is accepted', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
     await accept(platform, request);
     clock.move(DAY);
@@ -84,7 +74,7 @@ describe('one vote per player and server in any 24 hours', () => {
   });
 
   test('a clock that goes back lets nobody vote again', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
     await accept(platform, request);
     clock.move(-3 * DAY);
@@ -94,7 +84,7 @@ describe('one vote per player and server in any 24 hours', () => {
 
 describe('an accepted vote', () => {
   test('is stored trimmed and otherwise as typed, with the moment it was compared at', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.123Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.123Z');
     const request = ballot('Ｓt\u200beve ß 🧑‍🚀');
     const { vote } = await accept(platform, request);
     const [stored] = await votesOf(platform, request.serverId);
@@ -110,7 +100,7 @@ describe('an accepted vote', () => {
   });
 
   test('has a version 7 UUID whose time is the time of the vote', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.123Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.123Z');
     const { vote } = await accept(platform, ballot('Steve'));
     const id = vote._id.toString();
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -118,7 +108,7 @@ describe('an accepted vote', () => {
   });
 
   test('waits for its listener, for 72 hours, and wakes a worker', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
     const listener = await setListener(
       platform,
@@ -136,33 +126,21 @@ describe('an accepted vote', () => {
     for (const job of await queue.getJobs()) await job.remove();
 
     const { vote } = await accept(platform, request);
-    expect(vote.delivery).toEqual({
-      state: 'waiting',
-      nextAt: clock.now(),
-      queuedAt: clock.now(),
-      expiresAt: after(clock.now(), 72 * HOUR),
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-    });
+    expect(vote.delivery).toEqual(
+      deliveryIn('waiting', {
+        nextAt: clock.now(),
+        dueBy: 'cast',
+        queuedAt: clock.now(),
+        expiresAt: after(clock.now(), 72 * HOUR),
+      }),
+    );
     const ids = { serverId: request.serverId.toHexString(), listenerId: listener._id.toHexString() };
     await expect.poll(async () => (await queue.getJobs()).map((job) => job.data)).toEqual([ids]);
   });
 
   test('has nothing to wait for where the server has no listener', async () => {
     const { vote } = await accept(voting.one, ballot('Steve'));
-    expect(vote.delivery).toEqual({
-      state: 'none',
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-    });
+    expect(vote.delivery).toEqual(deliveryIn('none'));
   });
 });
 
@@ -194,7 +172,7 @@ describe('the vote’s own id', () => {
 
 describe('imported votes, which have negative numbers', () => {
   async function importVote(votedAt: string, seq: number): Promise<ObjectId> {
-    const { platform } = at(votedAt);
+    const { platform } = voting.at(votedAt);
     const request = ballot('Steve');
     const { vote } = await accept(platform, ballot('Steve'));
     await platform.votes.insertOne({
@@ -209,7 +187,7 @@ describe('imported votes, which have negative numbers', () => {
 
   test('under 24 hours old they block, then the live votes count from 1', async () => {
     const serverId = await importVote('2026-05-04T10:00:00.000Z', -1);
-    const { platform, clock } = at('2026-05-05T09:59:59.999Z');
+    const { platform, clock } = voting.at('2026-05-05T09:59:59.999Z');
     const refused = await refuse(platform, ballot('steve', serverId));
     expect(refused.vote.seq).toBe(-1);
     clock.move(1);

@@ -1,32 +1,21 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { after, DAY, MINUTE, SECOND } from '../../src/clock.ts';
 import { dayOf } from '../../src/periods/period-marks.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { countVote, voteFigures } from '../../src/votes/vote-figures.ts';
 import { movableClock } from '../support/platform.ts';
-import { stoppedClock } from '../support/stopped-clock.ts';
-import { accept, ballot, counted, openVoting, type Voting } from './voting.ts';
+import { accept, ballot, counted, votingForAll } from './voting.ts';
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
-
-/** Process `one` with a clock of its own, stopped at `at`. */
-function at(when: string) {
-  const clock = stoppedClock(new Date(when));
-  return { platform: { ...voting.one, clock }, clock };
-}
+const voting = await votingForAll();
 
 /** Long enough for the votes of these tests, which nothing holds up. */
 const QUICKLY = { settledMs: 2 * SECOND };
 
 describe('recounting a day that is over', () => {
   test('sets what the votes say, whatever stood there', async () => {
-    const { platform, clock } = at('2028-02-29T23:59:59.999Z');
+    const { platform, clock } = voting.at('2028-02-29T23:59:59.999Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('Steve', serverId));
     clock.move(1);
@@ -50,7 +39,7 @@ describe('recounting a day that is over', () => {
   });
 
   test('leaves a vote of the last moment, counted after midnight, to its own counting', async () => {
-    const { platform, clock } = at('2026-12-31T23:59:59.999Z');
+    const { platform, clock } = voting.at('2026-12-31T23:59:59.999Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('Steve', serverId));
     const { votes } = platform;
@@ -66,7 +55,7 @@ describe('recounting a day that is over', () => {
   });
 
   test('two at once end with what the votes say', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     for (const name of ['Steve', 'Alex', 'Notch']) await accept(platform, ballot(name, serverId));
     clock.move(DAY);
@@ -78,7 +67,7 @@ describe('recounting a day that is over', () => {
 
 describe('recounting today', () => {
   test('is done at once where no vote is under way, and a later vote is counted on top', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('Steve', serverId));
     await accept(platform, ballot('Alex', serverId));

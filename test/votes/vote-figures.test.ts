@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY } from '../../src/clock.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { findVote, forgetVote, listVotes } from '../../src/votes/vote-list.ts';
-import { stoppedClock } from '../support/stopped-clock.ts';
-import { accept, ballot, counted, openVoting, refuse, type Voting, votesOf } from './voting.ts';
+import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
-
-/** Process `one` with a clock of its own, stopped at `at`. */
-function at(when: string) {
-  const clock = stoppedClock(new Date(when));
-  return { platform: { ...voting.one, clock }, clock };
-}
+const voting = await votingForAll();
 
 describe('the number of the month', () => {
   test('each of 50 voters at once gets a number of its own, 1 to 50', async () => {
     const { serverId } = ballot('');
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const other = { ...voting.other, clock };
     const ends = await Promise.all(
       Array.from({ length: 50 }, (_, i) => accept(i % 2 ? platform : other, ballot(`Player${i}`, serverId))),
@@ -33,7 +22,7 @@ describe('the number of the month', () => {
   });
 
   test('begins anew with the UTC year', async () => {
-    const { platform, clock } = at('2026-12-31T23:59:59.999Z');
+    const { platform, clock } = voting.at('2026-12-31T23:59:59.999Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('Alex', serverId));
     const last = await accept(platform, ballot('Steve', serverId));
@@ -56,7 +45,7 @@ describe('the number of the month', () => {
   });
 
   test('knows the leap day, and that most years have none', async () => {
-    const { platform, clock } = at('2028-02-29T12:00:00.000Z');
+    const { platform, clock } = voting.at('2028-02-29T12:00:00.000Z');
     const { serverId } = ballot('');
     const leap = await accept(platform, ballot('Steve', serverId));
     expect(leap.monthlyVotes).toBe(1);
@@ -80,7 +69,7 @@ describe('the number of the month', () => {
 
 describe('a server’s figures', () => {
   test('votes_count spans today and the 29 UTC days before, from midnight to midnight', async () => {
-    const { platform, clock } = at('2026-05-31T00:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-31T00:00:00.000Z');
     const { serverId } = ballot('');
     const cast = async (when: string, username: string) => {
       clock.set(new Date(when));
@@ -105,7 +94,7 @@ describe('a server’s figures', () => {
   });
 
   test('span the end of February', async () => {
-    const { platform, clock } = at('2027-01-30T23:59:59.999Z');
+    const { platform, clock } = voting.at('2027-01-30T23:59:59.999Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('TooOld', serverId));
     clock.move(1);
@@ -127,7 +116,7 @@ describe('a server’s figures', () => {
 
 describe('asking whether a player has voted', () => {
   test('is answered for any spelling, until exactly next_vote_at', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     const nothing = { hasVoted: false, votedAt: null, nextVoteAt: null };
     expect(await checkVote(platform, serverId, 'Steve')).toEqual(nothing);
@@ -147,7 +136,7 @@ describe('asking whether a player has voted', () => {
 
 describe('forgetting a vote', () => {
   test('lets its player vote again, keeps and counts the vote, and is written down', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     const first = await accept(platform, ballot('Steve', serverId));
     expect(await forgetVote(platform, serverId, 'STEVE', 'test')).toBe(true);
@@ -168,7 +157,7 @@ describe('forgetting a vote', () => {
   });
 
   test('changes nothing where no vote stands in the way', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     expect(await forgetVote(platform, serverId, 'Steve', 'test')).toBe(false);
     await accept(platform, ballot('Steve', serverId));
@@ -195,7 +184,7 @@ describe('forgetting a vote', () => {
 
 describe('a server’s votes in a list', () => {
   test('stand newest first, by state, up to a limit; one is found by its id', async () => {
-    const { platform, clock } = at('2026-05-04T10:00:00.000Z');
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     for (const username of ['Alex', 'Steve', 'Notch']) {
       await accept(platform, ballot(username, serverId));

@@ -1,16 +1,12 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { after, DAY, HOUR, SECOND } from '../../src/clock.ts';
 import { type Accepted, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { counted, openVoting, type Voting, votesOf } from './voting.ts';
+import { counted, votesOf, votingForAll } from './voting.ts';
 
-let voting: Voting;
-beforeAll(async () => {
-  voting = await openVoting();
-});
-afterAll(() => voting.close());
+const voting = await votingForAll();
 
 const SPELLINGS = [
   ['Steve', 'STEVE', 'Ｓteve'],

@@ -1,10 +1,11 @@
 import { ObjectId } from 'mongodb';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 /** Two processes on one migrated database. */
@@ -13,6 +14,8 @@ export type Voting = {
   /** Its connections to MongoDB go through `proxy`. */
   other: Platform;
   proxy: FaultProxy;
+  /** Process `one` with a clock of its own, stopped at `when`: `2026-05-04T10:00:00.000Z`. */
+  at(when: string | Date): { platform: Platform; clock: StoppedClock };
   close(): Promise<void>;
 };
 
@@ -30,11 +33,22 @@ export async function openVoting(uri: string = inject('mongodbUri')): Promise<Vo
     one,
     other,
     proxy,
+    at(when) {
+      const clock = stoppedClock(new Date(when));
+      return { platform: { ...one, clock }, clock };
+    },
     async close() {
       await Promise.all([one.close(), other.close()]);
       await proxy.close();
     },
   };
+}
+
+/** The same for a whole test file: closed after its last test. */
+export async function votingForAll(): Promise<Voting> {
+  const voting = await openVoting();
+  afterAll(() => voting.close());
+  return voting;
 }
 
 /** What a plugin asks: a vote of `username`, for a server that nobody else votes for unless it is named. */

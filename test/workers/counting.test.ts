@@ -1,13 +1,13 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { after, DAY, HOUR, SECOND } from '../../src/clock.ts';
 import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
-import type { Vote } from '../../src/votes/vote.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer, placesOf, setCounters } from '../ranking/listing-crowd.ts';
+import { storedVote } from '../support/stored-votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 import { castingPlatform, PATIENT } from './game-server.ts';
 
@@ -17,28 +17,8 @@ function daysAgo(platform: Platform, days: number): string {
 
 /** Votes of the middle of a day that no counter knows of. */
 async function insertVotes(platform: Platform, serverId: ObjectId, day: string, count: number) {
-  const votes = Array.from({ length: count }, (_, i): Vote => {
-    const usernameKey = `${day}-${i}`;
-    const delivery = {
-      state: 'none',
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 0,
-      attempts: [],
-      ends: {},
-      events: [],
-    } as const;
-    return {
-      _id: new ObjectId() as never,
-      serverId,
-      username: usernameKey,
-      usernameKey,
-      seq: 1,
-      votedAt: after(startOf(day), 12 * HOUR),
-      tokenId: null,
-      delivery: { ...delivery, attempts: [], events: [] },
-    };
-  });
+  const noon = after(startOf(day), 12 * HOUR);
+  const votes = Array.from({ length: count }, (_, i) => storedVote(serverId, `${day}-${i}`, noon));
   await platform.votes.insertMany(votes);
 }
 

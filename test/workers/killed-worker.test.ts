@@ -156,7 +156,7 @@ it('takes an answer that was read too late as good news', async () => {
   sender.resume();
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
   expect(await alpha.delivery(vote)).toMatchObject({
-    attempts: [{ code: 'acknowledged', reached: 'acknowledged' }],
+    attempts: [{ code: 'acknowledged', reached: 'acknowledged', lateAt: expect.any(Date) }],
     ends: { ambiguous: 0, delivered: 1 },
   });
   expect(alpha.listener.votes).toHaveLength(1);

@@ -121,6 +121,17 @@ it('works when Redis comes only after the processes', async () => {
   await allArriveOnce(alpha, 1);
 });
 
+it('tells in its timeline that a vote was found by the relay, where the call for it was lost', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const lost = await alpha.cast('Steve');
+  await platform.producer.settle();
+  await platform.queues['forward-votes'].obliterate({ force: true });
+  await startWorker(platform.config);
+  await allArriveOnce(alpha, 1);
+  expect((await alpha.delivery(lost)).attempts).toMatchObject([{ wokenBy: 'cast', relayed: true }]);
+});
+
 it('is not kept from its work by a note in Redis about a job that is gone', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);

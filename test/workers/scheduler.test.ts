@@ -4,6 +4,8 @@ import { after, DAY, HOUR } from '../../src/clock.ts';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
+import type { Attempt } from '../../src/votes/vote.ts';
+import { deliveryIn, storedVote } from '../support/stored-votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
 
@@ -14,40 +16,27 @@ function daysAgo(platform: Platform, days: number): string {
 /** A delivered vote of the middle of a day, with one attempt in its timeline. */
 async function addOldVote(platform: Platform, { serverId }: GameServer, day: string): Promise<UUID> {
   const votedAt = after(startOf(day), 12 * HOUR);
-  const _id = new UUID();
-  await platform.votes.insertOne({
-    _id,
-    serverId,
-    username: day,
-    usernameKey: day,
-    seq: 1,
-    votedAt,
-    tokenId: new ObjectId(),
-    delivery: {
-      state: 'delivered',
-      step: 0,
-      ambiguousEnds: 0,
-      attemptCount: 1,
-      attempts: [
-        {
-          id: new UUID(),
-          at: votedAt,
-          worker: 'a worker',
-          protocol: 'votifier-v2',
-          revision: 1,
-          test: false,
-          code: 'acknowledged',
-          class: 'delivered',
-          reached: 'acknowledged',
-          durationMs: 12,
-        },
-      ],
-      ends: { delivered: 1 },
-      events: [],
-      deliveredAt: votedAt,
-    },
+  const attempt: Attempt = {
+    id: new UUID(),
+    at: votedAt,
+    worker: 'a worker',
+    protocol: 'votifier-v2',
+    revision: 1,
+    test: false,
+    code: 'acknowledged',
+    class: 'delivered',
+    reached: 'acknowledged',
+    durationMs: 12,
+  };
+  const delivery = deliveryIn('delivered', {
+    attemptCount: 1,
+    attempts: [attempt],
+    ends: { delivered: 1 },
+    deliveredAt: votedAt,
   });
-  return _id;
+  const vote = storedVote(serverId, day, votedAt, { tokenId: new ObjectId(), delivery });
+  await platform.votes.insertOne(vote);
+  return vote._id;
 }
 
 function marks({ periodMarks }: Platform): Promise<string[]> {
@@ -88,8 +77,12 @@ it('catches up by the marks after three days without a scheduler', async () => {
   );
   const forgotten = [];
   for (const [age, _id] of votes) {
-    const { attempts, attemptCount, ends } = await alpha.delivery({ _id });
-    if (attempts.length === 0) forgotten.push(age);
+    const { attempts, attemptCount, ends, older } = await alpha.delivery({ _id });
+    if (attempts.length === 0) {
+      forgotten.push(age);
+      const noon = after(startOf(daysAgo(platform, age)), 12 * HOUR);
+      expect(older).toEqual({ firstAt: noon, lastAt: noon });
+    }
     expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });
   }
   expect(forgotten).toEqual([91, 92, 93]);

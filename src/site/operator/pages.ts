@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
 import type { WaitingWork } from '../../waiting-work.ts';
 import type { Html } from '../html.ts';
@@ -21,10 +22,11 @@ export function homePage(page: { deskPath: string; work: WaitingWork }): Page {
 
 function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
   if (active === undefined) return html`<p class="soft">Cannot be counted at the moment.</p>`;
+  const atMost = (votes = 0) => `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
   return facts([
-    ['To listeners that answer', count(active)],
-    ['Held for listeners that cannot be reached', count(unreachable ?? 0)],
-    ['Held for paused listeners', count(paused ?? 0)],
+    ['To listeners that answer', atMost(active)],
+    ['Held for listeners that cannot be reached', atMost(unreachable)],
+    ['Held for paused listeners', atMost(paused)],
   ]);
 }
 

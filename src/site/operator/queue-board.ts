@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';
-import { QUEUE_NAMES, QUEUES } from '../../queues.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
 import { redisAnswers } from '../../redis-answers.ts';
 import { describeForwarding } from './queue-words.ts';
 
@@ -41,18 +41,19 @@ export async function queueBoard(
   { platform: sources }: { platform: Sources },
 ): Promise<void> {
   const { site } = app;
+  const deskPath = `${site.base}/operator`;
   const icon = site.asset('tallyport.svg');
   const board = new FastifyAdapter();
   app.accessOfAll = 'operator';
   createBullBoard({
     serverAdapter: board,
-    queues: QUEUE_NAMES.map((name) => boardQueue(sources, name)),
+    queues: QUEUE_NAMES.map((name) => boardQueue(sources, name, deskPath)),
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
         boardLogo: { path: icon, width: 28, height: 28 },
         favIcon: { default: icon, alternative: icon },
-        miscLinks: [{ text: 'Operator desk', url: `${site.base}/operator` }],
+        miscLinks: [{ text: 'Operator desk', url: deskPath }],
         hideDocsLink: true,
         theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },
       },
@@ -107,13 +108,24 @@ const SYSTEM_FONTS = {
 
 const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:queueName/:jobId/update-data']);
 
-function boardQueue({ queues, clock }: Sources, name: (typeof QUEUE_NAMES)[number]): BullMQAdapter {
+function boardQueue({ queues, clock }: Sources, name: QueueName, deskPath: string): BullMQAdapter {
   const { title } = QUEUES[name];
-  const adapter = new BullMQAdapter(queues[name], { displayName: title });
-  if (name === 'forward-votes') {
+  const ofListener = name === 'forward-votes';
+  const adapter = new BullMQAdapter(queues[name], {
+    displayName: title,
+    ...(ofListener ? { externalJobUrl: ({ data }) => listenerLink(data, deskPath) } : {}),
+  });
+  if (ofListener) {
     adapter.setFormatter('name', ({ progress }: { progress?: unknown }) =>
       describeForwarding(progress, title, clock.now()),
     );
   }
   return adapter;
+}
+
+/** The page of the listener that a job is for. A job that was not made by us leads nowhere in particular. */
+function listenerLink(data: unknown, deskPath: string): { displayText: string; href: string } {
+  const payload = QUEUES['forward-votes'].payload.safeParse(data);
+  if (!payload.success) return { displayText: 'Operator desk', href: deskPath };
+  return { displayText: 'Listener and its votes', href: `${deskPath}/listeners/${payload.data.listenerId}` };
 }

@@ -4,7 +4,8 @@ import { DAY } from '../../clock.ts';
 /** What a worker writes as the progress of a forward-votes job, for people. `since` is an ISO 8601 time. */
 const progressSchema = z.object({
   server: z.string(),
-  waiting: z.number(),
+  /** Absent while its worker is busy with it. */
+  waiting: z.number().optional(),
   reason: z.string().optional(),
   since: z.union([z.string(), z.number()]).optional(),
 });
@@ -15,12 +16,13 @@ const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 's
 
 /**
  * What a forward-votes job says in Bull Board: `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`;
- * `title` where its worker has said nothing yet.
+ * `Forward votes: alpha` of a listener that answers; `title` where its worker has said nothing yet.
  */
 export function describeForwarding(progress: unknown, title: string, now: Date): string {
   const parsed = progressSchema.safeParse(progress);
   if (!parsed.success) return title;
   const { server, waiting, reason, since } = parsed.data;
+  if (waiting === undefined) return `${title}: ${server}`;
   const votes = waiting === 1 ? '1 vote' : `${counting.format(waiting)} votes`;
   const why = reason ? `, ${reason.replaceAll('-', ' ')}` : '';
   return `${server}: ${votes} waiting${why}${describeSince(since, now)}`;

@@ -1,0 +1,110 @@
+import { after, SECOND } from '../clock.ts';
+import type { Attempt, Vote } from '../votes/vote.ts';
+import type { Cause } from './causes.ts';
+import type { Outcome } from './outcomes.ts';
+import { delayAt, MOST_AMBIGUOUS_ENDS } from './schedule.ts';
+
+/** A vote whose attempt is recorded and may now be made. */
+export type Claimed = { vote: Vote; attempt: Attempt };
+
+/** A vote that met a fault of configuration is not due again before the pause is written. */
+const PAUSE_IS_COMING_MS = 5 * SECOND;
+
+/** What a vote that is out of the line has no more. */
+export const ENDED = {
+  'delivery.queuedAt': '',
+  'delivery.expiresAt': '',
+  'delivery.leaseUntil': '',
+  'delivery.nextAt': '',
+  'delivery.dueBy': '',
+} as const;
+
+/** Whether the attempt before the newest one was refused its challenge too: it is retried at once only once. */
+function challengeRefusedBefore(vote: Vote): boolean {
+  return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
+}
+
+/** An attempt that was given back is none of those that are counted. */
+export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
+
+/** What an end makes of the vote. */
+export type Change = {
+  set: Record<string, unknown>;
+  unset: Record<string, ''>;
+  inc?: Record<string, number>;
+};
+
+/** How a vote ends that is not sent again by itself after `end`; null when it is delivered or goes on waiting. */
+export function givenUpAfter(
+  { delivery: { ambiguousEnds } }: Vote,
+  end: Pick<Outcome, 'class'>,
+): 'failed' | 'unconfirmed' | null {
+  if (end.class === 'vote-only') return 'failed';
+  return end.class === 'ambiguous' && ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS ? 'unconfirmed' : null;
+}
+
+/**
+ * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
+ * test's; a vote that failed a test goes behind the others.
+ */
+export function afterEnd(
+  { vote, attempt }: Claimed,
+  end: Outcome,
+  now: Date,
+  schedule: readonly number[],
+): Change {
+  const { step, ends } = vote.delivery;
+  const givenUp = givenUpAfter(vote, end);
+  switch (end.class) {
+    case 'delivered':
+      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
+    case 'vote-only':
+      return { set: { 'delivery.state': givenUp }, unset: ENDED };
+    case 'ambiguous':
+      if (givenUp) {
+        return {
+          set: { 'delivery.state': givenUp },
+          unset: ENDED,
+          inc: { 'delivery.ambiguousEnds': 1 },
+        };
+      }
+      return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
+    case 'transient':
+      if (end.code === 'challenge-refused' && !challengeRefusedBefore(vote))
+        return waitAgain(now, 'challenge-retry');
+      return { ...waitAgain(), inc: usedStep() };
+    case 'configuration':
+      // Not at once: the pause that follows from it is written a moment later.
+      return waitAgain(after(now, PAUSE_IS_COMING_MS));
+    case 'none':
+      return {
+        // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
+        ...(end.code === 'our-fault'
+          ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
+          : waitAgain(now, 'given-back')),
+        inc: NOT_COUNTED,
+      };
+  }
+
+  function usedStep() {
+    return attempt.test ? {} : { 'delivery.step': 1 };
+  }
+
+  /** By its schedule; later where the listener asked for that. */
+  function nextTurn(): Date {
+    const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
+    return after(now, Math.max(delay, end.retryAfterMs ?? 0));
+  }
+
+  function waitAgain(nextAt = nextTurn(), dueBy: Cause = 'schedule') {
+    return {
+      set: {
+        'delivery.state': 'waiting',
+        'delivery.nextAt': nextAt,
+        'delivery.dueBy': dueBy,
+        ...(attempt.test && end.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
+      },
+      unset: { 'delivery.leaseUntil': '' },
+    } as const;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import { after, type Clock, HOUR, MINUTE, SECOND } from '../clock.ts';
+import type { Vote } from '../votes/vote.ts';
+import { type Listener, type ListenerState, listenerState } from './listener.ts';
+import { serversWithOpenWork } from './relay.ts';
+
+/**
+ * Nothing is counted further than this: with a million votes waiting, counting all of them would take seconds at
+ * every scrape of every process. A figure of this size means so many or more.
+ */
+export const COUNTED_AT_MOST = 10_000;
+
+/** Ages of waiting votes, the youngest first; each ends where the next one begins. */
+const AGES = [
+  ['under_1m', MINUTE],
+  ['1m_to_10m', 10 * MINUTE],
+  ['10m_to_1h', HOUR],
+  ['1h_to_6h', 6 * HOUR],
+  ['6h_to_24h', 24 * HOUR],
+  ['over_24h', Number.POSITIVE_INFINITY],
+] as const;
+
+export type VoteAge = (typeof AGES)[number][0];
+
+/** Votes on their way and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
+export type VoteCounts = {
+  /** Votes waiting or being sent, by the state of their server's listener. */
+  open: Record<ListenerState, number>;
+  /** Waiting votes by the time since they were cast. */
+  waiting: Record<VoteAge, number>;
+  /** Votes that more workers would get sent sooner: those that are due at a listener that can be reached. */
+  due: { waiting: number; oldestSeconds: number };
+  /** All listeners. */
+  listeners: Record<ListenerState, number>;
+};
+
+type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; clock: Clock };
+
+/**
+ * Counts the votes on their way, from MongoDB: Redis has one job for a listener however many votes wait.
+ *
+ * @param patienceMs - no query runs longer on mongod
+ * @throws the driver's error
+ */
+export async function countVotes(
+  { votes, listeners, clock }: Counting,
+  patienceMs: number,
+): Promise<VoteCounts> {
+  const patience = { maxTimeMS: patienceMs };
+  const now = clock.now();
+  const open = new Set(
+    (await serversWithOpenWork(votes, patience)).map((serverId) => serverId.toHexString()),
+  );
+  const counts: VoteCounts['listeners'] = { active: 0, unreachable: 0, paused: 0 };
+  const servers: Record<ListenerState, ObjectId[]> = { active: [], unreachable: [], paused: [] };
+  const all = listeners.find(
+    {},
+    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, ...patience },
+  );
+  for await (const listener of all) {
+    const state = listenerState(listener);
+    counts[state] += 1;
+    if (open.has(listener.serverId.toHexString())) servers[state].push(listener.serverId);
+  }
+
+  const countOpen = (serverIds: ObjectId[]) =>
+    votes.countDocuments(
+      { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
+      { hint: 'open_work', limit: COUNTED_AT_MOST, ...patience },
+    );
+  const [active, unreachable, paused, waiting, due] = await Promise.all([
+    countOpen(servers.active),
+    countOpen(servers.unreachable),
+    countOpen(servers.paused),
+    countByAge(votes, Object.values(servers).flat(), now, patience),
+    countDue(votes, servers.active, now, patience),
+  ]);
+  return { open: { active, unreachable, paused }, waiting, due, listeners: counts };
+}
+
+type Patience = { maxTimeMS: number };
+
+async function countByAge(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  now: Date,
+  patience: Patience,
+): Promise<VoteCounts['waiting']> {
+  const counted = AGES.map(async ([age, below], n) => {
+    const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
+    const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
+    const count = await votes.countDocuments(
+      { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
+      { hint: 'serverId_1_delivery.state_1_votedAt_1', limit: COUNTED_AT_MOST, ...patience },
+    );
+    return [age, count] as const;
+  });
+  return Object.fromEntries(await Promise.all(counted)) as VoteCounts['waiting'];
+}
+
+async function countDue(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  now: Date,
+  patience: Patience,
+): Promise<VoteCounts['due']> {
+  const inLine = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
+  const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };
+  const sum = (stages: Document[]) =>
+    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: 'open_work', ...patience }).next();
+
+  const found = await sum([{ $match: { ...inLine, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
+  if (!found) return { waiting: 0, oldestSeconds: 0 };
+  // These are of the first servers alone: of the others the head of each line is looked at, one step each.
+  const heads =
+    found.waiting < COUNTED_AT_MOST
+      ? null
+      : await sum([...headOfEachLine(inLine), { $match: isDue }, summed]);
+  const oldest = Math.min(found.oldest.getTime(), heads?.oldest.getTime() ?? Number.POSITIVE_INFINITY);
+  return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
+}
+
+/** The first vote of every server's line: a distinct scan of the index of open work. */
+export function headOfEachLine(inLine: Document): Document[] {
+  return [
+    { $match: inLine },
+    { $sort: { serverId: 1, 'delivery.queuedAt': 1, _id: 1 } },
+    { $group: { _id: '$serverId', delivery: { $first: '$delivery' } } },
+  ];
+}

@@ -1,0 +1,129 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import type { ListenerOverview, VotesFrom } from '../../delivery/listener-overview.ts';
+import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
+import type { Content, Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
+import { count, duration, time } from '../words.ts';
+
+/** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
+export const listenerPageQuery = z.object({
+  state: z.enum(DELIVERY_STATES).optional().catch(undefined),
+  /** `1764230400000.3`: after the three votes of that moment. */
+  from: z
+    .string()
+    .regex(/^-?\d{1,15}\.\d{1,7}$/)
+    .transform((text) => {
+      const [at, seen] = text.split('.').map(Number);
+      return { at: new Date(at ?? 0), seen: seen ?? 0 };
+    })
+    .optional()
+    .catch(undefined),
+});
+
+/** How a listener fares and the newest of its votes. */
+export function listenerPage(page: {
+  deskPath: string;
+  overview: ListenerOverview;
+  listenerId: string;
+  state: DeliveryState | undefined;
+  now: Date;
+}): Page {
+  const { deskPath, overview, now } = page;
+  const { server } = overview;
+  const { next } = overview;
+  return {
+    title: `Listener of ${server.name}`,
+    body: html`<div class="page-head">
+        <div>
+          <p class="small"><a href="${deskPath}">Operator desk</a> · <a href="${deskPath}/queues">Queues</a></p>
+          <h1>Vote listener of <bdi>${server.name}</bdi></h1>
+          <p class="soft">${server.slug}${server.removed ? ', removed from the listing' : ''} · ${server.id}</p>
+        </div>
+      </div>
+      ${card({ title: 'Standing', actions: standingBadge(overview), body: standing(overview, now) })}
+      ${card({
+        title: 'Votes',
+        body: html`${filters(page)} ${votesTable(overview)}
+        ${pager({ older: next ? address(page, { state: page.state, from: next }) : undefined })}`,
+      })}`,
+  };
+}
+
+const TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
+
+function standingBadge({ listener: { state } }: ListenerOverview): Html {
+  return badge(TONES[state], state);
+}
+
+function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview, now: Date): Content {
+  const { host, port, protocol, breaker, lastDeliveredAt, state } = listener;
+  const failing =
+    breaker.failures > 0
+      ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
+      : '';
+  return [
+    reason
+      ? notice(
+          state === 'paused' ? 'attention' : 'bad',
+          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}</p>
+            <p>${reason.mend}</p>`,
+        )
+      : failing,
+    facts([
+      ['Since', reason ? time(reason.since) : null],
+      ['Protocol', protocol],
+      ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
+      ['Votes waiting', `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`],
+      [
+        'The oldest of them',
+        oldestWaiting
+          ? html`${duration(now.getTime() - oldestWaiting.getTime())} old (${time(oldestWaiting)})`
+          : 'none',
+      ],
+      ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
+      ['Last delivered', lastDeliveredAt ? time(lastDeliveredAt) : 'never'],
+    ]),
+  ];
+}
+
+type Shown = { deskPath: string; listenerId: string; state: DeliveryState | undefined };
+
+function address(
+  { deskPath, listenerId }: Shown,
+  query: { state?: DeliveryState | undefined; from?: VotesFrom },
+): string {
+  const { state, from } = query;
+  const parameters = new URLSearchParams({
+    ...(state ? { state } : {}),
+    ...(from ? { from: `${from.at.getTime()}.${from.seen}` } : {}),
+  });
+  const text = parameters.toString();
+  return `${deskPath}/listeners/${listenerId}${text ? `?${text}` : ''}`;
+}
+
+function filters(shown: Shown): Html {
+  const link = (state: DeliveryState | undefined) =>
+    state === shown.state
+      ? html`<strong aria-current="page">${state ?? 'all'}</strong>`
+      : html`<a href="${address(shown, { state })}">${state ?? 'all'}</a>`;
+  return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...DELIVERY_STATES].map(link)}</nav>`;
+}
+
+function votesTable({ votes }: ListenerOverview): Html {
+  return dataTable({
+    caption: 'Votes, newest first',
+    rows: votes,
+    columns: [
+      { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
+      { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+      { title: 'State', cell: ({ state }) => state },
+      { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
+      { title: 'Newest end', cell: ({ code }) => code?.replaceAll('-', ' ') },
+      { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+    ],
+    empty: 'There are none.',
+  });
+}

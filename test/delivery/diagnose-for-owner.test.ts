@@ -1,0 +1,139 @@
+import { ObjectId } from 'mongodb';
+import { expect, it } from 'vitest';
+import { MINUTE, SECOND } from '../../src/clock.ts';
+import { bindCollections } from '../../src/collections.ts';
+import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnose-for-owner.ts';
+import type { DiagnosisStep } from '../../src/delivery/diagnosis-steps.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { removeListener, setListener } from '../../src/delivery/listeners.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
+import { removeServer } from '../../src/servers/listing.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { startHttpListener } from '../support/http-listener.ts';
+
+async function ownersBench() {
+  const bench = await deliveryBench();
+  const { platform, serverId } = bench;
+  const deps = { ...platform, send: createSend(platform.config) };
+  const diagnose = (changes: Partial<OwnerRequest> = {}, from = deps) =>
+    diagnoseForOwner(from, { ownerId: 'owner-1', serverId, proven: true, ...changes });
+  return { ...bench, deps, diagnose };
+}
+
+const ALL_STEPS: DiagnosisStep[] = [
+  'name-resolution',
+  'address-policy',
+  'connecting',
+  'greeting',
+  'protocol-version',
+  'key-or-token',
+  'acknowledgement',
+];
+
+it('an owner sees each step as it begins, and the diagnosis', async () => {
+  const { diagnose, listener } = await ownersBench();
+  const steps: DiagnosisStep[] = [];
+  expect(await diagnose({ onStep: (step) => steps.push(step) })).toMatchObject({
+    kind: 'diagnosed',
+    diagnosis: { outcome: 'delivered', fault: null },
+  });
+  expect(steps).toEqual(ALL_STEPS);
+  expect(listener.votes).toHaveLength(1);
+});
+
+it.each([
+  ['address-policy', { host: '10.0.0.7' }, {}],
+  ['name-resolution', { host: 'nowhere.invalid' }, {}],
+  ['connecting', {}, { stopped: true }],
+  ['greeting', {}, { onConnect: 'silence' }],
+  ['protocol-version', {}, { v1Only: true }],
+  ['acknowledgement', {}, { onFrame: 'silence' }],
+] as const)('the last step that began is where it stopped: %s', async (last, settings, behaviour) => {
+  const { diagnose, platform, serverId, listener } = await ownersBench();
+  const { token: secret, port } = listener;
+  const set = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret, serviceName: 'x' } as const;
+  await setListener(platform, serverId, { ...set, ...settings }, 'test');
+  if ('stopped' in behaviour) await listener.stop();
+  else listener.behaviour = behaviour;
+  const steps: DiagnosisStep[] = [];
+  const { diagnosis } = (await diagnose({ onStep: (step) => steps.push(step) })) as {
+    diagnosis?: { step: DiagnosisStep };
+  };
+  expect(diagnosis?.step).toBe(last);
+  expect(steps).toEqual(ALL_STEPS.slice(0, ALL_STEPS.indexOf(last) + 1));
+});
+
+it('a website is walked through in its own steps, and shows at most 200 printable characters', async () => {
+  const { diagnose, platform, serverId } = await ownersBench();
+  const site = await startHttpListener();
+  site.answer = (response) => response.writeHead(500).end(`\u001b[2J\u202e${'x'.repeat(900)}`);
+  const url = `http://127.0.0.1:${site.port}/votes`;
+  await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
+  const steps: DiagnosisStep[] = [];
+  const answer = await diagnose({ onStep: (step) => steps.push(step) });
+  expect(steps).toEqual(['name-resolution', 'address-policy', 'connecting', 'greeting', 'acknowledgement']);
+  const reply = answer.kind === 'diagnosed' ? (answer.diagnosis.reply ?? '') : '';
+  expect([...reply]).toHaveLength(200);
+  expect(reply).not.toMatch(/\p{C}/u);
+});
+
+it('nothing is asked for an owner whose server is not proven theirs, gone, or without a listener', async () => {
+  const { diagnose, platform, serverId, listener } = await ownersBench();
+  const refused = (code: string) => ({ kind: 'refused', code });
+  expect(await diagnose({ proven: false })).toEqual(refused('ownership-not-proven'));
+  expect(await diagnose({ serverId: new ObjectId() })).toEqual(refused('not-found'));
+  await removeListener(platform, serverId, 'test');
+  expect(await diagnose()).toEqual(refused('no-listener'));
+  await removeServer(platform, serverId, 'test');
+  expect(await diagnose()).toEqual(refused('not-found'));
+  expect(listener.connections).toBe(0);
+  // A refusal costs none of the allowance.
+  expect(await platform.diagnosisAllowances.countDocuments()).toBe(0);
+});
+
+it.each([22, 25, 465, 587])('port %s is refused, however it came to be stored', async (port) => {
+  const { diagnose, platform, serverId } = await ownersBench();
+  const votifier = { port };
+  await platform.listeners.updateOne({ serverId }, { $set: votifier });
+  expect(await diagnose()).toEqual({ kind: 'refused', code: 'port-refused' });
+  const http = { protocol: 'http', port: 8_080, url: `https://play.example.org:${port}/votes` } as const;
+  await platform.listeners.updateOne({ serverId }, { $set: http });
+  expect(await diagnose()).toEqual({ kind: 'refused', code: 'port-refused' });
+});
+
+it('an owner has six in any minute over all processes and restarts; another owner has their own', async () => {
+  const { diagnose, platform, clock, deps } = await ownersBench();
+  clock.stop(new Date());
+  const first = clock.now();
+  // Another process: its own collections on the same database.
+  const other = { ...deps, ...bindCollections(platform.mongo.db) };
+  const kinds = async (count: number, ownerId = 'owner-1') => {
+    const asked = Array.from({ length: count }, (_, n) => diagnose({ ownerId }, n % 2 ? deps : other));
+    return (await Promise.all(asked)).map(({ kind }) => kind).toSorted();
+  };
+  const made = (count: number) => Array(count).fill('diagnosed');
+  expect(await kinds(10)).toEqual([...made(6), ...Array(4).fill('refused')]);
+  expect(await diagnose()).toEqual({
+    kind: 'refused',
+    code: 'too-many',
+    nextAllowedAt: new Date(first.getTime() + MINUTE),
+  });
+  expect(await kinds(1, 'owner-2')).toEqual(made(1));
+  clock.move(MINUTE - SECOND);
+  expect(await kinds(1)).toEqual(['refused']);
+  clock.move(SECOND);
+  expect(await kinds(3)).toEqual(made(3));
+  clock.move(MINUTE - SECOND);
+  // Three of them are in this minute still.
+  expect(await kinds(5)).toEqual([...made(3), ...Array(2).fill('refused')]);
+});
+
+it('an allowance is forgotten by itself', async () => {
+  const { diagnose, platform } = await ownersBench();
+  await diagnose();
+  const [index] = (await platform.diagnosisAllowances.indexes()).filter(({ key }) => 'expiresAt' in key);
+  expect(index?.expireAfterSeconds).toBe(60);
+  expect(await platform.diagnosisAllowances.findOne({ _id: 'owner-1' })).toMatchObject({
+    expiresAt: expect.any(Date),
+  });
+});

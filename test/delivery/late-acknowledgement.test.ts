@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HOUR, SECOND } from '../../src/clock.ts';
+import type { Claimed } from '../../src/delivery/after-end.ts';
+import { claimNextVote, endLostAttempts, recordEnd } from '../../src/delivery/attempt-records.ts';
+import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+
+let bench: DeliveryBench;
+let vote: Vote;
+
+beforeEach(async () => {
+  bench = await deliveryBench();
+  bench.clock.stop(bench.clock.now());
+  vote = await bench.cast('Steve');
+});
+
+/** As a worker begins to send the vote. */
+async function claim(): Promise<Claimed> {
+  const { platform, serverId } = bench;
+  const listener = await platform.listeners.findOne({ serverId });
+  const claimed = listener && (await claimNextVote(platform, listener, { test: false }));
+  if (!claimed) throw new Error('nothing is due');
+  return claimed;
+}
+
+function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
+  const reached = code === 'acknowledged' ? 'acknowledged' : 'none';
+  return recordEnd(bench.platform, claimed, outcome(code, reached), 42_000);
+}
+
+/** A worker begins, is not heard of again, and its lease runs out. */
+async function lose(): Promise<Claimed> {
+  const claimed = await claim();
+  const { platform, serverId, clock } = bench;
+  await platform.votes.updateOne({ serverId, _id: vote._id }, [
+    { $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } },
+  ]);
+  expect(await endLostAttempts(platform, serverId)).toHaveLength(1);
+  clock.move(HOUR);
+  return claimed;
+}
+
+const delivery = async () => (await bench.vote(vote)).delivery;
+
+const timeline = async () => voteTimeline(bench.platform, await bench.vote(vote), null, bench.clock.now());
+
+describe('an acknowledgement of an attempt that was given up as lost', () => {
+  it('delivers the vote while another worker sends it', async () => {
+    const first = await lose();
+    await claim();
+
+    expect(await end(first, 'acknowledged')).toBe(true);
+    expect(await delivery()).toMatchObject({
+      state: 'delivered',
+      deliveredAt: bench.clock.now(),
+      attemptCount: 2,
+      ends: { ambiguous: 0, delivered: 1 },
+      codes: { 'lease-ran-out': 0, acknowledged: 1 },
+      attempts: [{ code: 'acknowledged', durationMs: 42_000, lateAt: bench.clock.now() }, {}],
+    });
+    expect((await delivery()).attempts[1]).not.toHaveProperty('code');
+    expect(await delivery()).not.toHaveProperty('queuedAt');
+    expect(await delivery()).not.toHaveProperty('leaseUntil');
+  });
+
+  it.each([
+    ['connection-refused', 'transient', false],
+    ['no-answer', 'ambiguous', true],
+    ['vote-refused', 'vote-only', false],
+    ['bad-signature', 'configuration', false],
+    ['acknowledged', 'delivered', true],
+  ] as const)('stands though the other one’s end is %s', async (code, of, twice) => {
+    const first = await lose();
+    const second = await claim();
+    await end(first, 'acknowledged');
+    const delivered = await delivery();
+    bench.clock.move(SECOND);
+
+    expect(await end(second, code)).toBe(true);
+    expect(await delivery()).toEqual({
+      ...delivered,
+      attempts: [delivered.attempts[0], expect.objectContaining({ code, class: of })],
+      ends: of === 'delivered' ? { ambiguous: 0, delivered: 2 } : expect.objectContaining({ delivered: 1 }),
+      codes: expect.objectContaining({ [code]: code === 'acknowledged' ? 2 : 1 }),
+    });
+    expect((await timeline()).mayHaveArrivedTwice).toBe(twice);
+    // Recorded once, though the first try's acknowledgement was lost.
+    const before = await delivery();
+    expect(await end(second, code)).toBe(true);
+    expect(await delivery()).toEqual(before);
+  });
+
+  it('does not count an attempt that was given back meanwhile', async () => {
+    const first = await lose();
+    const second = await claim();
+    await end(first, 'acknowledged');
+    await end(second, 'stopped-before-written');
+    expect(await delivery()).toMatchObject({ state: 'delivered', attemptCount: 1, ends: { none: 1 } });
+  });
+
+  it('is noted on a vote that the other worker has delivered', async () => {
+    const first = await lose();
+    const second = await claim();
+    await end(second, 'acknowledged');
+    const { deliveredAt } = await delivery();
+    bench.clock.move(SECOND);
+
+    expect(await end(first, 'acknowledged')).toBe(true);
+    expect(await delivery()).toMatchObject({
+      state: 'delivered',
+      deliveredAt,
+      ends: { ambiguous: 0, delivered: 2 },
+      attempts: [{ code: 'acknowledged', lateAt: bench.clock.now() }, { code: 'acknowledged' }],
+    });
+    const { events, mayHaveArrivedTwice } = await timeline();
+    expect(mayHaveArrivedTwice).toBe(true);
+    expect(events.map(({ kind }) => kind)).toEqual(['accepted', 'attempt', 'attempt', 'acknowledged-late']);
+    expect(events[3]).toMatchObject({ number: 1 });
+  });
+
+  it('delivers a vote that is unconfirmed by now', async () => {
+    const first = await lose();
+    await lose();
+    await lose();
+    expect((await delivery()).state).toBe('unconfirmed');
+    await end(first, 'acknowledged');
+    expect(await delivery()).toMatchObject({ state: 'delivered', ends: { ambiguous: 2, delivered: 1 } });
+  });
+
+  it('calls off a resend of a vote that nobody knew delivered, and no other', async () => {
+    const first = await lose();
+    await lose();
+    await lose();
+    await resendVote(bench.platform, vote._id, 'owner');
+    await end(first, 'acknowledged');
+    expect((await delivery()).state).toBe('delivered');
+  });
+
+  it('does not call off a resend of a delivered vote', async () => {
+    const first = await lose();
+    await end(await claim(), 'acknowledged');
+    await resendVote(bench.platform, vote._id, 'owner');
+
+    await end(first, 'acknowledged');
+    expect(await delivery()).toMatchObject({ state: 'waiting', ends: { ambiguous: 0, delivered: 2 } });
+    expect(await delivery()).toHaveProperty('queuedAt');
+  });
+
+  it('leaves alone what sends the vote after a resend', async () => {
+    const first = await lose();
+    const second = await claim();
+    await end(first, 'acknowledged');
+    await resendVote(bench.platform, vote._id, 'owner');
+    const third = await claim();
+
+    await end(second, 'connection-refused');
+    expect(await delivery()).toMatchObject({ state: 'sending', step: 0, ends: { transient: 1 } });
+    await end(third, 'acknowledged');
+    expect((await delivery()).state).toBe('delivered');
+  });
+});
+
+it('any other end of an attempt that was given up as lost changes nothing', async () => {
+  const first = await lose();
+  const before = await delivery();
+  expect(await end(first, 'no-answer')).toBe(false);
+  expect(await delivery()).toEqual(before);
+});

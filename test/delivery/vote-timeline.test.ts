@@ -1,0 +1,432 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { standingAfter } from '../../src/delivery/breaker.ts';
+import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { pauseListener, removeListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
+import type { OlderAttempts } from '../../src/delivery/older-attempts.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
+import type { AttemptEvent, VoteTimeline } from '../../src/delivery/timeline-event.ts';
+import { causeWords, standingWords } from '../../src/delivery/timeline-words.ts';
+import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { dayOf } from '../../src/periods/period-marks.ts';
+import { ATTEMPTS_KEPT, type Vote } from '../../src/votes/vote.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+
+let bench: DeliveryBench;
+
+beforeEach(async () => {
+  bench = await deliveryBench();
+});
+
+async function timeline(vote: Vote): Promise<VoteTimeline> {
+  const { platform, serverId, clock } = bench;
+  const listener = await platform.listeners.findOne({ serverId });
+  return voteTimeline(platform, await bench.vote(vote), listener, clock.now());
+}
+
+async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
+  const { events } = await timeline(vote);
+  return events.filter((event): event is AttemptEvent => event.kind === 'attempt');
+}
+
+const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }) => wokenBy);
+
+/** What is said of the vote, without the moments. */
+const words = async (vote: Vote) => standingWords(await timeline(vote), () => '…', false);
+
+/** As an owner does, who gives other settings. */
+function setAnew(port = bench.listener.port): Promise<unknown> {
+  const settings = {
+    protocol: 'votifier-v2' as const,
+    host: '127.0.0.1',
+    port,
+    secret: bench.listener.token,
+    serviceName: 'Tallyport',
+  };
+  return setListener(bench.platform, bench.serverId, settings, 'owner');
+}
+
+/** Three failed attempts: the listener is unreachable, and the vote waits for its test. */
+async function failThrice(): Promise<void> {
+  await bench.listener.stop();
+  for (let n = 0; n < 3; n += 1) {
+    await bench.drain();
+    bench.clock.move(40 * SECOND);
+  }
+}
+
+describe('An attempt says what started it', () => {
+  it('the vote itself, then its schedule, then tests of the unreachable listener', async () => {
+    const vote = await bench.cast('Steve');
+    await failThrice();
+    await bench.drain();
+    await bench.listener.start();
+    bench.clock.move(40 * SECOND);
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['cast', 'schedule', 'schedule', 'listener-test', 'listener-test']);
+    expect((await timeline(vote)).standing).toMatchObject({ state: 'delivered', confirmed: true });
+  });
+
+  it('the return of an unreachable listener, for those that did not test it', async () => {
+    const first = await bench.cast('Steve');
+    await failThrice();
+    const second = await bench.cast('Alex');
+    await bench.listener.start();
+    await bench.drain();
+    // Cast after its return: not held by it.
+    bench.clock.move(SECOND);
+    const third = await bench.cast('Zoe');
+    await bench.drain();
+    expect((await causesOf(first)).at(-1)).toBe('listener-test');
+    expect(await causesOf(second)).toEqual(['listener-back']);
+    expect(await causesOf(third)).toEqual(['cast']);
+  });
+
+  it('the return of the game server, which brought the test forward', async () => {
+    const vote = await bench.cast('Steve');
+    await failThrice();
+    await bench.drain();
+    await testUnreachableListener(bench.platform, bench.serverId);
+    await bench.drain();
+    // The next one is planned again.
+    bench.clock.move(HOUR);
+    await testUnreachableListener(bench.platform, bench.serverId);
+    await bench.drain();
+    expect((await causesOf(vote)).slice(3)).toEqual(['listener-test', 'server-returned', 'listener-test']);
+  });
+
+  it('its plan again, after a fault of ours put off a test that was brought forward', () => {
+    const now = bench.clock.now();
+    const breaker = { failures: 3, tests: 1, openSince: now, nextTestAt: now } as const;
+    const before = { breaker: { ...breaker, hastenedBy: 'server-returned' as const }, pause: null };
+    const { breaker: next } = standingAfter(
+      { ...before, voteFaults: 0, released: null },
+      { ...outcome('our-fault', 'none'), test: true },
+      now,
+      [SECOND],
+    );
+    expect(next).toEqual({ ...breaker, nextTestAt: expect.any(Date) });
+  });
+
+  it('a resume, for votes that were held and for those that waited for their own time', async () => {
+    const { platform, serverId } = bench;
+    await bench.listener.stop();
+    const early = await bench.cast('Steve');
+    await bench.drain();
+    await pauseListener(platform, serverId, 'owner');
+    const held = await bench.cast('Alex');
+    bench.clock.move(SECOND);
+    await resumeListener(platform, serverId, 'owner');
+    await bench.listener.start();
+    await bench.drain();
+    expect(await causesOf(early)).toEqual(['cast', 'resume']);
+    expect(await causesOf(held)).toEqual(['resume']);
+  });
+
+  it('changed settings, where the listener was unreachable before', async () => {
+    const vote = await bench.cast('Steve');
+    await failThrice();
+    const held = await bench.cast('Alex');
+    await bench.listener.start();
+    await setAnew();
+    await bench.drain();
+    expect((await causesOf(vote)).at(-1)).toBe('settings-changed');
+    expect(await causesOf(held)).toEqual(['settings-changed']);
+  });
+
+  it('not a change or a resume of a listener that held nothing', async () => {
+    const { platform, serverId } = bench;
+    const vote = await bench.cast('Steve');
+    await setAnew();
+    await resumeListener(platform, serverId, 'owner');
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['cast']);
+  });
+
+  it('not changed settings of a listener that its owner has paused', async () => {
+    const { platform, serverId } = bench;
+    await pauseListener(platform, serverId, 'owner');
+    const vote = await bench.cast('Steve');
+    bench.clock.move(SECOND);
+    await setAnew();
+    expect((await platform.listeners.findOne({ serverId }))?.released).toBeNull();
+    await resumeListener(platform, serverId, 'owner');
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['resume']);
+  });
+
+  it('the challenge that was refused', async () => {
+    bench.listener.behaviour = { greeting: 'VOTIFIER 2 staleChallenge\n' };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['cast', 'challenge-retry']);
+  });
+
+  it('the attempt that was given back when a worker stopped', async () => {
+    bench.listener.behaviour = { onConnect: 'silence' };
+    const vote = await bench.cast('Steve');
+    const stop = new AbortController();
+    const draining = bench.drain({ stop: stop.signal });
+    await vi.waitUntil(() => bench.listener.connections === 1);
+    stop.abort();
+    await draining;
+    bench.listener.behaviour = {};
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['cast', 'given-back']);
+    expect((await attemptsOf(vote)).map(({ number }) => number)).toEqual([null, 1]);
+  });
+
+  it('a resend, and who it was by', async () => {
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    bench.clock.move(SECOND);
+    await resendVote(bench.platform, vote._id, 'owner');
+    await bench.drain();
+    expect(await causesOf(vote)).toEqual(['cast', 'resend']);
+    const { events, mayHaveArrivedTwice } = await timeline(vote);
+    expect(events.map(({ kind }) => kind)).toEqual(['accepted', 'attempt', 'resent', 'attempt']);
+    expect(events[2]).toMatchObject({ by: 'owner', from: 'delivered', mayArriveTwice: true });
+    expect(mayHaveArrivedTwice).toBe(true);
+    expect(await words(vote)).toBe('delivered …; it may have arrived more than once');
+  });
+
+  it('the relay, where the call for a vote had not come; its own next time is always found so', async () => {
+    await bench.listener.stop();
+    const lost = await bench.cast('Steve');
+    bench.clock.move(SECOND);
+    const relayedAt = bench.clock.now();
+    bench.clock.move(SECOND);
+    const later = await bench.cast('Alex');
+    await bench.drain({ relayedAt });
+    bench.clock.move(7 * SECOND);
+    await bench.drain({ relayedAt: bench.clock.now() });
+    expect(await attemptsOf(lost)).toMatchObject([
+      { wokenBy: 'cast', relayed: true },
+      { wokenBy: 'schedule', relayed: false },
+    ]);
+    expect((await attemptsOf(later))[0]).toMatchObject({ wokenBy: 'cast', relayed: false });
+    expect((await attemptsOf(lost)).map(causeWords)).toEqual([
+      'the vote, found by the relay',
+      'its schedule',
+    ]);
+  });
+
+  it('nothing, for a vote from before causes were recorded', async () => {
+    const vote = await bench.cast('Steve');
+    const { votes } = bench.platform;
+    await votes.updateOne({ serverId: bench.serverId, _id: vote._id }, { $unset: { 'delivery.dueBy': '' } });
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery.attempts[0]).not.toHaveProperty('wokenBy');
+    expect((await attemptsOf(vote)).map(causeWords)).toEqual([null]);
+  });
+
+  it('and a vote that has ended waits for nothing more', async () => {
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).not.toHaveProperty('dueBy');
+  });
+});
+
+describe('A waiting vote says what it waits for', () => {
+  it('its turn, behind those that were cast before it', async () => {
+    const votes = [await bench.cast('Steve'), await bench.cast('Alex'), await bench.cast('Zoe')];
+    const ahead = await Promise.all(votes.map(async (vote) => (await timeline(vote)).standing));
+    expect(ahead).toMatchObject([0, 1, 2].map((count) => ({ state: 'waiting', ahead: count })));
+    expect(await words(votes[2] as Vote)).toBe(
+      'waiting for its turn; 2 votes stand before it in the line; given up …',
+    );
+  });
+
+  it('its turn, counted no further than a hundred, from the index alone', async () => {
+    const first = await bench.cast('Steve');
+    const last = await bench.cast('Alex');
+    const { platform } = bench;
+    const { delivery, ...rest } = await bench.vote(first);
+    const copies = Array.from({ length: 400 }, (_, n) => ({
+      ...rest,
+      _id: crypto.randomUUID() as never,
+      usernameKey: `player ${n}`,
+      delivery,
+    }));
+    await platform.votes.insertMany(copies);
+    const { db } = platform.mongo;
+    await db.command({ profile: 2 });
+    expect((await timeline(last)).standing).toMatchObject({ ahead: 100 });
+    await db.command({ profile: 0 });
+    const [scan] = await db
+      .collection('system.profile')
+      .find({ ns: /\.votes$/, 'command.filter.$or': { $exists: true } })
+      .toArray();
+    expect(scan?.docsExamined).toBeLessThanOrEqual(110);
+    expect(scan?.keysExamined).toBeLessThanOrEqual(310);
+    expect(await words(last)).toContain('at least 100 votes stand before it');
+  });
+
+  it('its own next time, then the test of the listener, and why', async () => {
+    const vote = await bench.cast('Steve');
+    await bench.listener.stop();
+    await bench.drain();
+    expect(await words(vote)).toBe('waiting for its next attempt, …; given up …');
+    bench.clock.move(40 * SECOND);
+    await bench.drain();
+    bench.clock.move(40 * SECOND);
+    await bench.drain();
+    expect(await words(vote)).toBe(
+      'waiting for the listener, which is tested …: The machine answers, but nothing listens on this port.; given up …',
+    );
+  });
+
+  it('a resume, until its listener is removed', async () => {
+    const { platform, serverId } = bench;
+    await pauseListener(platform, serverId, 'owner');
+    const vote = await bench.cast('Steve');
+    expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it\./);
+    await platform.listeners.deleteOne({ serverId });
+    expect(await words(vote)).toMatch(/^waiting to be taken out of the line: the listener was removed/);
+    await removeListener(platform, serverId, 'owner');
+  });
+});
+
+describe('A vote that has ended says how', () => {
+  it('sent and not confirmed, with Votifier v1', async () => {
+    const settings = {
+      protocol: 'votifier-v1' as const,
+      host: '127.0.0.1',
+      port: bench.listener.port,
+      secret: bench.listener.publicKeyLine,
+      serviceName: 'Tallyport',
+    };
+    await setListener(bench.platform, bench.serverId, settings, 'owner');
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await timeline(vote)).standing).toMatchObject({ state: 'delivered', confirmed: false });
+    expect(await words(vote)).toBe('delivered …: sent, not confirmed, since Votifier v1 has no answer');
+  });
+
+  it('refused, by the listener’s words', async () => {
+    bench.listener.behaviour = {
+      answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
+    };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await timeline(vote)).standing).toMatchObject({ state: 'failed', why: 'refused' });
+    expect(await attemptsOf(vote)).toMatchObject([
+      {
+        number: 1,
+        end: {
+          code: 'name-too-long',
+          class: 'vote-only',
+          words: expect.stringContaining('Username too long'),
+        },
+      },
+    ]);
+    expect(await words(vote)).toBe('failed: the listener refused it; it can be resent until …');
+  });
+
+  it('taken out of the line when the listener was removed', async () => {
+    const vote = await bench.cast('Steve');
+    await removeListener(bench.platform, bench.serverId, 'owner');
+    expect((await timeline(vote)).standing).toEqual({ state: 'none', why: 'listener-removed' });
+    expect((await bench.vote(vote)).delivery).not.toHaveProperty('dueBy');
+    expect((await timeline(vote)).events.map(({ kind }) => kind)).toEqual(['accepted', 'listener-removed']);
+  });
+
+  it('an attempt under way has no end yet; one that was overtaken never will', async () => {
+    bench.listener.hold();
+    const vote = await bench.cast('Steve');
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1);
+    expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: true }]);
+    const which = { serverId: bench.serverId, _id: vote._id };
+    await bench.platform.votes.updateOne(which, { $set: { 'delivery.state': 'delivered' } });
+    expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: false }]);
+    bench.listener.release();
+    await draining;
+  });
+});
+
+describe('Attempts whose details are not kept', () => {
+  /** One more than are kept, and three: refused connections, then silence. */
+  async function manyAttempts(): Promise<{ vote: Vote; moments: Date[] }> {
+    const vote = await bench.cast('Steve');
+    const moments: Date[] = [];
+    bench.clock.stop(bench.clock.now());
+    await bench.listener.stop();
+    for (let n = 0; n < ATTEMPTS_KEPT + 4; n += 1) {
+      if (n === 2) {
+        await bench.listener.start();
+        bench.listener.behaviour = { onConnect: 'close' };
+      }
+      moments.push(bench.clock.now());
+      await bench.drain();
+      bench.clock.move(15 * MINUTE);
+    }
+    return { vote, moments };
+  }
+
+  const older = async (vote: Vote) =>
+    (await timeline(vote)).events.find((event): event is OlderAttempts => event.kind === 'older-attempts');
+
+  it('are told in sum: how many, when, and how they ended', async () => {
+    const { vote, moments } = await manyAttempts();
+    expect(await older(vote)).toEqual({
+      kind: 'older-attempts',
+      at: moments[3],
+      count: 4,
+      firstAt: moments[0],
+      lastAt: moments[3],
+      ends: { transient: 4 },
+      codes: { 'connection-refused': 2, 'closed-before-greeting': 2 },
+    });
+    const attempts = await attemptsOf(vote);
+    expect(attempts).toHaveLength(ATTEMPTS_KEPT);
+    expect(attempts[0]).toMatchObject({ number: 5, at: moments[4] });
+
+    // And when the rest is forgotten.
+    const { votedAt } = vote;
+    await forgetAttempts(bench.platform, dayOf(new Date(votedAt.getTime() + 91 * DAY)));
+    expect(await older(vote)).toMatchObject({
+      count: 24,
+      firstAt: moments[0],
+      lastAt: moments[23],
+      codes: { 'connection-refused': 2, 'closed-before-greeting': 22 },
+    });
+  });
+
+  it('have no first one where that was not noted', async () => {
+    const { vote } = await manyAttempts();
+    const which = { serverId: bench.serverId, _id: vote._id };
+    await bench.platform.votes.updateOne(which, { $unset: { 'delivery.older': '', 'delivery.codes': '' } });
+    await bench.drain();
+    expect(await older(vote)).toMatchObject({
+      count: 5,
+      firstAt: null,
+      lastAt: expect.any(Date),
+      ends: { transient: 5 },
+      codes: null,
+    });
+  });
+});
+
+it('Pausing, resuming and a new secret change what they name and nothing else', async () => {
+  const { platform, serverId, clock } = bench;
+  await setHttpListener(platform, serverId, { url: 'https://example.org/$votes', serviceName: 'T' }, 'owner');
+  const before = await platform.listeners.findOne({ serverId });
+  const rotated = await rotateSecret(platform, serverId, 'owner');
+  expect(await platform.listeners.findOne({ serverId })).toEqual({
+    ...before,
+    revision: (before?.revision ?? 0) + 1,
+    sealedSecret: expect.any(String),
+    previousSecret: { sealed: before?.sealedSecret, until: rotated?.previousValidUntil },
+  });
+  expect((await platform.listeners.findOne({ serverId }))?.sealedSecret).not.toBe(before?.sealedSecret);
+  clock.stop(clock.now());
+  const paused = await pauseListener(platform, serverId, 'owner');
+  expect(paused?.pause).toEqual({ at: clock.now(), by: 'owner' });
+  const resumed = await resumeListener(platform, serverId, 'owner');
+  expect(resumed).toMatchObject({ pause: null, breaker: { failures: 0, tests: 0 }, voteFaults: 0 });
+  expect(resumed?.released).toEqual({ by: 'resume', at: clock.now() });
+});

@@ -1,0 +1,76 @@
+import { MINUTE, SECOND } from '../../src/clock.ts';
+import { order } from './facts.ts';
+import type { Storm } from './storm.ts';
+
+/** What a storm was, in numbers. */
+type Figures = {
+  faults: number;
+  calls: number;
+  accepted: number;
+  refused: number;
+  unanswered: number;
+  votes: number;
+  /** Votes for working listeners, and how many of them stand as delivered. */
+  toDeliver: number;
+  delivered: number;
+  ambiguous: number;
+  receivedAgain: number;
+  drifts: number;
+  /** From the last mending to the last first receipt, in milliseconds; 0 when all had arrived by then. */
+  caughtUpMs: number;
+};
+
+/** Counts what happened in a storm. */
+export function figuresOf({ history, faults }: Storm): Figures {
+  const { calls, votes, receipts, servers, drifts, faultsEndedAt, repairedAt } = history;
+  const answered = (kind: string) => calls.filter(({ answer }) => answer.kind === kind).length;
+  const failing = servers.find(({ listener }) => listener === 'always-failing')?.serverId;
+  const toDeliver = votes.filter(({ serverId }) => serverId !== failing);
+  const { receiptsByVote } = order(history);
+  const firsts = [...receiptsByVote.values()].map(([first]) => first?.receivedAt ?? 0);
+  const lastFirst = Math.max(faultsEndedAt, ...firsts.filter((at) => at < repairedAt));
+  return {
+    faults: faults.length,
+    calls: calls.length,
+    accepted: answered('accepted'),
+    refused: answered('refused'),
+    unanswered: answered('unknown'),
+    votes: votes.length,
+    toDeliver: toDeliver.length,
+    delivered: toDeliver.filter(({ state }) => state === 'delivered').length,
+    ambiguous: votes.filter(({ ends }) => (ends.ambiguous ?? 0) > 0).length,
+    receivedAgain: receipts.length - receiptsByVote.size,
+    drifts,
+    caughtUpMs: lastFirst - faultsEndedAt,
+  };
+}
+
+/** A table of one row, in Markdown, as docs/reliability.md has it. */
+export function tableOf(
+  { seed, lengthMs, votesPerSecond }: { seed: number; lengthMs: number; votesPerSecond: number },
+  figures: Figures,
+  breaches: number,
+): string {
+  const { accepted, refused, unanswered, toDeliver, delivered, caughtUpMs } = figures;
+  const columns: [string, string | number][] = [
+    ['Seed', seed],
+    ['Minutes', lengthMs / MINUTE],
+    ['Votes/s', votesPerSecond],
+    ['Faults', figures.faults],
+    ['Calls', figures.calls],
+    ['Accepted / refused / no answer', `${accepted} / ${refused} / ${unanswered}`],
+    ['Votes stored', figures.votes],
+    ['Delivered of those for working listeners', `${delivered} of ${toDeliver}`],
+    ['Last one after the faults', `${(caughtUpMs / SECOND).toFixed(1)} s`],
+    ['Votes with an ambiguous end', figures.ambiguous],
+    ['Received again', figures.receivedAgain],
+    ['Counters put right by', figures.drifts],
+    ['Rules broken', breaches],
+  ];
+  const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [
+    row(columns.map(([title]) => title)),
+    `|${columns.map(() => '--:|').join('')}`,
+    row(columns.map(([, value]) => value)),
+  ].join('\n');
+}

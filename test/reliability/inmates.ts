@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Binary } from '../../src/embedded/binary.ts';
+import { type ServiceKind, type ServiceProcess, startService } from '../../src/embedded/service-process.ts';
+
+/** A process that a storm may end at any moment. */
+export type Inmate = {
+  /** Starts it unless it runs. */
+  start(): Promise<void>;
+  /** SIGKILL; waits for its end. */
+  kill(): Promise<void>;
+  /** SIGSTOP and SIGCONT; nothing happens to one that does not run. */
+  stop(): void;
+  goOn(): void;
+};
+
+/** Hears of a process that ended though nobody killed it. */
+type Died = (what: string) => void;
+
+/** mongod or Redis. */
+export function service(
+  kind: ServiceKind,
+  options: { binary: Binary; dir: string; port: number },
+  died: Died,
+): Inmate {
+  let running: ServiceProcess | undefined;
+  let starting: Promise<void> | undefined;
+  const launch = async () => {
+    const started = await startService(kind, options);
+    running = started;
+    void watch(started);
+  };
+  const watch = async (started: ServiceProcess) => {
+    const how = await started.ended;
+    if (running !== started) return;
+    running = undefined;
+    died(`${kind.title}: ${how}`);
+  };
+  const signal = (name: NodeJS.Signals) => {
+    if (running) process.kill(running.pid, name);
+  };
+  return {
+    start() {
+      if (running) return Promise.resolve();
+      starting ??= launch().finally(() => {
+        starting = undefined;
+      });
+      return starting;
+    },
+    async kill() {
+      await starting;
+      const killed = running;
+      if (!killed) return;
+      running = undefined;
+      process.kill(killed.pid, 'SIGKILL');
+      await killed.ended;
+    },
+    stop: () => signal('SIGSTOP'),
+    goOn: () => signal('SIGCONT'),
+  };
+}
+
+/** A process of ours, by its entry: `src/server.ts`. It does not outlive this one. */
+export function program(entry: string, env: Record<string, string | undefined>, died: Died): Inmate {
+  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  let child: ChildProcess | undefined;
+  process.once('exit', () => child?.kill('SIGKILL'));
+  return {
+    async start() {
+      if (child) return;
+      const started = spawn(process.execPath, [path], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+      child = started;
+      started.once('exit', (code, signal) => {
+        if (child !== started) return;
+        child = undefined;
+        died(`${entry}: ${signal ?? `exit code ${code}`}`);
+      });
+    },
+    async kill() {
+      const killed = child;
+      child = undefined;
+      if (!killed) return;
+      killed.kill('SIGKILL');
+      await once(killed, 'exit');
+    },
+    stop: () => void child?.kill('SIGSTOP'),
+    goOn: () => void child?.kill('SIGCONT'),
+  };
+}

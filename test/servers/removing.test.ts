@@ -1,0 +1,90 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
+import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
+import { deliveryIn, storedVote } from '../support/stored-votes.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+const PLACE = { address: 'play.example.org', port: 25_565 };
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await openPlatform(testConfig(), 'test');
+  await migrateDatabase(platform.mongo.db);
+});
+afterAll(() => platform.close());
+
+describe('removing a server', () => {
+  async function serverWithVotes(name: string): Promise<ObjectId> {
+    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE }, 'test')).serverId);
+    await platform.votes.insertMany(
+      (['waiting', 'waiting', 'delivered'] as const).map((state, index) => voteOf(serverId, state, index)),
+    );
+    return serverId;
+  }
+
+  function voteOf(serverId: ObjectId, state: DeliveryState, seq: number): Vote {
+    const now = new Date();
+    const open = state === 'waiting' ? { queuedAt: now, nextAt: now, expiresAt: now } : {};
+    return storedVote(serverId, 'steve', now, { seq, delivery: deliveryIn(state, open) });
+  }
+
+  const states = (serverId: ObjectId) =>
+    platform.votes
+      .find({ serverId })
+      .sort({ seq: 1 })
+      .map(({ delivery }) => delivery.state)
+      .toArray();
+
+  it('takes it off the list and fails its waiting votes', async () => {
+    const serverId = await serverWithVotes('Leaving');
+    const removed = await removeServer(platform, serverId, 'someone');
+
+    expect(removed).toMatchObject({ server: { slug: 'leaving' }, failedVotes: 2 });
+    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
+    expect(await findServer(platform, 'leaving')).toBeNull();
+    expect(await findServer(platform, serverId.toHexString())).toBeNull();
+    expect((await findServer(platform, 'leaving', { removed: true }))?.removedAt).toEqual(
+      removed?.server.removedAt,
+    );
+    expect((await listServers(platform)).some(({ _id }) => _id.equals(serverId))).toBe(false);
+    expect((await listServers(platform, { removed: true })).some(({ _id }) => _id.equals(serverId))).toBe(
+      true,
+    );
+    expect(await editServer(platform, serverId, { name: 'Back' }, 'test')).toBeNull();
+    expect(await platform.auditLog.findOne({ serverId, action: 'server.remove' })).toMatchObject({
+      by: 'someone',
+      details: { slug: 'leaving', failedVotes: 2 },
+    });
+  });
+
+  it('does no more the second time', async () => {
+    const serverId = await serverWithVotes('Leaving twice');
+    const first = await removeServer(platform, serverId, 'test');
+    const second = await removeServer(platform, serverId, 'test');
+
+    expect(second).toEqual({ server: first?.server, failedVotes: 0 });
+  });
+
+  it('is completed by doing it again when it was killed half-way', async () => {
+    const serverId = await serverWithVotes('Leaving half');
+    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
+
+    expect(await removeServer(platform, serverId, 'test')).toMatchObject({ failedVotes: 2 });
+    expect(await states(serverId)).toEqual(['failed', 'failed', 'delivered']);
+  });
+
+  it('never gives its slug to another server', async () => {
+    const serverId = await serverWithVotes('Only once');
+    await removeServer(platform, serverId, 'test');
+
+    expect((await addServer(platform, { name: 'Only once', ...PLACE }, 'test')).slug).toBe('only-once-2');
+  });
+
+  it('knows no server that never was', async () => {
+    expect(await removeServer(platform, new ObjectId(), 'test')).toBeNull();
+  });
+});

@@ -1,0 +1,165 @@
+import { ObjectId, UUID } from 'mongodb';
+import { expect, test, vi } from 'vitest';
+import { after, HOUR } from '../../src/clock.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { signedIn, webAppOn } from './web-app.ts';
+
+const PAGE = { accept: 'text/html,application/xhtml+xml' };
+
+async function desk(env: Record<string, string> = {}) {
+  const bench = await deliveryBench({ ...env });
+  const web = await webAppOn(bench.platform);
+  const headers = { ...PAGE, ...(await signedIn(web)) };
+  const { basePath } = bench.platform.config;
+  const listener = await bench.platform.listeners.findOne({ serverId: bench.serverId });
+  const listenerId = listener?._id.toHexString() ?? '';
+  const get = (path: string) => web.app.inject({ url: `${basePath}/operator${path}`, headers });
+  /** The page as text, without tags. */
+  const read = async (query = '') => {
+    const { body } = await get(`/listeners/${listenerId}${query}`);
+    return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  };
+  return { ...bench, web, listenerId, get, read };
+}
+
+test('an unreachable listener is explained, with what to do, its waiting votes and the oldest of them', async () => {
+  const { cast, drain, read, listener, clock, listenerId, get } = await desk();
+  const { port } = listener;
+  await listener.stop();
+  for (const name of ['Steve', 'Alex', 'Kai']) await cast(name);
+  await drain();
+  clock.move(2 * HOUR);
+  const text = await read();
+  expect(text).toContain('Vote listener of Alpha');
+  expect(text).toMatch(/Unreachable since \d+ \w+,? \d\d:\d\d UTC/);
+  expect(text).toContain('The machine answers, but nothing listens on this port.');
+  expect(text).toContain('Check that the game server runs with its vote plugin');
+  expect(text).toContain(`Protocol votifier-v2 Address 127.0.0.1:${port}`);
+  expect(text).toContain('Votes waiting 3');
+  expect(text).toContain('The oldest of them 2 hours old');
+  expect(text).toContain('Next test');
+  expect(text).toMatch(/Kai waiting 1 connection refused [0-9a-f-]{36}/);
+  const { headers } = await get(`/listeners/${listenerId}`);
+  expect(headers['cache-control']).toBe('no-store');
+});
+
+test('a paused listener says why and what it said; one that answers is active', async () => {
+  const { cast, drain, read, listener } = await desk();
+  await cast('Steve');
+  await drain();
+  expect(await read()).toMatch(/Active .* Votes waiting 0 The oldest of them none Last delivered \d/);
+  listener.tokens = { default: 'another' };
+  await cast('Alex');
+  await drain();
+  const text = await read();
+  expect(text).toMatch(/Paused since/);
+  expect(text).toContain('The listener refused the signature: its token is another one.');
+  expect(text).toContain('Signature is not valid');
+});
+
+test('no secret stands on the page, and of a URL host and port only', async () => {
+  const { platform, serverId, read } = await desk();
+  const url = 'https://play.example.org/votes?key=query-key-4711';
+  const { secret } = await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
+  const listener = await platform.listeners.findOne({ serverId });
+  const text = await read();
+  expect(text).toContain('Address play.example.org:443');
+  expect(text).not.toContain('query-key');
+  expect(text).not.toContain(secret ?? '');
+  expect(text).not.toContain(listener?.sealedSecret ?? '');
+});
+
+test('what players and listeners say is escaped', async () => {
+  const { cast, get, listenerId } = await desk();
+  await cast('<script>alert(1)</script>');
+  const { body } = await get(`/listeners/${listenerId}?state=waiting%22%3E%3Cscript%3E`);
+  expect(body).toContain('&lt;script&gt;');
+  expect(body).not.toContain('<script');
+});
+
+test('pages of votes lose and repeat none, also when many were cast in one moment, and keep their filter', async () => {
+  const { cast, platform, serverId, get, listenerId } = await desk({
+    PUBLIC_URL: 'http://localhost:3000/listing',
+  });
+  const model = await cast('player 0');
+  const moment = after(model.votedAt, -HOUR);
+  const many = Array.from({ length: 129 }, (_, n) => ({
+    ...model,
+    _id: new UUID(),
+    username: `player ${n + 1}`,
+    usernameKey: `player ${n + 1}`,
+    // 70 of one moment, across the end of a page.
+    votedAt: n < 70 ? moment : after(moment, -n),
+  }));
+  await platform.votes.insertMany(many);
+  await platform.votes.updateMany(
+    { serverId, username: /^player 1\d\d$/ },
+    { $set: { 'delivery.state': 'failed' } },
+  );
+  const pages = async (query: string): Promise<string[][]> => {
+    const { body } = await get(`/listeners/${listenerId}${query}`);
+    const players = [...body.matchAll(/<bdi>(player \d+)<\/bdi>/g)].map(([, name = '']) => name);
+    const [, next = ''] = /href="([^"]*)"[^>]*>Older votes/.exec(body) ?? [];
+    expect(next === '' || next.startsWith(`/listing/operator/listeners/${listenerId}?`)).toBe(true);
+    return next ? [players, ...(await pages(`?${next.split('?')[1]?.replaceAll('&amp;', '&')}`))] : [players];
+  };
+  const all = await pages('');
+  expect(all.map(({ length }) => length)).toEqual([50, 50, 30]);
+  expect(new Set(all.flat()).size).toBe(130);
+  const failed = await pages('?state=failed');
+  expect(failed.flat().every((name) => /^player 1\d\d$/.test(name))).toBe(true);
+  expect(failed.flat()).toHaveLength(30);
+  const [waiting = []] = await pages('?state=waiting&from=nonsense');
+  expect(waiting).toHaveLength(50);
+});
+
+test('a listener that is gone, or an id that is none, is a page that says so', async () => {
+  const { get } = await desk();
+  for (const id of [new ObjectId().toHexString(), 'x', '%00']) {
+    const answer = await get(`/listeners/${id}`);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).toContain('No such listener');
+  }
+});
+
+test('a stranger is asked to sign in', async () => {
+  const { web, listenerId } = await desk();
+  const url = `/operator/listeners/${listenerId}`;
+  const answer = await web.app.inject({ url, headers: PAGE });
+  expect(answer.statusCode).toBe(303);
+  expect(answer.headers.location).toBe(`/operator/sign-in?next=${encodeURIComponent(url)}`);
+  expect((await web.app.inject(url)).statusCode).toBe(401);
+});
+
+test.each([
+  'http://localhost:3000',
+  'http://localhost:3000/listing',
+])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
+  const { platform, serverId, listenerId, get } = await desk({ PUBLIC_URL });
+  const payload = { serverId: serverId.toHexString(), listenerId };
+  await vi.waitUntil(() => platform.producer.add('forward-votes', payload));
+  const queue = platform.queues['forward-votes'];
+  const [job] = await queue.getWaiting();
+  const since = new Date().toISOString();
+  await job?.updateProgress({ server: 'Alpha', waiting: 1_204, reason: 'connection-refused', since });
+  await queue.add('by hand', { listenerId: '"><script>' });
+  const answer = await get('/queues/api/queues?activeQueue=forward-votes&status=waiting');
+  const { queues } = answer.json() as { queues: { name: string; jobs: Record<string, unknown>[] }[] };
+  const jobs = queues.find(({ name }) => name === 'forward-votes')?.jobs ?? [];
+  const { basePath } = platform.config;
+  expect(jobs).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        name: expect.stringMatching(/^Alpha: 1,204 votes waiting, connection refused since \d\d:\d\d UTC$/),
+        externalUrl: {
+          displayText: 'Listener and its votes',
+          href: `${basePath}/operator/listeners/${listenerId}`,
+        },
+      }),
+      expect.objectContaining({
+        externalUrl: { displayText: 'Operator desk', href: `${basePath}/operator` },
+      }),
+    ]),
+  );
+});

@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** Whether a process is gone, by itself or by a signal. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/**
+ * Starts one of our processes by its entry, such as `src/server.ts`, with `env` and nothing else but where compiled
+ * code is kept. Its output comes in pipes, and it has a channel to see by that its parent is gone. It is killed at
+ * the latest when the test ends.
+ */
+export function spawnOwn(entry: string, env: Record<string, string>, args: string[] = []) {
+  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const { NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [path, ...args], {
+    env: { NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  onTestFinished(async () => {
+    if (hasEnded(child)) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  return child as typeof child & { stdout: Readable; stderr: Readable };
+}

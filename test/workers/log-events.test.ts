@@ -1,0 +1,167 @@
+import { expect, it, vi } from 'vitest';
+import { after, DAY } from '../../src/clock.ts';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
+import type { Platform } from '../../src/platform.ts';
+import { startHttpListener } from '../support/http-listener.ts';
+import { type LogLine, startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+
+/** What every event of a listener's delivery carries. */
+async function namesOf({ listeners }: Platform, { serverId }: GameServer) {
+  const listener = await listeners.findOne({ serverId });
+  return {
+    serverId: serverId.toHexString(),
+    listenerId: listener?._id.toHexString(),
+    jobId: expect.stringMatching(/./),
+  };
+}
+
+it('an attempt names server, vote, listener and job', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  const vote = await alpha.cast('Steve');
+  expect(await worker.waitForEvent('delivery.attempt')).toMatchObject({
+    ...(await namesOf(platform, alpha)),
+    voteId: vote._id.toString(),
+    attempt: 1,
+    protocol: 'votifier-v2',
+    test: false,
+    code: 'acknowledged',
+    class: 'delivered',
+    durationMs: expect.any(Number),
+  });
+});
+
+it('a breaker says when it opens and when it closes', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  await alpha.listener.stop();
+  for (const name of ['Steve', 'Alex', 'Kai']) await alpha.cast(name);
+  const names = await namesOf(platform, alpha);
+  expect(await worker.waitForEvent('breaker.opened')).toMatchObject({
+    ...names,
+    level: 'warn',
+    voteId: expect.any(String),
+    code: 'connection-refused',
+    nextTestAt: expect.any(String),
+  });
+  await alpha.listener.start();
+  const closed = await worker.waitForEvent('breaker.closed');
+  expect(closed).toMatchObject({ ...names, voteId: expect.any(String), openSince: expect.any(String) });
+  expect(worker.lines.filter(({ event }) => event === 'breaker.opened')).toHaveLength(1);
+});
+
+it('a vote that is given up says so, and so does a listener that is paused for a fault', async () => {
+  const platform = await castingPlatform();
+  const [refused, lost, misconfigured] = await Promise.all(
+    ['Refused', 'Lost', 'Misconfigured'].map((name) => addGameServer(platform, { name })),
+  );
+  if (!refused || !lost || !misconfigured) throw new Error('not listed');
+  const tooLong = { status: 'error', cause: 'CorruptedFrameException', error: 'Username too long' };
+  refused.listener.behaviour = { answer: JSON.stringify(tooLong) };
+  lost.listener.behaviour = { onFrame: 'close' };
+  misconfigured.listener.tokens = { default: 'another-token' };
+  const worker = await startWorker(platform.config);
+
+  const failed = await refused.cast('Steve');
+  expect(await worker.waitForEvent('vote.failed')).toMatchObject({
+    ...(await namesOf(platform, refused)),
+    voteId: failed._id.toString(),
+    code: 'name-too-long',
+    words: expect.stringContaining('Username too long'),
+  });
+  const unconfirmed = await lost.cast('Steve');
+  expect(await worker.waitForEvent('vote.unconfirmed')).toMatchObject({
+    ...(await namesOf(platform, lost)),
+    voteId: unconfirmed._id.toString(),
+    code: 'closed-without-answer',
+  });
+  const held = await misconfigured.cast('Steve');
+  expect(await worker.waitForEvent('listener.paused')).toMatchObject({
+    ...(await namesOf(platform, misconfigured)),
+    voteId: held._id.toString(),
+    by: 'tallyport',
+    code: 'bad-signature',
+  });
+});
+
+it('votes whose time is over are told of once for each server', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await alpha.listener.stop();
+  for (const name of ['Steve', 'Alex']) await alpha.cast(name);
+  const long = after(platform.clock.now(), -4 * DAY);
+  const overdue = { votedAt: long, 'delivery.expiresAt': long };
+  await platform.votes.updateMany({ serverId: alpha.serverId }, { $set: overdue });
+  const worker = await startWorker(platform.config);
+  const { jobId: _, ...names } = await namesOf(platform, alpha);
+  expect(await worker.waitForEvent('votes.expired')).toMatchObject({ ...names, votes: 2 });
+});
+
+it('somebody who pauses or resumes a listener stands in the log', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const lines: LogLine[] = [];
+  const log = { ...platform.log, info: (line: LogLine) => lines.push(line) };
+  const deps = { ...platform, log: log as never };
+  await pauseListener(deps, alpha.serverId, 'owner');
+  await resumeListener(deps, alpha.serverId, 'operator');
+  const { jobId: _, ...names } = await namesOf(platform, alpha);
+  expect(lines).toEqual([
+    { event: 'listener.paused', ...names, by: 'owner' },
+    { event: 'listener.resumed', ...names, by: 'operator' },
+  ]);
+});
+
+it('no line holds a key, a token, a signing secret or an address with a password', async () => {
+  const platform = await castingPlatform();
+  const [alpha, beta, gamma] = await Promise.all([
+    addGameServer(platform, { name: 'Alpha' }),
+    addGameServer(platform, { name: 'Beta', protocol: 'votifier-v1' }),
+    addGameServer(platform, { name: 'Gamma' }),
+  ]);
+  const { token } = alpha.listener;
+  alpha.listener.behaviour = {
+    answer: JSON.stringify({ status: 'error', cause: 'Error', error: `No service has the token ${token}!` }),
+  };
+  const site = await startHttpListener();
+  // As many frameworks do.
+  site.answer = (response, { path }) => response.writeHead(404).end(`Cannot POST ${path}`);
+  const url = `http://127.0.0.1:${site.port}/votes?key=query-key-4711`;
+  const { secret } = await setHttpListener(platform, gamma.serverId, { url, serviceName: 'x' }, 'test');
+  const rotated = await rotateSecret(platform, gamma.serverId, 'test');
+
+  const { config } = platform;
+  const REDIS_URL = config.REDIS_URL.replace('redis://', 'redis://:redis-password@');
+  const worker = await startWorker(config, { env: { REDIS_URL, LOG_LEVEL: 'trace' } });
+  const votes = await Promise.all([alpha, beta, gamma].map((server) => server.cast('Steve')));
+  await vi.waitFor(() => {
+    const ended = worker.lines.filter(({ event }) => event === 'delivery.attempt');
+    expect(new Set(ended.map(({ voteId }) => voteId)).size).toBe(votes.length);
+  }, PATIENT);
+  await worker.stop();
+
+  const log = worker.lines.map((line) => JSON.stringify(line)).join('\n');
+  expect(log).toContain('No service has the token [hidden]!');
+  expect(log).toContain('Cannot POST /votes?key=[hidden]');
+  const secrets = [
+    token,
+    beta.listener.publicKeyLine,
+    'query-key-4711',
+    'redis-password',
+    config.SECRET_KEY,
+    secret ?? '',
+    rotated?.secret ?? '',
+  ];
+  for (const hidden of secrets) {
+    expect(hidden).not.toBe('');
+    expect(log).not.toContain(hidden);
+  }
+  // What is shown to people is the same.
+  for (const { delivery } of await platform.votes.find().toArray()) {
+    expect(JSON.stringify(delivery)).not.toContain(token);
+  }
+});

@@ -1,0 +1,41 @@
+import { expect, it, vi } from 'vitest';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { startWorker, type WorkerProcess } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+
+async function scrape(worker: WorkerProcess): Promise<string> {
+  const { address } = await worker.waitForEvent('process.endpoints');
+  return (await fetch(`${address}/metrics`)).text();
+}
+
+it('a worker tells how its attempts ended, by class and protocol, and how long votes took to arrive', async () => {
+  const platform = await castingPlatform();
+  const [alpha, beta] = await Promise.all([
+    addGameServer(platform, { name: 'Alpha' }),
+    addGameServer(platform, { name: 'Beta', protocol: 'votifier-v1' }),
+  ]);
+  const worker = await startWorker(platform.config);
+  const vote = await alpha.cast('Steve');
+  await beta.cast('Steve');
+  await vi.waitUntil(
+    async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 2,
+    PATIENT,
+  );
+  // A resend by hand says nothing of how long deliveries take.
+  await resendVote(platform, vote._id, 'owner');
+  await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, PATIENT);
+
+  await vi.waitFor(async () => {
+    const text = await scrape(worker);
+    expect(text).toContain(
+      'tallyport_delivery_attempts_total{class="delivered",code="acknowledged",protocol="votifier-v2"} 2\n',
+    );
+    expect(text).toContain(
+      'tallyport_delivery_attempts_total{class="delivered",code="sent-not-confirmed",protocol="votifier-v1"} 1\n',
+    );
+    expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v2"} 1\n');
+    expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v1"} 1\n');
+    expect(text).toContain('tallyport_listeners{state="active"} 2\n');
+    expect(text).toMatch(/^tallyport_waiting_votes\{age="under_1m"\} \d+$/m);
+  }, PATIENT);
+});
