@@ -38,7 +38,7 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
-// Whoever interrupts a storm leaves no process of it behind: what is started here ends with this process.
+// Interrupted, it ends as a process does that may tell its children: none is left behind.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

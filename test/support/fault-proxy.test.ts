@@ -71,6 +71,13 @@ describe('one request', () => {
     expect(order).toEqual(['worked', 'cut']);
   });
 
+  test('is let through once its fault is forgotten', async () => {
+    const cut = proxy.cutBeforeNext(() => true);
+    proxy.forget();
+    await expect(cut).rejects.toThrow();
+    expect(await ask(await dial(), 'hello')).toBe('hello');
+  });
+
   test('that never came is a failure at the end', async () => {
     const cut = proxy.cutAfterNext(matchText('never'));
     await proxy.close();
@@ -79,6 +86,12 @@ describe('one request', () => {
 });
 
 describe('the line', () => {
+  test('that is restored twice at once listens again', async () => {
+    await proxy.refuse();
+    await Promise.all([proxy.restore(), proxy.restore()]);
+    expect(await ask(await dial(), 'hello')).toBe('hello');
+  });
+
   test('refuses and cuts, until it is restored', async () => {
     const socket = await dial();
     const closed = once(socket, 'close');
