@@ -19,6 +19,7 @@ const TABLE: Record<string, Access> = {
   'POST /sign-out': 'anyone',
   'GET /dashboard': 'person',
   'GET /operator': 'operator',
+  'GET /operator/listeners/:listenerId': 'operator',
 };
 
 let web: Awaited<ReturnType<typeof openWebApp>>;
