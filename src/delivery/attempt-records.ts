@@ -1,4 +1,4 @@
-import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { type Collection, type Document, type Filter, type ObjectId, type UpdateFilter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { after, type Clock, SECOND } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
@@ -19,6 +19,46 @@ export type Recording = {
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };
 
+/** What a claim takes from the listener. */
+export type Claiming = Pick<Listener, 'serverId' | 'protocol' | 'revision'>;
+
+/** The order in which votes go out: the listener's line. */
+export const IN_LINE = { 'delivery.queuedAt': 1, _id: 1 } as const;
+
+/** The votes that may be sent now; with `test` whatever their own next time. */
+export function dueVotes(serverId: ObjectId, now: Date, { test }: { test: boolean }): Filter<Vote> {
+  return {
+    serverId,
+    'delivery.queuedAt': { $exists: true },
+    'delivery.state': 'waiting',
+    'delivery.expiresAt': { $gt: now },
+    ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
+  };
+}
+
+/** An attempt that begins now, and the update that records it on its vote. */
+export function newAttempt(
+  { processId, config }: Recording,
+  { protocol, revision }: Claiming,
+  { test, now }: { test: boolean; now: Date },
+): { attempt: Attempt; recorded: Document[] } {
+  const attempt: Attempt = { id: new UUID(uuidv7()), at: now, worker: processId, protocol, revision, test };
+  const recorded = [
+    {
+      $set: {
+        'delivery.state': 'sending',
+        'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
+        'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
+        'delivery.attempts': {
+          $slice: [{ $concatArrays: ['$delivery.attempts', [{ $literal: attempt }]] }, -ATTEMPTS_KEPT],
+        },
+      },
+    },
+    { $unset: 'delivery.nextAt' },
+  ];
+  return { attempt, recorded };
+}
+
 /**
  * Takes the next vote in a listener's line and records the attempt, in one durable operation, before anything
  * is sent (design rule 4).
@@ -28,42 +68,17 @@ export type Claimed = { vote: Vote; attempt: Attempt };
  * @returns null when no vote is due
  */
 export async function claimNextVote(
-  { votes, clock, processId, config }: Recording,
-  listener: Pick<Listener, 'serverId' | 'protocol' | 'revision'>,
+  recording: Recording,
+  listener: Claiming,
   { test }: { test: boolean },
 ): Promise<Claimed | null> {
-  const now = clock.now();
-  const attempt: Attempt = {
-    id: new UUID(uuidv7()),
-    at: now,
-    worker: processId,
-    protocol: listener.protocol,
-    revision: listener.revision,
-    test,
-  };
-  const vote = await votes.findOneAndUpdate(
-    {
-      serverId: listener.serverId,
-      'delivery.queuedAt': { $exists: true },
-      'delivery.state': 'waiting',
-      'delivery.expiresAt': { $gt: now },
-      ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
-    },
-    [
-      {
-        $set: {
-          'delivery.state': 'sending',
-          'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
-          'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
-          'delivery.attempts': {
-            $slice: [{ $concatArrays: ['$delivery.attempts', [{ $literal: attempt }]] }, -ATTEMPTS_KEPT],
-          },
-        },
-      },
-      { $unset: 'delivery.nextAt' },
-    ],
-    { sort: { 'delivery.queuedAt': 1, _id: 1 }, returnDocument: 'after', writeConcern: DURABLE },
-  );
+  const now = recording.clock.now();
+  const { attempt, recorded } = newAttempt(recording, listener, { test, now });
+  const vote = await recording.votes.findOneAndUpdate(dueVotes(listener.serverId, now, { test }), recorded, {
+    sort: IN_LINE,
+    returnDocument: 'after',
+    writeConcern: DURABLE,
+  });
   return vote ? { vote, attempt } : null;
 }
 
@@ -139,24 +154,18 @@ function afterEnd({ vote, attempt }: Claimed, end: Outcome, now: Date, schedule:
   }
 }
 
-/**
- * Records how an attempt ended. An end that comes after the lease ran out changes nothing, since that was
- * recorded as an ambiguous end; but an acknowledgement is good news, unless the vote is being sent again by then.
- *
- * @returns whether this end stands
- */
-export async function recordEnd(
-  { votes, clock, config }: Recording,
+/** What the end of an attempt changes on its vote, while the attempt has no end yet. */
+export function endChange(
+  { clock, config }: Recording,
   claimed: Claimed,
   end: Outcome,
   durationMs: number,
-): Promise<boolean> {
-  const now = clock.now();
+): { filter: Filter<Vote>; update: UpdateFilter<Vote>; arrayFilters: Document[] } {
   const {
     set,
     unset,
     inc = {},
-  } = afterEnd(claimed, end, now, config.DELIVERY_SCHEDULE) as {
+  } = afterEnd(claimed, end, clock.now(), config.DELIVERY_SCHEDULE) as {
     set: Record<string, unknown>;
     unset: Record<string, ''>;
     inc?: Record<string, number>;
@@ -171,17 +180,40 @@ export async function recordEnd(
     'delivery.attempts.$[attempt].durationMs': Math.round(durationMs),
     ...(end.words ? { 'delivery.attempts.$[attempt].words': end.words } : {}),
   };
-  const options = { arrayFilters: [{ 'attempt.id': id }], writeConcern: DURABLE };
-  const recorded = await votes.updateOne(
-    {
+  return {
+    filter: {
       serverId,
       _id,
       'delivery.state': 'sending',
       'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } },
     },
-    { $set: { ...set, ...described }, $unset: unset, $inc: { ...inc, [`delivery.ends.${end.class}`]: 1 } },
-    options,
-  );
+    update: {
+      $set: { ...set, ...described },
+      $unset: unset,
+      $inc: { ...inc, [`delivery.ends.${end.class}`]: 1 },
+    } as UpdateFilter<Vote>,
+    arrayFilters: [{ 'attempt.id': id }],
+  };
+}
+
+/**
+ * Records how an attempt ended. An end that comes after the lease ran out changes nothing, since that was
+ * recorded as an ambiguous end; but an acknowledgement is good news, unless the vote is being sent again by then.
+ *
+ * @returns whether this end stands
+ */
+export async function recordEnd(
+  recording: Recording,
+  claimed: Claimed,
+  end: Outcome,
+  durationMs: number,
+): Promise<boolean> {
+  const { votes } = recording;
+  const { serverId, _id } = claimed.vote;
+  const { id } = claimed.attempt;
+  const { filter, update, arrayFilters } = endChange(recording, claimed, end, durationMs);
+  const options = { arrayFilters, writeConcern: DURABLE };
+  const recorded = await votes.updateOne(filter, update, options);
   if (recorded.matchedCount === 1) return true;
   // An earlier try whose acknowledgement was lost may have recorded it.
   const attempts = { $elemMatch: { id, code: end.code } };
@@ -197,8 +229,7 @@ export async function recordEnd(
       'delivery.attempts': { $elemMatch: { id, class: 'ambiguous' } },
     },
     {
-      $set: { ...set, ...described },
-      $unset: unset,
+      ...update,
       $inc: { 'delivery.ends.ambiguous': -1, 'delivery.ends.delivered': 1 },
     },
     options,

@@ -3,13 +3,15 @@ import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { type Claimed, claimNextVote, endLostAttempts } from './attempt-records.ts';
 import { type Standing, standingAfter } from './breaker.ts';
+import { claimVotes, giveBack } from './claim-ahead.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
+import { createEndRecorder, type EndRecorder } from './end-recorder.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, listenerState } from './listener.ts';
 import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
 import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
-import { recordPatiently } from './record-patiently.ts';
+import { Pace } from './pace.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
 import type { OpenedListener } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
@@ -23,6 +25,16 @@ const LAST_LOOK_MS = SECOND;
 
 /** How often the lease is renewed and the listener's settings are read again. */
 const RENEW_MS = SECOND;
+
+/**
+ * So many votes may be claimed ahead, and so many under way or with an end that is not recorded yet: if this
+ * process died, nobody could say whether they arrived.
+ */
+const MOST_AHEAD = 64;
+const MOST_UNRECORDED = 64;
+
+/** A vote whose attempt is recorded, and when its claim began on `performance.now()`: no later than its lease. */
+type Ready = { claimed: Claimed; claimedAt: number };
 
 /**
  * Sends a listener's due votes until none is due: in order of voting, at most four at once, one at a time while
@@ -58,7 +70,16 @@ class Drain {
   readonly #deps: Draining;
   readonly #owner: string;
   readonly #limits: DrainLimits;
+  readonly #record: EndRecorder;
+  readonly #pace = new Pace();
+  /** Attempts begun, until their end is recorded. */
   readonly #underWay = new Set<Promise<void>>();
+  /** Attempts that hold one of the listener's four places. */
+  #places = 0;
+  /** Claimed ahead, in the order of the line. */
+  #ready: Ready[] = [];
+  /** Resolves when a place becomes free or an end is recorded. */
+  #change = Promise.withResolvers<void>();
   #listener: Listener;
   #opened: OpenedListener;
   #renewedAt = performance.now();
@@ -79,6 +100,7 @@ class Drain {
     this.#limits = limits;
     this.#listener = listener;
     this.#opened = opened;
+    this.#record = createEndRecorder(deps, limits.waitNoLonger);
   }
 
   async run(): Promise<DrainEnd> {
@@ -98,6 +120,7 @@ class Drain {
       return { kind: 'gone' };
     }
     const end = await this.#sendDueVotes();
+    await this.#giveBackReady();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;
     return typeof end === 'object' ? end : this.#unreachable(server.name, end);
@@ -106,6 +129,7 @@ class Drain {
   /** Gives the lease back once nothing is under way. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
+    await this.#giveBackReady();
     await giveLeaseBack(this.#deps, this.#listener.serverId, this.#owner, this.#lastDeliveredAt);
   }
 
@@ -121,35 +145,88 @@ class Drain {
       if (!(await this.#renew())) return { kind: 'busy' };
 
       const state = listenerState(this.#listener);
-      const { nextTestAt } = this.#listener.breaker;
       if (state === 'paused') return { kind: 'paused' };
+      if (!this.#mayStart()) await this.#giveBackReady();
       const test = state === 'unreachable';
-      if (this.#underWay.size >= (test ? 1 : MOST_AT_ONCE)) {
-        await Promise.race(this.#underWay);
+      const most = test ? this.#mostTests() : this.#mostToClaim();
+      if (most === 0) {
+        await this.#change.promise;
         continue;
       }
+      const { nextTestAt } = this.#listener.breaker;
       if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
       const { tests } = this.#deps;
       if (test && tests && tests.underWay >= tests.most) return 'too-many-tests';
 
-      // Before the claim: the lease it takes begins no earlier than this.
-      const claimedAt = performance.now();
-      const claimed = await claimNextVote(this.#deps, this.#listener, { test });
-      if (claimed) {
-        this.#start(claimed, claimedAt);
-        look = FIRST_LOOK_MS;
-      } else if (this.#underWay.size > 0) {
-        await this.#anEndWithin(look);
+      if (await this.#claim(test, most)) look = FIRST_LOOK_MS;
+      else if (this.#underWay.size > 0) {
+        await this.#aChangeWithin(look);
         look = Math.min(2 * look, LAST_LOOK_MS);
       } else return { kind: 'idle' };
     }
   }
 
-  /** The end of an attempt, awaited no longer than `ms`: votes that are cast meanwhile must not wait for it. */
-  async #anEndWithin(ms: number): Promise<void> {
+  /** One at a time, and only once every earlier attempt has ended. */
+  #mostTests(): number {
+    return this.#underWay.size === 0 ? 1 : 0;
+  }
+
+  /**
+   * How many votes to claim now: one for a free place, and where the listener is fast, those that it will take
+   * during the claim.
+   */
+  #mostToClaim(): number {
+    const ahead = this.#pace.ahead();
+    const free = MOST_AT_ONCE - this.#places;
+    const wanted = ahead > 0 ? ahead + free : Math.min(1, free);
+    // Not a claim for each vote: when half of what was claimed ahead has gone.
+    if (this.#ready.length > 0 && this.#ready.length > wanted / 2) return 0;
+    return Math.max(0, Math.min(wanted, MOST_AHEAD) - this.#ready.length);
+  }
+
+  /** Returns whether a vote was due. */
+  async #claim(test: boolean, most: number): Promise<boolean> {
+    // Before the claim: the lease it takes begins no earlier than this.
+    const claimedAt = performance.now();
+    const one = test ? await claimNextVote(this.#deps, this.#listener, { test }) : null;
+    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#listener, most);
+    for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
+    this.#startReady();
+    return claimed.length > 0;
+  }
+
+  /** Whether what was claimed ahead may still be sent: the listener stands as it stood, and nothing stops us. */
+  #mayStart(): boolean {
+    const [next] = this.#ready;
+    if (!next || this.#fault || this.#limits.stop.aborted) return false;
+    const { attempt } = next.claimed;
+    const standsSo = listenerState(this.#listener) === (attempt.test ? 'unreachable' : 'active');
+    return standsSo && attempt.revision === this.#listener.revision;
+  }
+
+  #startReady(): void {
+    while (this.#places < MOST_AT_ONCE && this.#underWay.size < MOST_UNRECORDED && this.#mayStart()) {
+      const next = this.#ready.shift();
+      if (next) this.#start(next);
+    }
+  }
+
+  async #giveBackReady(): Promise<void> {
+    const left = this.#ready.map(({ claimed }) => claimed);
+    this.#ready = [];
+    await giveBack(this.#deps, left);
+  }
+
+  #changed(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers<void>();
+  }
+
+  /** A change, awaited no longer than `ms`: votes that are cast meanwhile must not wait for it. */
+  async #aChangeWithin(ms: number): Promise<void> {
     const ended = new AbortController();
     const looking = pause(ms, undefined, { signal: ended.signal }).catch(() => undefined);
-    await Promise.race([...this.#underWay, looking]);
+    await Promise.race([this.#change.promise, looking]);
     ended.abort();
   }
 
@@ -171,10 +248,11 @@ class Drain {
     this.#listener = listener;
   }
 
-  #start(claimed: Claimed, claimedAt: number): void {
+  #start({ claimed, claimedAt }: Ready): void {
     const { tests } = this.#deps;
     const tested = claimed.attempt.test ? 1 : 0;
     if (tests) tests.underWay += tested;
+    this.#places += 1;
     const attempt = this.#attempt(claimed, claimedAt)
       .catch((error: unknown) => {
         this.#fault ??= error;
@@ -182,16 +260,35 @@ class Drain {
       .finally(() => {
         if (tests) tests.underWay -= tested;
         this.#underWay.delete(attempt);
+        this.#startReady();
+        this.#changed();
       });
     this.#underWay.add(attempt);
   }
 
   async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
+    const began = performance.now();
     const end = await this.#send(claimed, claimedAt);
-    const durationMs = performance.now() - claimedAt;
-    const hurry = this.#limits.waitNoLonger;
-    const stands = await recordPatiently(this.#deps, claimed, end, durationMs, hurry);
-    if (stands) await this.#noteEnd(claimed, end, durationMs);
+    const ended = performance.now();
+    const durationMs = ended - claimedAt;
+    const recorded = this.#record(claimed, end, durationMs);
+    // The next vote need not wait for the record of a good end; every other may change how the listener stands.
+    const good = end.class === 'delivered' && !claimed.attempt.test;
+    if (good) {
+      this.#pace.note(ended - began);
+      this.#freePlace();
+    }
+    try {
+      if (await recorded) await this.#noteEnd(claimed, end, durationMs);
+    } finally {
+      if (!good) this.#freePlace();
+    }
+  }
+
+  #freePlace(): void {
+    this.#places -= 1;
+    this.#startReady();
+    this.#changed();
   }
 
   async #send(claimed: Claimed, claimedAt: number): Promise<Outcome> {
