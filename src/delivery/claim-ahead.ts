@@ -25,11 +25,7 @@ export async function claimVotes(recording: Recording, listener: Claiming, most:
   const { serverId } = listener;
   const now = clock.now();
   const due = dueVotes(serverId, now, { test: false });
-  const next = await votes
-    .find(due, { projection: { _id: 1 } })
-    .sort(IN_LINE)
-    .limit(most)
-    .toArray();
+  const next = await votes.find(due, { projection: { _id: 1 }, sort: IN_LINE, limit: most }).toArray();
   if (next.length === 0) return [];
   const begun = next.map(({ _id }) => ({ _id, ...newAttempt(recording, listener, { test: false, now }) }));
   await votes.bulkWrite(

@@ -2,29 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { type Claimed, claimNextVote, endLostAttempts } from './attempt-records.ts';
-import { type Standing, standingAfter } from './breaker.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
 import { createEndRecorder, type EndRecorder } from './end-recorder.ts';
+import { HeldListener } from './held-listener.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
-import { type Listener, listenerState } from './listener.ts';
-import { giveLeaseBack, renewLease, takeLease } from './listener-lease.ts';
+import { listenerState } from './listener.ts';
+import { takeLease } from './listener-lease.ts';
 import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { Pace } from './pace.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
-import type { OpenedListener } from './send-vote.ts';
+import { turnOf } from './turn.ts';
 import { countWaiting } from './waiting-votes.ts';
-
-/** When too many tests are under way, an unreachable listener asks again after this long. */
-const NEXT_TURN_MS = 2 * SECOND;
 
 /** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
-
-/** How often the lease is renewed and the listener's settings are read again. */
-const RENEW_MS = SECOND;
 
 /**
  * So many votes may be claimed ahead, and so many under way or with an end that is not recorded yet: if this
@@ -57,7 +51,7 @@ export async function drainListener(
     return { kind: 'gone' };
   }
   const opened = await openOrExplain(deps, listener);
-  const drain = new Drain(deps, owner, { listener, opened }, limits);
+  const drain = new Drain(deps, new HeldListener(deps, owner, listener, opened), limits);
   try {
     return await drain.run();
   } finally {
@@ -68,7 +62,7 @@ export async function drainListener(
 /** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
 class Drain {
   readonly #deps: Draining;
-  readonly #owner: string;
+  readonly #held: HeldListener;
   readonly #limits: DrainLimits;
   readonly #record: EndRecorder;
   readonly #pace = new Pace();
@@ -80,32 +74,22 @@ class Drain {
   #ready: Ready[] = [];
   /** Resolves when a place becomes free or an end is recorded. */
   #change = Promise.withResolvers<void>();
-  #listener: Listener;
-  #opened: OpenedListener;
-  #renewedAt = performance.now();
-  #lastDeliveredAt: Date | undefined;
-  /** Changes of the listener's standing are written one after the other. */
-  #written: Promise<unknown> = Promise.resolve();
+  /** It may make attempts, and has one of the places for listeners that are not known to answer. */
+  #admitted = false;
+  #unproven = false;
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
-  constructor(
-    deps: Draining,
-    owner: string,
-    { listener, opened }: { listener: Listener; opened: OpenedListener },
-    limits: DrainLimits,
-  ) {
+  constructor(deps: Draining, held: HeldListener, limits: DrainLimits) {
     this.#deps = deps;
-    this.#owner = owner;
+    this.#held = held;
     this.#limits = limits;
-    this.#listener = listener;
-    this.#opened = opened;
     this.#record = createEndRecorder(deps, limits.waitNoLonger);
   }
 
   async run(): Promise<DrainEnd> {
     const { servers, log } = this.#deps;
-    const { serverId } = this.#listener;
+    const { serverId } = this.#held.now;
     for (const claimed of await endLostAttempts(this.#deps, serverId)) {
       log.warn({
         event: 'delivery.lost',
@@ -123,18 +107,19 @@ class Drain {
     await this.#giveBackReady();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;
-    return typeof end === 'object' ? end : this.#unreachable(server.name, end);
+    return typeof end === 'object' ? end : this.#unreachable(server.name);
   }
 
   /** Gives the lease back once nothing is under way. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
+    this.#isProven();
     await this.#giveBackReady();
-    await giveLeaseBack(this.#deps, this.#listener.serverId, this.#owner, this.#lastDeliveredAt);
+    await this.#held.giveBack();
   }
 
-  /** Why it stopped; for an unreachable listener, why it is not tested now. */
-  async #sendDueVotes(): Promise<DrainEnd | 'tested-later' | 'too-many-tests'> {
+  /** Why it stopped. */
+  async #sendDueVotes(): Promise<DrainEnd | 'tested-later'> {
     const { clock } = this.#deps;
     const began = performance.now();
     let look = FIRST_LOOK_MS;
@@ -142,9 +127,9 @@ class Drain {
       if (this.#fault) throw this.#fault;
       if (this.#limits.stop.aborted) return { kind: 'stopped' };
       if (performance.now() - began > this.#limits.budgetMs) return { kind: 'more' };
-      if (!(await this.#renew())) return { kind: 'busy' };
+      if (!(await this.#held.renew())) return { kind: 'busy' };
 
-      const state = listenerState(this.#listener);
+      const state = listenerState(this.#held.now);
       if (state === 'paused') return { kind: 'paused' };
       if (!this.#mayStart()) await this.#giveBackReady();
       const test = state === 'unreachable';
@@ -153,10 +138,9 @@ class Drain {
         await this.#change.promise;
         continue;
       }
-      const { nextTestAt } = this.#listener.breaker;
+      const { nextTestAt } = this.#held.now.breaker;
       if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
-      const { tests } = this.#deps;
-      if (test && tests && tests.underWay >= tests.most) return 'too-many-tests';
+      if (!this.#mayBegin()) return this.#putOff();
 
       if (await this.#claim(test, most)) look = FIRST_LOOK_MS;
       else if (this.#underWay.size > 0) {
@@ -188,8 +172,8 @@ class Drain {
   async #claim(test: boolean, most: number): Promise<boolean> {
     // Before the claim: the lease it takes begins no earlier than this.
     const claimedAt = performance.now();
-    const one = test ? await claimNextVote(this.#deps, this.#listener, { test }) : null;
-    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#listener, most);
+    const one = test ? await claimNextVote(this.#deps, this.#held.now, { test }) : null;
+    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, most);
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
     this.#startReady();
     return claimed.length > 0;
@@ -200,8 +184,8 @@ class Drain {
     const [next] = this.#ready;
     if (!next || this.#fault || this.#limits.stop.aborted) return false;
     const { attempt } = next.claimed;
-    const standsSo = listenerState(this.#listener) === (attempt.test ? 'unreachable' : 'active');
-    return standsSo && attempt.revision === this.#listener.revision;
+    const standsSo = listenerState(this.#held.now) === (attempt.test ? 'unreachable' : 'active');
+    return standsSo && attempt.revision === this.#held.now.revision;
   }
 
   #startReady(): void {
@@ -230,35 +214,13 @@ class Drain {
     ended.abort();
   }
 
-  /** Renews the lease and reads the settings again, now and then; false when the lease is lost. */
-  async #renew(): Promise<boolean> {
-    const now = performance.now();
-    if (now - this.#renewedAt < RENEW_MS) return true;
-    const renewed = await renewLease(this.#deps, this.#listener.serverId, this.#owner);
-    if (!renewed?._id.equals(this.#listener._id)) return false;
-    this.#renewedAt = now;
-    this.#follow(renewed);
-    return true;
-  }
-
-  /** Takes over changed settings. While they stand, nobody but the holder of the lease changes the standing. */
-  #follow(listener: Listener): void {
-    if (listener.revision === this.#listener.revision) return;
-    this.#opened = this.#deps.open(listener);
-    this.#listener = listener;
-  }
-
   #start({ claimed, claimedAt }: Ready): void {
-    const { tests } = this.#deps;
-    const tested = claimed.attempt.test ? 1 : 0;
-    if (tests) tests.underWay += tested;
     this.#places += 1;
     const attempt = this.#attempt(claimed, claimedAt)
       .catch((error: unknown) => {
         this.#fault ??= error;
       })
       .finally(() => {
-        if (tests) tests.underWay -= tested;
         this.#underWay.delete(attempt);
         this.#startReady();
         this.#changed();
@@ -294,7 +256,7 @@ class Drain {
   async #send(claimed: Claimed, claimedAt: number): Promise<Outcome> {
     const { config, log, send } = this.#deps;
     try {
-      return await send(this.#opened, claimed.vote, {
+      return await send(this.#held.opened, claimed.vote, {
         signal: this.#limits.stop,
         waitSignal: this.#limits.waitNoLonger,
         // A process that was stopped and goes on must not send what another has taken over.
@@ -308,10 +270,10 @@ class Drain {
 
   /** Logs and counts an end and lets it change how the listener stands, if its settings are still the same. */
   async #noteEnd(claimed: Claimed, end: Outcome, durationMs: number): Promise<void> {
-    const { listeners, log, clock, config, onEnd } = this.#deps;
+    const { log, onEnd } = this.#deps;
     const { vote, attempt } = claimed;
     onEnd?.(claimed, end, durationMs);
-    if (end.class === 'delivered') this.#lastDeliveredAt = clock.now();
+    if (end.class === 'delivered') this.#isProven();
     log.info({
       event: 'delivery.attempt',
       serverId: vote.serverId.toHexString(),
@@ -322,45 +284,37 @@ class Drain {
       durationMs: Math.round(durationMs),
       ...(end.words ? { words: end.words } : {}),
     });
-    if (attempt.revision !== this.#listener.revision) return;
-    const before: Standing = {
-      breaker: this.#listener.breaker,
-      pause: this.#listener.pause ?? null,
-      voteFaults: this.#listener.voteFaults,
-    };
-    const standing = standingAfter(
-      before,
-      { ...end, test: attempt.test },
-      clock.now(),
-      config.BREAKER_SCHEDULE,
-    );
-    if (standing === before) return;
-    // In memory at once: the other attempts under way must not be judged by the older standing.
-    this.#listener = { ...this.#listener, ...standing };
-    if (standing.pause && !before.pause) {
-      log.warn({
-        event: 'listener.paused',
-        serverId: vote.serverId.toHexString(),
-        code: standing.pause.code,
-      });
-    }
-    // Not a listener that was removed and set again, and not one that another worker has taken over.
-    const ours = { _id: this.#listener._id, serverId: vote.serverId, 'lease.owner': this.#owner };
-    this.#written = this.#written.then(() =>
-      listeners.updateOne({ ...ours, revision: attempt.revision }, { $set: standing }),
-    );
-    await this.#written;
+    await this.#held.noteEnd(attempt, end);
   }
 
-  async #unreachable(server: string, why: 'tested-later' | 'too-many-tests'): Promise<DrainEnd> {
-    const { breaker, serverId } = this.#listener;
+  /** Whether this drain may make attempts: a listener that is not known to answer needs a place for such. */
+  #mayBegin(): boolean {
+    const { unproven } = this.#deps;
+    if (!this.#admitted && unproven && turnOf(this.#held.now) > 0) this.#unproven = unproven.take();
+    this.#admitted ||= this.#unproven || !unproven || turnOf(this.#held.now) === 0;
+    return this.#admitted;
+  }
+
+  #isProven(): void {
+    if (this.#unproven) this.#deps.unproven?.free();
+    this.#unproven = false;
+  }
+
+  async #putOff(): Promise<DrainEnd | 'tested-later'> {
+    const { clock, unproven } = this.#deps;
+    const now = clock.now();
+    await this.#held.putOff(after(now, unproven?.stayAwayMs(now.getTime()) ?? 0));
+    return this.#held.now.breaker.openSince ? 'tested-later' : { kind: 'put-off' };
+  }
+
+  async #unreachable(server: string): Promise<DrainEnd> {
+    const { breaker, serverId } = this.#held.now;
     const now = this.#deps.clock.now();
     return {
       kind: 'unreachable',
       server,
       waiting: await countWaiting(this.#deps.votes, serverId),
-      nextTestAt:
-        why === 'too-many-tests' ? after(now, NEXT_TURN_MS) : (breaker.nextTestAt ?? after(now, SECOND)),
+      nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
       since: breaker.openSince ?? now,
       code: breaker.code ?? 'unreachable',
     };

@@ -21,7 +21,7 @@ const breakerDefinition = {
   failures: { type: Number, required: true },
   /** When it became unreachable; absent while it is not. */
   openSince: { type: Date },
-  /** When one vote may test it; absent while it is reachable. */
+  /** When one vote may test it; of one that is not known to answer, when its turn comes. Absent otherwise. */
   nextTestAt: { type: Date },
   /** Failed tests so far. */
   tests: { type: Number, required: true },

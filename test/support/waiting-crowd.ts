@@ -36,6 +36,8 @@ export async function listServersAt(platform: Platform, ports: number[], token: 
         _id: new ObjectId(),
         serverId,
         port: ports[from + i] as number,
+        // A worker may have looked at the model already.
+        lease: null,
         sealedSecret: platform.secrets.seal(token, secretContext({ serverId })),
       })),
     );
