@@ -12,7 +12,7 @@ describe('The relay', () => {
     await platform.producer.settle();
     await platform.queues['forward-votes'].obliterate({ force: true });
     expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
-    expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+    expect(await platform.queues['forward-votes'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
   });
 
   it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {
