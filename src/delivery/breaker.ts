@@ -23,7 +23,8 @@ export function standingAfter(
   const said = end.words ? { words: end.words } : {};
   switch (end.class) {
     case 'delivered': {
-      const healthy = before.breaker.failures === 0 && before.voteFaults === 0;
+      const { failures, nextTestAt } = before.breaker;
+      const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
       return healthy ? before : { ...before, breaker: REACHABLE, voteFaults: 0 };
     }
     case 'transient':

@@ -4,6 +4,7 @@ import { drainListener } from '../../src/delivery/drain-listener.ts';
 import type { DrainEnd, DrainLimits } from '../../src/delivery/draining.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import type { UnprovenPlaces } from '../../src/delivery/turn.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -28,7 +29,8 @@ export type DeliveryBench = {
   serverId: ObjectId;
   listener: VotifierListener;
   cast(username: string): Promise<Vote>;
-  drain(limits?: Partial<DrainLimits>): Promise<DrainEnd>;
+  /** `unproven`: the places of the worker that drains, for listeners that are not known to answer. */
+  drain(limits?: Partial<DrainLimits>, unproven?: UnprovenPlaces): Promise<DrainEnd>;
   vote(vote: Vote): Promise<Vote>;
 };
 
@@ -75,8 +77,13 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (limits = {}) =>
-      drainListener(deps, serverId, { stop: never, waitNoLonger: never, budgetMs: 20_000, ...limits }),
+    drain: (limits = {}, unproven) =>
+      drainListener({ ...deps, ...(unproven ? { unproven } : {}) }, serverId, {
+        stop: never,
+        waitNoLonger: never,
+        budgetMs: 20_000,
+        ...limits,
+      }),
     async vote({ _id }) {
       const found = await platform.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);
