@@ -13,7 +13,7 @@ import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-cr
 import { against, median, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 
-const [listeners = 200, each = 20, answerDelayMs = 200, concurrency = 12, rounds = 2] = process.argv
+const [listeners = 200, each = 8, answerDelayMs = 200, concurrency = 6, rounds = 2] = process.argv
   .slice(2)
   .map(Number);
 const AIM = 2.7;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
 import { turnOf, UnprovenPlaces } from '../../src/delivery/turn.ts';
+import { deliveryBench } from '../support/delivering.ts';
 
 describe('The turn of a listener', () => {
   it('comes first for those that took votes, then for unknown ones, then for those that fail', () => {
@@ -37,5 +39,45 @@ describe('Places for listeners that are not known to answer', () => {
     const places = new UnprovenPlaces(1, 5 * SECOND);
     const waits = Array.from({ length: 1_000 }, () => places.stayAwayMs(0));
     expect(Math.max(...waits)).toBe(MINUTE);
+  });
+});
+
+describe('A listener that finds no place', () => {
+  it('is left alone until its turn comes, and then delivers', async () => {
+    const bench = await deliveryBench();
+    const { platform, clock, drain, serverId } = bench;
+    await bench.cast('Steve');
+    const places = new UnprovenPlaces(1, SECOND);
+    places.take();
+    expect(await drain({}, places)).toEqual({ kind: 'put-off' });
+    expect(bench.listener.connections).toBe(0);
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+
+    places.free();
+    clock.move(3 * SECOND);
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes).toHaveLength(1);
+    expect((await platform.listeners.findOne({ serverId }))?.breaker).toEqual(REACHABLE);
+    // Its place is free again, and it needs none from now on.
+    expect(places.take()).toBe(true);
+    await bench.cast('Alex');
+    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes).toHaveLength(2);
+  });
+
+  it('is tested later where it is unreachable, and says so', async () => {
+    const bench = await deliveryBench();
+    await bench.listener.stop();
+    for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
+    const places = new UnprovenPlaces(1, SECOND);
+    await bench.drain({}, places);
+    bench.clock.move(MINUTE);
+    places.take();
+    const end = await bench.drain({}, places);
+    expect(end).toMatchObject({ kind: 'unreachable', waiting: 3, code: 'connection-refused' });
+    if (end.kind !== 'unreachable') return;
+    expect(end.nextTestAt.getTime() - bench.clock.now().getTime()).toBeGreaterThan(SECOND);
+    expect(await relayDueWork(bench.platform)).toMatchObject({ woken: 0 });
   });
 });
