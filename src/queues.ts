@@ -107,19 +107,24 @@ export type NewJob<N extends QueueName> = {
   first?: boolean;
 };
 
+/** How an add is made. */
+export type AddOptions = {
+  /** Also starts a job of the same key that is delayed. */
+  hasten?: boolean;
+  subject?: string;
+  /** Jobs of a higher number wait until none of a lower one does; 0 by default. */
+  priority?: number;
+};
+
 /** Adds jobs without ever failing or delaying the one who asks. */
 export type Producer = {
   /**
-   * Adds a job. `hasten` also starts a job of the same key that is delayed.
+   * Adds a job.
    *
    * @returns whether Redis took it; `false` when it is away, silent or too many adds are under way. Nothing is
    *   lost then: MongoDB holds the work and whoever looks there finds it.
    */
-  add<N extends QueueName>(
-    name: N,
-    payload: Payload<N>,
-    options?: { hasten?: boolean; subject?: string },
-  ): Promise<boolean>;
+  add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
    * Adds many jobs of one queue, some hundred in a round trip.
    *
@@ -148,11 +153,16 @@ export function createProducer(
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
 
-  const jobOf = <N extends QueueName>(name: N, { payload, subject, first }: NewJob<N>, hasten = false) => {
+  const jobOf = <N extends QueueName>(
+    name: N,
+    { payload, subject, first }: NewJob<N>,
+    { hasten = false, priority = 0 }: AddOptions = {},
+  ) => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions = {
       ...HISTORY,
       ...(first ? { lifo: true } : {}),
+      ...(priority > 0 ? { priority } : {}),
       deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
     const { title } = QUEUES[name];
@@ -175,9 +185,9 @@ export function createProducer(
   const full = () => connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY;
 
   return {
-    async add(name, payload, { hasten = false, subject = '' } = {}) {
+    async add(name, payload, options = {}) {
       if (full()) return false;
-      const job = jobOf(name, { payload, subject }, hasten);
+      const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
       return attempt(name, LONGEST_ADD_MS, queues[name].add(job.name, job.data, job.opts));
     },
     async addAll(name, jobs) {

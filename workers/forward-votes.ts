@@ -4,6 +4,7 @@ import { SECOND } from '../src/clock.ts';
 import { drainListener } from '../src/delivery/drain-listener.ts';
 import type { DrainEnd, Draining } from '../src/delivery/draining.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
+import { FAILING_TURN, UnprovenPlaces } from '../src/delivery/turn.ts';
 import type { Metrics } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { type Payload, QUEUES } from '../src/queues.ts';
@@ -27,7 +28,10 @@ export function forwardVotes(
     ...platform,
     send: createSend(platform.config),
     // Half of the places stay for listeners that answer.
-    tests: { underWay: 0, most: Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2)) },
+    unproven: new UnprovenPlaces(
+      Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2)),
+      platform.config.LISTENER_TIMEOUT_MS,
+    ),
     open: (listener) => openListener(platform.secrets, listener),
     onEnd({ vote, attempt }, end) {
       const protocol = attempt.protocol;
@@ -72,6 +76,8 @@ async function delay(
     reason: end.code,
     since: end.since.toISOString(),
   });
+  // It was called for as a listener that answers; its tests come after those that do.
+  await job.changePriority({ priority: FAILING_TURN });
   await job.moveToDelayed(end.nextTestAt.getTime(), token);
   throw new DelayedError();
 }

@@ -1,4 +1,4 @@
-import { type Collection, type Filter, type ObjectId, type UpdateFilter, UUID } from 'mongodb';
+import { type Collection, type Document, type Filter, type ObjectId, type UpdateFilter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
@@ -18,6 +18,47 @@ export type Recording = {
   config: { LEASE_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
 
+/** What a claim takes from the listener. */
+export type Claiming = Pick<Listener, 'serverId' | 'protocol' | 'revision' | 'breaker' | 'released'>;
+
+/** The order in which votes go out: the listener's line. */
+export const IN_LINE = { 'delivery.queuedAt': 1, _id: 1 } as const;
+
+/** The votes that may be sent now; with `test` whatever their own next time. */
+export function dueVotes(serverId: ObjectId, now: Date, { test }: { test: boolean }): Filter<Vote> {
+  return {
+    serverId,
+    'delivery.queuedAt': { $exists: true },
+    'delivery.state': 'waiting',
+    'delivery.expiresAt': { $gt: now },
+    ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
+  };
+}
+
+/** An attempt that begins at `now`, and the update that records it on its vote. */
+export function newAttempt(
+  { processId, config }: Recording,
+  listener: Claiming,
+  reason: ClaimReason,
+  now: Date,
+): { attempt: Attempt; recorded: Document[] } {
+  const { protocol, revision } = listener;
+  const { test } = reason;
+  const attempt: Attempt = { id: new UUID(uuidv7()), at: now, worker: processId, protocol, revision, test };
+  const recorded = [
+    {
+      $set: {
+        'delivery.state': 'sending',
+        'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
+        'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
+        ...withAttempt({ $mergeObjects: [{ $literal: attempt }, causeOfAttempt(listener, reason)] }),
+      },
+    },
+    { $unset: ['delivery.nextAt', 'delivery.dueBy'] },
+  ];
+  return { attempt, recorded };
+}
+
 /**
  * Takes the next vote in a listener's line and records the attempt, in one durable operation, before anything
  * is sent (design rule 4).
@@ -27,42 +68,54 @@ export type Recording = {
  * @returns null when no vote is due
  */
 export async function claimNextVote(
-  { votes, clock, processId, config }: Recording,
-  listener: Pick<Listener, 'serverId' | 'protocol' | 'revision' | 'breaker' | 'released'>,
+  recording: Recording,
+  listener: Claiming,
   reason: ClaimReason,
 ): Promise<Claimed | null> {
-  const { test } = reason;
-  const now = clock.now();
-  const attempt: Attempt = {
-    id: new UUID(uuidv7()),
-    at: now,
-    worker: processId,
-    protocol: listener.protocol,
-    revision: listener.revision,
-    test,
-  };
-  const vote = await votes.findOneAndUpdate(
-    {
-      serverId: listener.serverId,
-      'delivery.queuedAt': { $exists: true },
-      'delivery.state': 'waiting',
-      'delivery.expiresAt': { $gt: now },
-      ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
-    },
-    [
-      {
-        $set: {
-          'delivery.state': 'sending',
-          'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
-          'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
-          ...withAttempt({ $mergeObjects: [{ $literal: attempt }, causeOfAttempt(listener, reason)] }),
-        },
-      },
-      { $unset: ['delivery.nextAt', 'delivery.dueBy'] },
-    ],
-    { sort: { 'delivery.queuedAt': 1, _id: 1 }, returnDocument: 'after', writeConcern: DURABLE },
-  );
+  const now = recording.clock.now();
+  const { attempt, recorded } = newAttempt(recording, listener, reason, now);
+  const vote = await recording.votes.findOneAndUpdate(dueVotes(listener.serverId, now, reason), recorded, {
+    sort: IN_LINE,
+    returnDocument: 'after',
+    writeConcern: DURABLE,
+  });
   return vote ? { vote, attempt } : null;
+}
+
+/** What the end of an attempt changes on its vote, while it is the newest attempt and has no end yet. */
+export function endChange(
+  { clock, config }: Recording,
+  claimed: Claimed,
+  end: Outcome,
+  durationMs: number,
+): { filter: Filter<Vote>; update: UpdateFilter<Vote>; arrayFilters: Document[] } {
+  const { vote, attempt } = claimed;
+  const { set, unset, inc = {} } = afterEnd(claimed, end, clock.now(), config.DELIVERY_SCHEDULE);
+  return {
+    filter: {
+      serverId: vote.serverId,
+      _id: vote._id,
+      ...withoutEnd(claimed),
+      $expr: { $eq: [{ $last: '$delivery.attempts.id' }, attempt.id] },
+      'delivery.state': 'sending',
+    },
+    update: {
+      $set: { ...set, ...describe(end, durationMs) },
+      $unset: unset,
+      $inc: { ...inc, ...count(end) },
+    } as UpdateFilter<Vote>,
+    arrayFilters: [{ 'attempt.id': attempt.id }],
+  };
+}
+
+/** The attempt stands on its vote and has no end. */
+function withoutEnd({ attempt: { id } }: Claimed): Filter<Vote> {
+  return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
+}
+
+/** One more end of its class and of its outcome. */
+function count(end: Outcome): Record<string, number> {
+  return { [`delivery.ends.${end.class}`]: 1, [`delivery.codes.${end.code}`]: 1 };
 }
 
 /**
@@ -78,21 +131,12 @@ export async function recordEnd(
   end: Outcome,
   durationMs: number,
 ): Promise<boolean> {
-  const now = recording.clock.now();
-  const { id } = claimed.attempt;
-  const { set, unset, inc = {} } = afterEnd(claimed, end, now, recording.config.DELIVERY_SCHEDULE);
-  const described = describe(end, durationMs);
-  const counted = { [`delivery.ends.${end.class}`]: 1, [`delivery.codes.${end.code}`]: 1 };
-  const open = { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
-  const newest = { $expr: { $eq: [{ $last: '$delivery.attempts.id' }, id] } };
-
-  const stands = { $set: { ...set, ...described }, $unset: unset, $inc: { ...inc, ...counted } };
-  if (await change(recording, claimed, { ...open, ...newest, 'delivery.state': 'sending' }, stands))
-    return true;
+  const { filter, update } = endChange(recording, claimed, end, durationMs);
+  if (await change(recording, claimed, filter, update)) return true;
   if (await isRecorded(recording, claimed, end)) return true;
   const uncounted = end.class === 'none' ? NOT_COUNTED : {};
-  if (await change(recording, claimed, open, { $set: described, $inc: { ...uncounted, ...counted } }))
-    return true;
+  const only = { $set: describe(end, durationMs), $inc: { ...uncounted, ...count(end) } };
+  if (await change(recording, claimed, withoutEnd(claimed), only)) return true;
   return end.class === 'delivered' && recordLate(recording, claimed, end, durationMs);
 }
 

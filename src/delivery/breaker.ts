@@ -28,11 +28,10 @@ export function standingAfter(
   const said = end.words ? { words: end.words } : {};
   switch (end.class) {
     case 'delivered': {
-      const healthy = before.breaker.failures === 0 && before.voteFaults === 0;
+      const { failures, nextTestAt, openSince } = before.breaker;
+      const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
       if (healthy) return before;
-      const released: Release | null = before.breaker.openSince
-        ? { by: 'listener-back', at: now }
-        : before.released;
+      const released: Release | null = openSince ? { by: 'listener-back', at: now } : before.released;
       return { ...before, breaker: REACHABLE, voteFaults: 0, released };
     }
     case 'transient':

@@ -6,6 +6,7 @@ import type { Recording } from './attempt-records.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
+import type { UnprovenPlaces } from './turn.ts';
 
 /** What draining works on. */
 export type Draining = Recording & {
@@ -17,8 +18,8 @@ export type Draining = Recording & {
   send: Send;
   /** Reads a listener's settings and secret, ready to send with. */
   open: (listener: Listener) => OpenedListener;
-  /** Tests of unreachable listeners in this process: they wait for silent ones, and must not take every place. */
-  tests?: { underWay: number; readonly most: number };
+  /** This worker's places for listeners that are not known to answer. */
+  unproven?: UnprovenPlaces;
   /** Told of the server's name when its turn begins, for people who watch. */
   onBegin?: (server: string) => void;
   /** Told of every end, for metrics. */
@@ -36,6 +37,8 @@ export type DrainEnd =
   /** We are stopping. */
   | { kind: 'stopped' }
   | { kind: 'paused' }
+  /** Nobody knows whether it answers, and others like it have every place: its next turn stands in MongoDB. */
+  | { kind: 'put-off' }
   /** The server or its listener is gone; the waiting votes were taken out of the line. */
   | { kind: 'gone' }
   /** Unreachable: the next test is due then. */

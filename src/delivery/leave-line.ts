@@ -5,6 +5,16 @@ import { ENDED } from './after-end.ts';
 import { endLostAttempts, type Recording } from './attempt-records.ts';
 import { DELIVERY_EXPIRES_MS } from './schedule.ts';
 
+/** The waiting votes whose time is over. */
+export function overdueVotes(now: Date): Filter<Vote> {
+  return {
+    'delivery.state': 'waiting',
+    votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
+    // By mongod's clock: a worker whose own is ahead must not give up what is still in time.
+    $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
+  };
+}
+
 /**
  * Gives up waiting votes of a server whose time is over. They can still be resent by hand.
  *
@@ -15,13 +25,7 @@ export async function expireVotes(
   serverId: ObjectId,
 ): Promise<number> {
   const now = clock.now();
-  const overdue: Filter<Vote> = {
-    serverId,
-    'delivery.state': 'waiting',
-    votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-    // By mongod's clock: a worker whose own is ahead must not give up what is still in time.
-    $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
-  };
+  const overdue = { serverId, ...overdueVotes(now) };
   // Mostly there is none, and a read costs less than an update that waits for a majority.
   if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
   const expired = await votes.updateMany(overdue, {

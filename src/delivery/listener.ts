@@ -22,7 +22,7 @@ const breakerDefinition = {
   failures: { type: Number, required: true },
   /** When it became unreachable; absent while it is not. */
   openSince: { type: Date },
-  /** When one vote may test it; absent while it is reachable. */
+  /** When one vote may test it; of one that is not known to answer, when its turn comes. Absent otherwise. */
   nextTestAt: { type: Date },
   /** What brought that test forward. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },

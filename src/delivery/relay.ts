@@ -1,10 +1,11 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import type { Logger } from '../log.ts';
 import type { Producer } from '../queues.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Recording } from './attempt-records.ts';
-import { expireVotes, releaseLeftVotes } from './leave-line.ts';
+import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
 import type { Listener } from './listener.ts';
+import { turnOf } from './turn.ts';
 
 /** What the relay works on. */
 export type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
@@ -29,12 +30,18 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
     const asOf = deps.clock.now();
-    const listeners = await listenersOf(deps.listeners, step);
+    const [listeners, overdue, lost] = await Promise.all([
+      listenersOf(deps.listeners, step),
+      serversWith(deps.votes, step, overdueVotes(asOf)),
+      serversWith(deps.votes, step, LOST),
+    ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
     for (let first = 0; first < step.length; first += SERVERS_AT_ONCE) {
       const turns = step.slice(first, first + SERVERS_AT_ONCE).map(async (serverId) => {
         const listener = byServer.get(serverId.toHexString());
-        await relayServer(deps, { serverId, listener, asOf }, round);
+        const id = serverId.toHexString();
+        const seen = { listener, asOf, overdue: overdue.has(id), lost: lost.has(id) };
+        await relayServer(deps, serverId, seen, round);
       });
       for (const turn of await Promise.allSettled(turns)) {
         if (turn.status === 'rejected') {
@@ -46,15 +53,19 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   return round;
 }
 
+/** What a step of a round has read of a server: votes whose time is over, attempts whose lease ran out. */
+type Seen = { listener: Held | undefined; asOf: Date; overdue: boolean; lost: boolean };
+
 /** One server's turn in a round. */
 async function relayServer(
   deps: Relaying,
-  { serverId, listener, asOf }: { serverId: ObjectId; listener: Held | undefined; asOf: Date },
+  serverId: ObjectId,
+  { listener, asOf, overdue, lost }: Seen,
   round: RelayRound,
 ): Promise<void> {
   // Before looking: what falls due after this moment is called for by whoever makes it due.
   const relayedAt = deps.clock.now().toISOString();
-  const expired = await expireVotes(deps, serverId);
+  const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
   if (expired > 0) {
     const listenerId = listener?._id.toHexString();
@@ -63,13 +74,14 @@ async function relayServer(
   if (!listener) {
     const released = await releaseLeftVotes(deps, serverId, asOf);
     round.released += released;
-  } else if (await isDue(deps, listener)) {
+  } else if (await isDue(deps, listener, lost)) {
     const payload = {
       serverId: serverId.toHexString(),
       listenerId: listener._id.toHexString(),
       relayedAt,
     };
-    if (await deps.producer.add('forward-votes', payload, { hasten: true })) round.woken += 1;
+    const options = { hasten: true, priority: turnOf(listener) };
+    if (await deps.producer.add('forward-votes', payload, options)) round.woken += 1;
   }
 }
 
@@ -103,21 +115,37 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     .toArray();
 }
 
-/** Whether a drain would find something to do now. */
-async function isDue({ votes, clock }: Relaying, listener: Held): Promise<boolean> {
+/** Attempts whose lease has run out. */
+const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
+
+/** Those of the servers that have such votes: mostly none, and one question for all of them. */
+async function serversWith(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  such: Filter<Vote>,
+): Promise<Set<string>> {
+  const groups = await votes
+    .aggregate<{ _id: ObjectId }>(
+      [{ $match: { serverId: { $in: serverIds }, ...such } }, { $group: { _id: '$serverId' } }],
+      { hint: BY_STATE },
+    )
+    .toArray();
+  return new Set(groups.map(({ _id }) => _id.toHexString()));
+}
+
+/** The index of votes by server and state. */
+const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
+
+/** Whether a drain would find something to do now; `lost`: it has attempts to end. */
+async function isDue({ votes, clock }: Relaying, listener: Held, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();
   const { serverId, pause, breaker } = listener;
   const open = { serverId, 'delivery.queuedAt': { $exists: true } };
-  const lost = {
-    ...open,
-    'delivery.state': 'sending',
-    $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
-  } as const;
+  if (lost) return true;
   const waiting = breaker.openSince
     ? { ...open, 'delivery.state': 'waiting' as const }
     : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
   const held = pause || (breaker.nextTestAt && now < breaker.nextTestAt);
-  if (!held && (await votes.findOne(waiting, { projection: { _id: 1 } }))) return true;
-  return (await votes.findOne(lost, { projection: { _id: 1 } })) !== null;
+  return !held && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
 }

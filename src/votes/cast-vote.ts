@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { after, type Clock } from '../clock.ts';
 import type { Listener } from '../delivery/listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
+import { TURN_FIELDS, turnOf } from '../delivery/turn.ts';
 import type { Logger } from '../log.ts';
 import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
@@ -73,7 +74,7 @@ export async function castVote(
   const key = usernameKey(request.username);
   const [newest, listener, finished] = await Promise.all([
     newestVotes(deps.votes, serverId, key),
-    deps.listeners.findOne({ serverId }, { projection: { _id: 1 } }),
+    deps.listeners.findOne({ serverId }, { projection: TURN_FIELDS }),
     voteId ? deps.votes.findOne({ serverId, _id: voteId }, SAFE) : null,
   ]);
   if (finished)
@@ -103,10 +104,11 @@ export async function castVote(
   if (!standing._id.equals(id)) return { kind: 'refused', vote: standing, nextVoteAt: nextVoteAt(standing) };
 
   if (listener)
-    void deps.producer.add('forward-votes', {
-      serverId: serverId.toHexString(),
-      listenerId: listener._id.toHexString(),
-    });
+    void deps.producer.add(
+      'forward-votes',
+      { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() },
+      { priority: turnOf(listener) },
+    );
   return {
     kind: 'accepted',
     vote: standing,

@@ -56,15 +56,18 @@ export type Terminal = {
   close(): Promise<void>;
 };
 
+/** A vote that failed waits long enough for a command to look at it, however slow the machine is. */
+const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
+
 /** Opens both on a fresh, migrated database. */
 export async function openTerminal(): Promise<Terminal> {
-  const config = testConfig(QUICK);
+  const config = testConfig(SETTINGS);
   const platform = await openPlatform(config, 'test');
   await migrateDatabase(platform.mongo.db);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   const env = {
     ...ownEnvironment(),
-    ...QUICK,
+    ...SETTINGS,
     NODE_ENV: 'test',
     MONGODB_URI,
     REDIS_URL,

@@ -12,8 +12,8 @@ describe('The relay', () => {
     await platform.producer.settle();
     await platform.queues['forward-votes'].obliterate({ force: true });
     expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
-    expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
-    const [job] = await platform.queues['forward-votes'].getWaiting();
+    expect(await platform.queues['forward-votes'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+    const [job] = await platform.queues['forward-votes'].getJobs(['waiting', 'prioritized']);
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
   });
 

@@ -126,7 +126,12 @@ it('wakes each of hundreds of listeners once, however many relays look at the sa
 
   const rounds = await Promise.all([relayDueWork(platform), relayDueWork(platform)]);
   expect(rounds).toEqual(rounds.map(() => ({ woken: 601, expired: 0, released: 0 })));
-  const jobs = await platform.queues['forward-votes'].getJobs(['waiting', 'delayed', 'active']);
+  const jobs = await platform.queues['forward-votes'].getJobs([
+    'waiting',
+    'prioritized',
+    'delayed',
+    'active',
+  ]);
   expect(new Set(jobs.map(({ data }) => data.serverId)).size).toBe(601);
   expect(jobs).toHaveLength(601);
 });

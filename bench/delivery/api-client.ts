@@ -1,0 +1,51 @@
+import { Agent, request } from 'node:http';
+import type { ObjectId } from 'mongodb';
+import type { Platform } from '../../src/platform.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+
+/** A listed server and a token for it. */
+export type Caller = { serverId: ObjectId; token: string };
+
+/** Makes a token for each server. */
+export async function callersOf(platform: Platform, serverIds: ObjectId[]): Promise<Caller[]> {
+  const callers: Caller[] = [];
+  for (const serverId of serverIds) {
+    const { token } = await issueToken(platform, { serverId, name: 'bench' });
+    callers.push({ serverId, token });
+  }
+  return callers;
+}
+
+// Node's own client is leaner than fetch: it must not be what is measured.
+const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+
+/** Casts a vote; gives its id. */
+export async function castVote(url: string, caller: Caller, username: string): Promise<string> {
+  const headers = await call(url, caller, 'vote', JSON.stringify({ username }));
+  return String(headers['vote-id']);
+}
+
+/** Asks whether a player voted. */
+export async function checkVote(url: string, caller: Caller, username: string): Promise<void> {
+  await call(url, caller, `check-vote?username=${username}`);
+}
+
+function call(url: string, { serverId, token }: Caller, endpoint: string, body?: string) {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {}),
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<NodeJS.Dict<string | string[]>>();
+  const asked = request(
+    `${url}/api/v1/servers/${serverId.toHexString()}/${endpoint}`,
+    { agent, headers, method: body ? 'POST' : 'GET' },
+    (response) => {
+      response.resume().on('end', () => {
+        if (response.statusCode === 200) resolve(response.headers);
+        else reject(new Error(`${endpoint} answered ${response.statusCode}`));
+      });
+    },
+  );
+  asked.on('error', reject).end(body);
+  return promise;
+}

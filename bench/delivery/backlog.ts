@@ -1,0 +1,90 @@
+/**
+ * How fast one worker drains the votes that wait for one listener that returns, beside a bare loop that records
+ * nothing, at the same concurrency against the same listener process, in turns:
+ *
+ *   node bench/delivery/backlog.ts [votes] [rounds]
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { ObjectId } from 'mongodb';
+import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
+import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
+import { startFarEnd } from '../../test/support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { against, median, until, watchCpu } from './figures.ts';
+import { openHouse } from './house.ts';
+
+const [votes = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
+const AIM = 0.5;
+const TOKEN = 'a-token-of-this-bench';
+
+const far = await startFarEnd({ token: TOKEN, listeners: { count: 1 } });
+const house = await openHouse();
+const { platform } = house;
+const bare = fork(new URL('bare-loop.ts', import.meta.url));
+const worker = await house.worker();
+const port = far.ports[0] as number;
+
+/** Votes a second that the listener saw, first to last. */
+async function rate(): Promise<number> {
+  const [received] = (await far.report()).received;
+  if (!received?.firstAt || !received.lastAt) throw new Error('the listener saw nothing');
+  return ((received.votes - 1) / (received.lastAt - received.firstAt)) * 1_000;
+}
+
+async function drained(): Promise<{ rate: number; cpu: string }> {
+  await far.forget(0);
+  await far.stop(0);
+  const [serverId] = (await listServersAt(platform, [port], TOKEN)) as [ObjectId];
+  await insertWaitingVotes(platform, [serverId], votes);
+  await until(async () => (await platform.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
+  await far.start(0);
+  const cpu = await watchCpu({
+    worker: [worker.pid],
+    mongod: [house.mongodPid],
+    redis: [house.redisPid],
+    listener: [far.pid],
+  });
+  await testUnreachableListener(platform, serverId);
+  await until(
+    async () => (await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })) === 0,
+    500,
+  );
+  const used = await cpu();
+  await until(
+    async () => (await platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })) === votes,
+  );
+  const seen = (await far.report()).received[0]?.votes;
+  if (seen !== votes) throw new Error(`the listener took ${seen} votes of ${votes}`);
+  return { rate: await rate(), cpu: used };
+}
+
+async function bareRound(): Promise<{ rate: number; cpu: string }> {
+  await far.forget(0);
+  const cpu = await watchCpu({ loop: [bare.pid ?? 0], listener: [far.pid] });
+  bare.send({ port, token: TOKEN, votes, atOnce: MOST_AT_ONCE });
+  await once(bare, 'message');
+  return { rate: await rate(), cpu: await cpu() };
+}
+
+console.log(`node bench/delivery/backlog.ts ${votes} ${rounds}`);
+console.log(`${votes} votes for one listener that returns, ${MOST_AT_ONCE} at once`);
+const results = { bare: [] as number[], ours: [] as number[] };
+for (let round = 0; round <= rounds; round += 1) {
+  const one = { bare: await bareRound(), ours: await drained() };
+  const name = round === 0 ? 'warm-up' : `round ${round}`;
+  console.log(`${name}: bare ${one.bare.rate.toFixed(0)}/s; ${one.bare.cpu}`);
+  console.log(`${name}: ours ${one.ours.rate.toFixed(0)}/s; ${one.ours.cpu}`);
+  if (round === 0) continue;
+  results.bare.push(one.bare.rate);
+  results.ours.push(one.ours.rate);
+}
+const [peer, ours] = [median(results.bare), median(results.ours)];
+const ratio = ours / peer;
+console.log(
+  `median: ours ${ours.toFixed(0)}/s, bare ${peer.toFixed(0)}/s, ratio ${ratio.toFixed(2)} ${against(`≥ ${AIM}`, ratio >= AIM)}`,
+);
+
+bare.disconnect();
+await house.close();
+await far.close();

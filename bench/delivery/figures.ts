@@ -1,0 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { cpuSeconds } from './house.ts';
+
+/** The value that a share of `values` does not exceed: `quantile(times, 0.99)`. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export function median(values: number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** Says how a figure stands to what is aimed at: `0.62 (aim ≥ 0.5: met)`. */
+export function against(aim: string, met: boolean): string {
+  return `(aim ${aim}: ${met ? 'met' : 'MISSED'})`;
+}
+
+/** The shares of one processor that processes use from now until the returned function is called. */
+export async function watchCpu(pids: Record<string, number[]>): Promise<() => Promise<string>> {
+  const began = performance.now();
+  const used = async () => {
+    const sums = Object.entries(pids).map(async ([name, some]) => {
+      const seconds = await Promise.all(some.map((pid) => cpuSeconds(pid)));
+      return [name, seconds.reduce((sum, one) => sum + one, 0)] as const;
+    });
+    return Promise.all(sums);
+  };
+  const before = new Map(await used());
+  return async () => {
+    const seconds = (performance.now() - began) / 1_000;
+    const shares = (await used()).map(
+      ([name, after]) => `${name} ${((100 * (after - (before.get(name) ?? 0))) / seconds).toFixed(0)} %`,
+    );
+    return `CPU: ${shares.join(', ')} of one core`;
+  };
+}
+
+/** Waits until `done` says so. */
+export async function until(done: () => Promise<boolean>, everyMs = 100): Promise<void> {
+  while (!(await done())) await pause(everyMs);
+}

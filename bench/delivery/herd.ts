@@ -1,0 +1,89 @@
+/**
+ * Ten thousand listeners that accept and never answer (every tenth drips a byte a second), each with votes waiting,
+ * beside healthy ones, on one worker with production's settings: how long a healthy listener's votes take, how many
+ * connections are open at once, and how much memory the worker gains:
+ *
+ *   node bench/delivery/herd.ts [silent listeners] [votes waiting for each] [seconds]
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
+import { startFarEnd } from '../../test/support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { callersOf, castVote } from './api-client.ts';
+import { against, median, quantile, until, watchCpu } from './figures.ts';
+import { openHouse, residentMb } from './house.ts';
+
+const [silent = 10_000, each = 4, seconds = 60] = process.argv.slice(2).map(Number);
+const HEALTHY = 10;
+const TOKEN = 'a-token-of-this-bench';
+const PORTS = 20;
+const EVERY_MS = 200;
+
+const far = await startFarEnd({
+  token: TOKEN,
+  listeners: { count: HEALTHY },
+  silent: { ports: PORTS, dripEvery: 10 },
+});
+const house = await openHouse();
+const { platform } = house;
+const web = await house.web();
+const worker = await house.worker();
+const healthy = await listServersAt(platform, far.ports, TOKEN);
+const callers = await callersOf(platform, healthy);
+const mostOpen = (platform.config.WORKER_CONCURRENCY / 2) * MOST_AT_ONCE;
+
+const ofHealthy = { serverId: { $in: healthy } };
+const notDelivered = () =>
+  platform.votes.countDocuments({ ...ofHealthy, 'delivery.state': { $ne: 'delivered' } });
+
+/** Casts a vote every so often, whether the earlier ones have arrived or not. */
+async function cast(name: string, forMs: number): Promise<void> {
+  const began = performance.now();
+  for (let n = 0; performance.now() - began < forMs; n += 1) {
+    const caller = callers[n % callers.length];
+    if (caller) await castVote(web.url, caller, `${name}-${n}`);
+    await pause(EVERY_MS);
+  }
+}
+
+async function arrivals(since: Date): Promise<number[]> {
+  const votes = await platform.votes.find({ ...ofHealthy, votedAt: { $gte: since } }).toArray();
+  return votes.map(({ votedAt, delivery }) => Number(delivery.deliveredAt ?? new Date()) - votedAt.getTime());
+}
+
+const shown = (times: number[]) =>
+  `${times.length} votes, median ${median(times)} ms, p99 ${quantile(times, 0.99)} ms, longest ${Math.max(...times)} ms`;
+
+console.log(`node bench/delivery/herd.ts ${silent} ${each} ${seconds}`);
+await cast('first', 5_000);
+await until(async () => (await notDelivered()) === 0);
+const idleSince = new Date();
+await cast('idle', 20_000);
+await until(async () => (await notDelivered()) === 0);
+console.log(`idle: ${shown(await arrivals(idleSince))}`);
+const before = await residentMb(worker.pid);
+
+const herd = await listServersAt(
+  platform,
+  Array.from({ length: silent }, (_, i) => far.silentPorts[i % PORTS] ?? 0),
+  TOKEN,
+);
+await insertWaitingVotes(platform, herd, each);
+const beside = new Date();
+const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [house.mongodPid] });
+await cast('beside', seconds * 1_000);
+const left = await notDelivered();
+const used = await cpu();
+const tried = await platform.listeners.countDocuments({
+  serverId: { $in: herd },
+  'breaker.failures': { $gt: 0 },
+});
+console.log(`beside ${silent} silent listeners: ${shown(await arrivals(beside))}; ${used}`);
+console.log(`${left} healthy votes not delivered yet, ${tried} silent listeners tried`);
+const { peak } = (await far.report()).silent;
+console.log(`connections to silent listeners at once: ${peak} ${against(`≤ ${mostOpen}`, peak <= mostOpen)}`);
+const gained = (await residentMb(worker.pid)) - before;
+console.log(`worker's memory: ${before.toFixed(0)} MB before, ${gained.toFixed(0)} MB more`);
+
+await house.close();
+await far.close();

@@ -1,0 +1,105 @@
+/**
+ * How long a vote takes from its own time (the request that casts it) to its acknowledgement by the listener, on one
+ * web process and one worker, one vote at a time: on an idle platform, and then with dead listeners beside it whose
+ * votes wait:
+ *
+ *   node bench/delivery/latency.ts [votes] [dead listeners] [votes waiting for them]
+ *
+ * A quarter of the dead ones take a connection and say nothing, the others refuse it. Measured from the moment their
+ * votes begin to wait, so while their first attempts and tests are made, not once they are known to be dead.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { UUID } from 'mongodb';
+import { freePort } from '../../src/embedded/service-process.ts';
+import { startFarEnd } from '../../test/support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { callersOf, castVote } from './api-client.ts';
+import { against, median, quantile, until, watchCpu } from './figures.ts';
+import { openHouse } from './house.ts';
+
+const [votes = 1_000, dead = 200, waiting = 50_000] = process.argv.slice(2).map(Number);
+const AIMS = { median: 20, p99: 100, ratio: 2 };
+const HEALTHY = 20;
+const TOKEN = 'a-token-of-this-bench';
+/** Between an acknowledgement and the next vote, at random: the platform is at rest when a vote comes. */
+const LONGEST_PAUSE_MS = 50;
+
+const far = await startFarEnd({
+  token: TOKEN,
+  listeners: { count: HEALTHY, tell: true },
+  silent: { ports: Math.ceil(dead / 4) },
+});
+const house = await openHouse();
+const { platform } = house;
+const web = await house.web();
+const worker = await house.worker();
+const callers = await callersOf(platform, await listServersAt(platform, far.ports, TOKEN));
+
+const arrived = new Map<string, () => void>();
+const early = new Set<string>();
+far.onVote((voteId) => {
+  early.add(voteId);
+  arrived.get(voteId)?.();
+});
+
+async function arrival(voteId: string): Promise<void> {
+  if (!early.has(voteId)) await new Promise<void>((resolve) => arrived.set(voteId, resolve));
+  arrived.delete(voteId);
+  early.delete(voteId);
+}
+
+/** Casts votes one at a time; gives the milliseconds from each one's time to its acknowledgement. */
+async function latencies(name: string, count: number): Promise<number[]> {
+  const ids: UUID[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const caller = callers[n % callers.length];
+    if (!caller) break;
+    const voteId = await castVote(web.url, caller, `${name}-${n}`);
+    ids.push(new UUID(voteId));
+    await arrival(voteId);
+    await pause(Math.random() * LONGEST_PAUSE_MS);
+  }
+  const cast = { _id: { $in: ids } };
+  await until(
+    async () => (await platform.votes.countDocuments({ ...cast, 'delivery.state': 'delivered' })) === count,
+  );
+  const delivered = await platform.votes.find(cast).toArray();
+  return delivered.map(({ votedAt, delivery }) => Number(delivery.deliveredAt) - votedAt.getTime());
+}
+
+async function measured(name: string): Promise<{ median: number; p99: number }> {
+  const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [house.mongodPid] });
+  const times = await latencies(name, votes);
+  const figures = { median: median(times), p99: quantile(times, 0.99) };
+  const shown = `median ${figures.median} ms, p99 ${figures.p99} ms, longest ${Math.max(...times)} ms`;
+  console.log(`${name}: ${shown}; ${await cpu()}`);
+  return figures;
+}
+
+console.log(`node bench/delivery/latency.ts ${votes} ${dead} ${waiting}`);
+console.log(
+  `${votes} votes one at a time for ${HEALTHY} healthy listeners, from the vote's time to its acknowledgement`,
+);
+await latencies('warm-up', 100);
+const idle = await measured('idle');
+console.log(against(`median < ${AIMS.median} ms`, idle.median < AIMS.median));
+console.log(against(`p99 < ${AIMS.p99} ms`, idle.p99 < AIMS.p99));
+
+const refusing = await Promise.all(Array.from({ length: dead - far.silentPorts.length }, () => freePort()));
+const deadServers = await listServersAt(platform, [...refusing, ...far.silentPorts], TOKEN);
+await insertWaitingVotes(platform, deadServers, Math.ceil(waiting / dead));
+console.log(
+  `${waiting} votes wait for ${dead} dead listeners, ${far.silentPorts.length} of which say nothing`,
+);
+const beside = await measured('beside');
+const attempts = await platform.votes.countDocuments({
+  serverId: { $in: deadServers },
+  'delivery.attempts.0': { $exists: true },
+});
+const ratio = beside.p99 / idle.p99;
+console.log(
+  `p99 beside dead listeners ÷ idle: ${ratio.toFixed(2)} ${against(`≤ ${AIMS.ratio}`, ratio <= AIMS.ratio)}; ${attempts} votes of dead listeners were tried meanwhile`,
+);
+
+await house.close();
+await far.close();

@@ -1,0 +1,71 @@
+/**
+ * What two more workers bring where listeners are slow to answer: how fast one worker process and how fast three
+ * deliver the same votes, in turns:
+ *
+ *   node bench/delivery/scaling.ts [listeners] [votes each] [answer ms] [concurrency of a worker] [rounds]
+ *
+ * A worker's WORKER_CONCURRENCY is set far below its default of 256 here, so that waiting for the listeners is the
+ * limit and not the processors, of which a small machine would have none to spare for two more workers. The CPU
+ * line shows whether that holds.
+ */
+import { startFarEnd } from '../../test/support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { against, median, until, watchCpu } from './figures.ts';
+import { openHouse } from './house.ts';
+
+const [listeners = 200, each = 8, answerDelayMs = 200, concurrency = 6, rounds = 2] = process.argv
+  .slice(2)
+  .map(Number);
+const AIM = 2.7;
+const TOKEN = 'a-token-of-this-bench';
+
+const far = await startFarEnd({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
+const house = await openHouse({ WORKER_CONCURRENCY: String(concurrency) });
+const { platform } = house;
+
+/** Votes a second, from the first that a listener took to the last. */
+async function delivered(workers: number): Promise<number> {
+  const serverIds = await listServersAt(platform, far.ports, TOKEN);
+  await insertWaitingVotes(platform, serverIds, each);
+  const running = await Promise.all(Array.from({ length: workers }, () => house.worker()));
+  const cpu = await watchCpu({
+    workers: running.map(({ pid }) => pid),
+    mongod: [house.mongodPid],
+    listeners: [far.pid],
+  });
+  const all = listeners * each;
+  const wanted = { serverId: { $in: serverIds }, 'delivery.state': 'delivered' } as const;
+  await until(async () => (await platform.votes.countDocuments(wanted)) === all, 500);
+  const used = await cpu();
+  const [times] = await platform.votes
+    .aggregate<{ first: Date; last: Date }>([
+      { $match: wanted },
+      {
+        $group: {
+          _id: null,
+          first: { $min: '$delivery.deliveredAt' },
+          last: { $max: '$delivery.deliveredAt' },
+        },
+      },
+    ])
+    .toArray();
+  const rate = (1_000 * all) / (Number(times?.last) - Number(times?.first) + answerDelayMs);
+  await Promise.all(running.map((worker) => worker.stop()));
+  console.log(`${workers} worker${workers > 1 ? 's' : ''}: ${rate.toFixed(0)} votes/s; ${used}`);
+  return rate;
+}
+
+console.log(`node bench/delivery/scaling.ts ${listeners} ${each} ${answerDelayMs} ${concurrency} ${rounds}`);
+console.log(
+  `${listeners} listeners that answer after ${answerDelayMs} ms, ${each} votes each, WORKER_CONCURRENCY ${concurrency}`,
+);
+const results = { one: [] as number[], three: [] as number[] };
+for (let round = 1; round <= rounds; round += 1) {
+  results.one.push(await delivered(1));
+  results.three.push(await delivered(3));
+}
+const ratio = median(results.three) / median(results.one);
+console.log(`three workers ÷ one: ${ratio.toFixed(2)} ${against(`≥ ${AIM}`, ratio >= AIM)}`);
+
+await house.close();
+await far.close();

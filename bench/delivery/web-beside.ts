@@ -1,0 +1,98 @@
+/**
+ * What draining does to the web process beside it: its answers' p99, asked at a fixed rate whether earlier answers
+ * have come or not, while the worker is idle and while a backlog drains:
+ *
+ *   node bench/delivery/web-beside.ts [requests a second] [seconds] [votes waiting] [listeners that return]
+ *
+ * Half of the requests cast votes for a server whose listener answers, the others ask check-vote. Every time counts
+ * from the moment when the request was due, so a stall of this process or of the web shows in each request it
+ * delayed. All processes share one machine's processors.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { startFarEnd } from '../../test/support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { callersOf, castVote, checkVote } from './api-client.ts';
+import { against, median, quantile, watchCpu } from './figures.ts';
+import { openHouse } from './house.ts';
+
+const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10] = process.argv.slice(2).map(Number);
+const AIM = 1.2;
+const TOKEN = 'a-token-of-this-bench';
+const HEALTHY = 5;
+
+const far = await startFarEnd({ token: TOKEN, listeners: { count: HEALTHY + returning } });
+const house = await openHouse();
+const { platform } = house;
+const web = await house.web();
+const worker = await house.worker();
+const callers = await callersOf(platform, await listServersAt(platform, far.ports.slice(0, HEALTHY), TOKEN));
+
+type Times = { vote: number[]; check: number[] };
+
+/** Asks at the fixed rate for as long as `going` says; gives the milliseconds of every answer. */
+async function load(name: string, going: (elapsedMs: number) => boolean): Promise<Times> {
+  const times: Times = { vote: [], check: [] };
+  const asked: Promise<unknown>[] = [];
+  const began = performance.now();
+  for (let n = 0; going(performance.now() - began); n += 1) {
+    const due = began + (n * 1_000) / perSecond;
+    await pause(Math.max(0, due - performance.now()));
+    const caller = callers[n % callers.length];
+    if (!caller) break;
+    const kind = n % 2 ? 'check' : 'vote';
+    const ask = kind === 'vote' ? castVote : checkVote;
+    asked.push(
+      ask(web.url, caller, `${name}-${n}`).then(() => {
+        return times[kind].push(performance.now() - due);
+      }),
+    );
+  }
+  await Promise.all(asked);
+  return times;
+}
+
+const openWork = () => platform.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
+
+async function measured(name: string, going: (elapsedMs: number) => boolean): Promise<Times> {
+  const cpu = await watchCpu({
+    web: [web.pid],
+    worker: [worker.pid],
+    mongod: [house.mongodPid],
+    listeners: [far.pid],
+    asking: [process.pid],
+  });
+  const times = await load(name, going);
+  const shown = Object.entries(times).map(
+    ([kind, ms]) => `${kind} median ${median(ms).toFixed(1)} ms, p99 ${quantile(ms, 0.99).toFixed(1)} ms`,
+  );
+  console.log(
+    `${name}: ${shown.join('; ')}; ${times.vote.length + times.check.length} answers; ${await cpu()}`,
+  );
+  return times;
+}
+
+console.log(`node bench/delivery/web-beside.ts ${perSecond} ${seconds} ${waiting} ${returning}`);
+console.log(
+  `${perSecond} requests a second, half of them votes; ${waiting} votes wait for ${returning} listeners`,
+);
+const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
+await load('warm-up', (elapsedMs) => elapsedMs < 5_000);
+const idle = await measured('idle', forSeconds);
+
+const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN);
+await insertWaitingVotes(platform, returned, waiting / returning);
+const before = await openWork();
+const began = performance.now();
+const draining = await measured('draining', forSeconds);
+const left = await openWork();
+const rate = ((before - left) / (performance.now() - began)) * 1_000;
+console.log(
+  `drained meanwhile: ${before - left} votes, ${rate.toFixed(0)}/s; ${left} still waited at the end`,
+);
+for (const kind of ['vote', 'check'] as const) {
+  const ratio = quantile(draining[kind], 0.99) / quantile(idle[kind], 0.99);
+  console.log(`${kind}: p99 draining ÷ idle ${ratio.toFixed(2)} ${against(`< ${AIM}`, ratio < AIM)}`);
+}
+
+await house.close();
+await far.close();

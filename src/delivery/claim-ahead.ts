@@ -1,0 +1,102 @@
+import { DURABLE } from '../mongo.ts';
+import type { Claimed } from './after-end.ts';
+import type { ClaimReason } from './attempt-cause.ts';
+import {
+  type Claiming,
+  claimNextVote,
+  dueVotes,
+  IN_LINE,
+  newAttempt,
+  type Recording,
+} from './attempt-records.ts';
+
+/**
+ * Takes the next votes in a listener's line, at most `most`, and records an attempt for each: one durable write
+ * for all of them, before anything is sent (design rule 4). Waiting for the journal once a vote would bound a
+ * listener's backlog to some hundred votes a second.
+ *
+ * @returns them in the order of the line; none when no vote is due
+ */
+export async function claimVotes(
+  recording: Recording,
+  listener: Claiming,
+  reason: ClaimReason,
+  most: number,
+): Promise<Claimed[]> {
+  if (most === 1) {
+    const claimed = await claimNextVote(recording, listener, reason);
+    return claimed ? [claimed] : [];
+  }
+  const { votes, clock } = recording;
+  const { serverId } = listener;
+  const now = clock.now();
+  const due = dueVotes(serverId, now, reason);
+  const next = await votes.find(due, { projection: { _id: 1 }, sort: IN_LINE, limit: most }).toArray();
+  if (next.length === 0) return [];
+  const begun = next.map(({ _id }) => ({ _id, ...newAttempt(recording, listener, reason, now) }));
+  await votes.bulkWrite(
+    begun.map(({ _id, recorded }) => ({ updateOne: { filter: { ...due, _id }, update: recorded } })),
+    { ordered: false, writeConcern: DURABLE },
+  );
+  // What left the line between the reading and the writing does not have its attempt.
+  const taken = await votes
+    .find({
+      serverId,
+      _id: { $in: begun.map(({ _id }) => _id) },
+      'delivery.state': 'sending',
+      'delivery.attempts.id': { $in: begun.map(({ attempt }) => attempt.id) },
+    })
+    .toArray();
+  const byId = new Map(taken.map((vote) => [vote._id.toString(), vote]));
+  return begun.flatMap(({ _id, attempt }) => {
+    const vote = byId.get(_id.toString());
+    return vote ? [{ vote, attempt }] : [];
+  });
+}
+
+/**
+ * Puts claimed votes of which nothing was sent back into their places in the line, as if they had never been
+ * claimed. One whose lease ran out meanwhile stays as it is.
+ */
+export async function giveBack({ votes, clock }: Recording, claimed: Claimed[]): Promise<void> {
+  const [first] = claimed;
+  if (!first) return;
+  const ids = claimed.map(({ attempt }) => attempt.id);
+  const ours = (field: string) => ({
+    $map: {
+      input: {
+        $filter: { input: '$delivery.attempts', as: 'attempt', cond: { $in: ['$$attempt.id', ids] } },
+      },
+      as: 'attempt',
+      in: field,
+    },
+  });
+  await votes.updateMany(
+    {
+      serverId: first.vote.serverId,
+      _id: { $in: claimed.map(({ vote }) => vote._id) },
+      'delivery.state': 'sending',
+      'delivery.attempts': { $elemMatch: { id: { $in: ids }, code: { $exists: false } } },
+    },
+    [
+      {
+        $set: {
+          'delivery.state': 'waiting',
+          'delivery.nextAt': clock.now(),
+          // What started the attempt that never was starts the next one.
+          'delivery.dueBy': { $ifNull: [{ $last: ours('$$attempt.wokenBy') }, '$$REMOVE'] },
+          'delivery.attemptCount': { $subtract: ['$delivery.attemptCount', 1] },
+          'delivery.attempts': {
+            $filter: {
+              input: '$delivery.attempts',
+              as: 'attempt',
+              cond: { $not: [{ $in: ['$$attempt.id', ids] }] },
+            },
+          },
+        },
+      },
+      { $unset: 'delivery.leaseUntil' },
+    ],
+    { writeConcern: DURABLE },
+  );
+}

@@ -1,0 +1,59 @@
+import { SECOND } from '../clock.ts';
+import type { Listener } from './listener.ts';
+
+/** The turn of listeners that fail. */
+export const FAILING_TURN = 2;
+
+/**
+ * Whose votes go first when many listeners wait for a worker, as a job's priority (0 first): those that took votes
+ * and have not failed since, then those of which nothing is known yet, then those that fail. So listeners that
+ * never answer, of which each costs a worker's place some seconds, stand in nobody's way but each other's.
+ */
+export function turnOf({ breaker, lastDeliveredAt }: Pick<Listener, 'breaker' | 'lastDeliveredAt'>): number {
+  if (breaker.failures > 0) return FAILING_TURN;
+  return lastDeliveredAt ? 0 : 1;
+}
+
+/** What `turnOf` reads. */
+export const TURN_FIELDS = { 'breaker.failures': 1, lastDeliveredAt: 1 } as const;
+
+/** One that is put off comes back after this long at the soonest, and at the latest. */
+const SOONEST_MS = 2 * SECOND;
+const LATEST_MS = 60 * SECOND;
+
+/**
+ * A worker's places for listeners that are not known to answer (`turnOf` above 0). Who finds none is told when to
+ * come back, one after the other as places should become free: thousands that come back together would keep a
+ * worker busy with turning them away.
+ */
+export class UnprovenPlaces {
+  readonly #most: number;
+  readonly #heldMs: number;
+  #taken = 0;
+  #nextFree = 0;
+
+  /** @param heldMs - how long a listener that does not answer holds a place */
+  constructor(most: number, heldMs: number) {
+    this.#most = most;
+    this.#heldMs = heldMs;
+  }
+
+  /** Takes a place if one is free. */
+  take(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  free(): void {
+    this.#taken -= 1;
+  }
+
+  /** How long from now one that found no place should stay away, in milliseconds. */
+  stayAwayMs(now: number): number {
+    this.#nextFree = Math.max(now + SOONEST_MS, this.#nextFree + this.#heldMs / this.#most);
+    // The latest ones share their moment; by then most of the others are known to be unreachable, or to answer.
+    this.#nextFree = Math.min(this.#nextFree, now + LATEST_MS);
+    return this.#nextFree - now;
+  }
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { claimVotes, giveBack } from '../../src/delivery/claim-ahead.ts';
+import { createEndRecorder } from '../../src/delivery/end-recorder.ts';
+import { pauseListener } from '../../src/delivery/listeners.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
+import { Pace } from '../../src/delivery/pace.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+
+async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
+  const votes: Vote[] = [];
+  for (let n = 0; n < count; n += 1) votes.push(await bench.cast(`player ${n}`));
+  return votes;
+}
+
+async function listenerOf({ platform, serverId }: DeliveryBench) {
+  const listener = await platform.listeners.findOne({ serverId });
+  if (!listener) throw new Error('no listener');
+  return listener;
+}
+
+const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
+
+describe('Claiming votes ahead', () => {
+  it('takes the next ones in the order of the line, each with its attempt on record', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 5);
+    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 3);
+    expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(cast.slice(0, 3)));
+    for (const { vote, attempt } of claimed) {
+      const { delivery } = await bench.vote(vote);
+      expect(delivery).toMatchObject({ state: 'sending', attemptCount: 1 });
+      expect(delivery.attempts.map(({ id }) => id)).toEqual([attempt.id]);
+      expect(delivery.leaseUntil?.getTime()).toBeGreaterThan(Date.now());
+      expect(vote.delivery).toEqual(delivery);
+    }
+    const states = await Promise.all(
+      cast.slice(3).map(async (vote) => (await bench.vote(vote)).delivery.state),
+    );
+    expect(states).toEqual(['waiting', 'waiting']);
+  });
+
+  it('claims no vote twice, whoever claims at the same time', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 6);
+    const listener = await listenerOf(bench);
+    const both = await Promise.all(
+      [1, 2].map(() => claimVotes(bench.platform, listener, { test: false }, 6)),
+    );
+    const claimed = ids(both.flat().map(({ vote }) => vote));
+    expect(claimed).toHaveLength(6);
+    expect(new Set(claimed).size).toBe(6);
+    for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
+  });
+
+  it('gives back what was not sent as if it had never been claimed', async () => {
+    const bench = await deliveryBench();
+    const [first, second] = await castSome(bench, 2);
+    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 2);
+    await giveBack(bench.platform, claimed);
+    for (const vote of [first, second]) {
+      if (!vote) throw new Error('not cast');
+      const { delivery } = await bench.vote(vote);
+      expect(delivery).toMatchObject({
+        state: 'waiting',
+        attemptCount: 0,
+        attempts: [],
+        ends: {},
+        dueBy: 'cast',
+      });
+      expect(delivery).not.toHaveProperty('leaseUntil');
+      expect(delivery.queuedAt).toEqual(vote.delivery.queuedAt);
+    }
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids([first, second] as Vote[]));
+  });
+
+  it('leaves alone what was ended as lost meanwhile', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 1);
+    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 2);
+    const record = createEndRecorder(bench.platform, new AbortController().signal);
+    const [one] = claimed;
+    if (!one) throw new Error('nothing claimed');
+    await record(one, outcome('lease-ran-out', 'none'), 1);
+    await giveBack(bench.platform, claimed);
+    expect((await bench.vote(one.vote)).delivery).toMatchObject({ attemptCount: 1, ambiguousEnds: 1 });
+  });
+});
+
+describe('Recording ends together', () => {
+  it('writes each, and says of each whether it stands', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 5);
+    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 5);
+    // One that was taken away meanwhile: its end must not stand, and must not keep the others from standing.
+    const gone = claimed[3]?.vote;
+    if (!gone) throw new Error('nothing claimed');
+    await bench.platform.votes.updateOne(
+      { serverId: bench.serverId, _id: gone._id },
+      { $set: { 'delivery.state': 'waiting', 'delivery.attempts': [] } },
+    );
+    const record = createEndRecorder(bench.platform, new AbortController().signal);
+    const stand = await Promise.all(
+      claimed.map((one) => record(one, outcome('acknowledged', 'acknowledged'), 3)),
+    );
+    expect(stand).toEqual([true, true, true, false, true]);
+    for (const [index, { vote }] of claimed.entries()) {
+      const { delivery } = await bench.vote(vote);
+      expect(delivery.state).toBe(index === 3 ? 'waiting' : 'delivered');
+      if (index !== 3) expect(delivery).toMatchObject({ ends: { delivered: 1 } });
+    }
+  });
+});
+
+describe('Draining a backlog', () => {
+  it('delivers each vote once, in the order of voting, and never five at once', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 150);
+    const { drain, listener, vote } = bench;
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 60) listener.hold();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    listener.behaviour = { answerDelayMs: 2 };
+    const draining = drain();
+    await vi.waitUntil(() => listener.held >= 4, { timeout: 20_000 });
+    // A fifth would come at once, since its attempt is on record already.
+    for (const one of cast.slice(0, 50)) await vote(one);
+    expect(listener.held).toBe(4);
+    clearInterval(watching);
+    listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(listener.votes).toHaveLength(150);
+    expect(new Set(listener.votes.map(({ uuid }) => uuid)).size).toBe(150);
+    const begun = await bench.platform.votes.find({}).toArray();
+    begun.sort((a, b) =>
+      String(a.delivery.attempts[0]?.id).localeCompare(String(b.delivery.attempts[0]?.id)),
+    );
+    expect(ids(begun)).toEqual(ids(cast));
+    for (const { delivery } of begun) {
+      expect(delivery).toMatchObject({ state: 'delivered', attemptCount: 1, ends: { delivered: 1 } });
+    }
+  });
+
+  it('gives back what it claimed ahead when the listener hangs and becomes unreachable', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 120);
+    bench.listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (bench.listener.votes.length >= 60) bench.listener.behaviour = { onConnect: 'silence' };
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    expect(await bench.drain()).toMatchObject({ kind: 'unreachable' });
+    const { votes } = bench.platform;
+    expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    const failed = await votes.countDocuments({ 'delivery.ends.transient': { $exists: true } });
+    expect(failed).toBeGreaterThanOrEqual(3);
+    // Three failures open the breaker; three others at the most were under way.
+    expect(failed).toBeLessThanOrEqual(6);
+    const waiting = { 'delivery.state': 'waiting', 'delivery.ends': {} } as const;
+    expect(await votes.countDocuments({ ...waiting, 'delivery.attempts.0': { $exists: true } })).toBe(0);
+  });
+
+  it('gives back what it claimed ahead when it stops, and when the owner pauses', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 150);
+    bench.listener.behaviour = { answerDelayMs: 2 };
+    const stop = new AbortController();
+    const watching = setInterval(() => {
+      if (bench.listener.votes.length >= 60) stop.abort();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    expect(await bench.drain({ stop: stop.signal })).toEqual({ kind: 'stopped' });
+    const { votes } = bench.platform;
+    expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    await pauseListener(bench.platform, bench.serverId, 'test');
+    expect(await bench.drain()).toEqual({ kind: 'paused' });
+    expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(
+      150 - bench.listener.votes.length,
+    );
+  });
+});
+
+describe('The pace of a listener', () => {
+  it('is unknown until it has taken some votes', () => {
+    const pace = new Pace();
+    for (let n = 0; n < 7; n += 1) pace.note(1);
+    expect(pace.ahead()).toBe(0);
+    pace.note(1);
+    expect(pace.ahead()).toBe(80);
+  });
+
+  it('asks for nothing ahead where a listener is slow', () => {
+    const pace = new Pace();
+    for (let n = 0; n < 20; n += 1) pace.note(200);
+    expect(pace.ahead()).toBe(0);
+  });
+});

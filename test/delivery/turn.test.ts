@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE, SECOND } from '../../src/clock.ts';
+import { REACHABLE } from '../../src/delivery/listener.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
+import { turnOf, UnprovenPlaces } from '../../src/delivery/turn.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+describe('The turn of a listener', () => {
+  it('comes first for those that took votes, then for unknown ones, then for those that fail', () => {
+    const lastDeliveredAt = new Date();
+    const known = turnOf({ breaker: REACHABLE, lastDeliveredAt });
+    const unknown = turnOf({ breaker: REACHABLE, lastDeliveredAt: null });
+    const failing = turnOf({ breaker: { failures: 1, tests: 0 }, lastDeliveredAt });
+    expect(known).toBe(0);
+    expect(unknown).toBeGreaterThan(known);
+    expect(failing).toBeGreaterThan(unknown);
+  });
+});
+
+describe('Places for listeners that are not known to answer', () => {
+  it('are no more than stated, and are given again once free', () => {
+    const places = new UnprovenPlaces(2, 5 * SECOND);
+    expect([places.take(), places.take(), places.take()]).toEqual([true, true, false]);
+    places.free();
+    expect(places.take()).toBe(true);
+  });
+
+  it('call those that found none back one after the other, as places become free', () => {
+    const places = new UnprovenPlaces(10, 5 * SECOND);
+    const waits = Array.from({ length: 100 }, () => places.stayAwayMs(0));
+    expect(waits[0]).toBe(2_000);
+    expect(waits[1]).toBe(2_500);
+    expect(waits[99]).toBeCloseTo(51_500);
+    // A minute later nobody waits any more.
+    expect(places.stayAwayMs(MINUTE)).toBe(2_000);
+  });
+
+  it('keep nobody away for more than a minute', () => {
+    const places = new UnprovenPlaces(1, 5 * SECOND);
+    const waits = Array.from({ length: 1_000 }, () => places.stayAwayMs(0));
+    expect(Math.max(...waits)).toBe(MINUTE);
+  });
+});
+
+describe('A listener that finds no place', () => {
+  it('is left alone until its turn comes, and then delivers', async () => {
+    const bench = await deliveryBench();
+    const { platform, clock, drain, serverId } = bench;
+    await bench.cast('Steve');
+    const places = new UnprovenPlaces(1, SECOND);
+    places.take();
+    expect(await drain({}, places)).toEqual({ kind: 'put-off' });
+    expect(bench.listener.connections).toBe(0);
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+
+    places.free();
+    clock.move(3 * SECOND);
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes).toHaveLength(1);
+    expect((await platform.listeners.findOne({ serverId }))?.breaker).toEqual(REACHABLE);
+    // Its place is free again, and it needs none from now on.
+    expect(places.take()).toBe(true);
+    await bench.cast('Alex');
+    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes).toHaveLength(2);
+  });
+
+  it('is tested later where it is unreachable, and says so', async () => {
+    const bench = await deliveryBench();
+    await bench.listener.stop();
+    for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
+    const places = new UnprovenPlaces(1, SECOND);
+    await bench.drain({}, places);
+    bench.clock.move(MINUTE);
+    places.take();
+    const end = await bench.drain({}, places);
+    expect(end).toMatchObject({ kind: 'unreachable', waiting: 3, code: 'connection-refused' });
+    if (end.kind !== 'unreachable') return;
+    expect(end.nextTestAt.getTime() - bench.clock.now().getTime()).toBeGreaterThan(SECOND);
+    expect(await relayDueWork(bench.platform)).toMatchObject({ woken: 0 });
+  });
+});

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
+import { startFarEnd } from '../support/far-end.ts';
+import { insertWaitingVotes, listServersAt } from '../support/waiting-crowd.ts';
+import { startWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+
+/** As many listeners for each place of a worker as 10,000 are for its 256; bench/delivery/herd.ts has those. */
+const SILENT = 625;
+const CONCURRENCY = 16;
+const WAITING_EACH = 4;
+const PORTS = 10;
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+it('delivers promptly beside a herd of listeners that never answer, with few sockets and little memory', async () => {
+  const platform = await castingPlatform({
+    WORKER_CONCURRENCY: String(CONCURRENCY),
+    LISTENER_TIMEOUT_MS: '1000',
+    LEASE_MS: '30000',
+    BREAKER_SCHEDULE: '5s,30s,120s',
+  });
+  const far = await startFarEnd({ token: 'a-token-of-this-test', silent: { ports: PORTS, dripEvery: 10 } });
+  onTestFinished(() => far.close());
+  const worker = await startWorker(platform.config, { args: ['forward-votes'] });
+  const known = [
+    await addGameServer(platform, { name: 'Alpha' }),
+    await addGameServer(platform, { name: 'Beta' }),
+  ];
+  for (const server of known) {
+    await server.cast('first');
+    await vi.waitUntil(async () => (await server.count('delivered')) === 1, PATIENT);
+  }
+  // Its answer is what makes a listener known, and that stands once its drain has ended.
+  await vi.waitUntil(
+    async () =>
+      (await platform.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
+    PATIENT,
+  );
+  const before = await residentMb(worker.pid);
+
+  const ports = Array.from({ length: SILENT }, (_, i) => far.silentPorts[i % PORTS] ?? 0);
+  const herd = await listServersAt(platform, ports, 'a-token-of-this-test');
+  await insertWaitingVotes(platform, herd, WAITING_EACH);
+  const untried = () => platform.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
+  const silentPlaces = CONCURRENCY / 2;
+  await vi.waitUntil(async () => (await far.report()).silent.total > silentPlaces, PATIENT);
+
+  for (let n = 0; n < 5; n += 1) {
+    for (const server of known) {
+      const vote = await server.cast(`player ${n}`);
+      await vi.waitUntil(async () => (await server.delivery(vote)).state === 'delivered', PATIENT);
+    }
+  }
+  expect(await untried()).toBeGreaterThan(SILENT / 4);
+  for (const { listener } of known) expect(listener.votes).toHaveLength(6);
+  const { peak, open } = (await far.report()).silent;
+  expect(open).toBeGreaterThan(0);
+  expect(peak).toBeLessThanOrEqual(silentPlaces * MOST_AT_ONCE);
+  expect((await residentMb(worker.pid)) - before).toBeLessThan(200);
+});
