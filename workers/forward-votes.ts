@@ -28,10 +28,7 @@ export function forwardVotes(
     ...platform,
     send: createSend(platform.config),
     // Half of the places stay for listeners that answer.
-    unproven: new UnprovenPlaces(
-      Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2)),
-      platform.config.LISTENER_TIMEOUT_MS,
-    ),
+    unproven: new UnprovenPlaces(Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2))),
     open: (listener) => openListener(platform.secrets, listener),
     onEnd({ vote, attempt }, end) {
       const protocol = attempt.protocol;
@@ -61,6 +58,7 @@ export function forwardVotes(
     // After a stop of ours another worker goes on at once.
     if (end.kind === 'more' || end.kind === 'stopped') await platform.producer.add('forward-votes', payload);
     if (end.kind === 'unreachable') await delay(job, token, end);
+    if (end.kind === 'put-off') await comeBack(job, token, end.until);
     return end.kind;
   };
 }
@@ -78,6 +76,10 @@ async function delay(
   });
   // It was called for as a listener that answers; its tests come after those that do.
   await job.changePriority({ priority: FAILING_TURN });
-  await job.moveToDelayed(end.nextTestAt.getTime(), token);
+  return comeBack(job, token, end.nextTestAt);
+}
+
+async function comeBack(job: Job, token: string | undefined, at: Date): Promise<never> {
+  await job.moveToDelayed(at.getTime(), token);
   throw new DelayedError();
 }

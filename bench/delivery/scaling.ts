@@ -25,7 +25,7 @@ const { platform } = house;
 
 /** Votes a second, from the first that a listener took to the last. */
 async function delivered(workers: number): Promise<number> {
-  const serverIds = await listServersAt(platform, far.ports, TOKEN);
+  const serverIds = await listServersAt(platform, far.ports, TOKEN, new Date());
   await insertWaitingVotes(platform, serverIds, each);
   const running = await Promise.all(Array.from({ length: workers }, () => house.worker()));
   const cpu = await watchCpu({

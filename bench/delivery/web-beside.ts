@@ -79,7 +79,7 @@ const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
 await load('warm-up', (elapsedMs) => elapsedMs < 5_000);
 const idle = await measured('idle', forSeconds);
 
-const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN);
+const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN, new Date());
 await insertWaitingVotes(platform, returned, waiting / returning);
 const before = await openWork();
 const began = performance.now();

@@ -81,6 +81,7 @@ class Drain {
   /** It may make attempts, and has one of the places for listeners that are not known to answer. */
   #admitted = false;
   #unproven = false;
+  #admittedAt = 0;
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
@@ -284,19 +285,21 @@ class Drain {
     const { unproven } = this.#deps;
     if (!this.#admitted && unproven && turnOf(this.#held.now) > 0) this.#unproven = unproven.take();
     this.#admitted ||= this.#unproven || !unproven || turnOf(this.#held.now) === 0;
+    if (this.#admittedAt === 0) this.#admittedAt = performance.now();
     return this.#admitted;
   }
 
   #isProven(): void {
-    if (this.#unproven) this.#deps.unproven?.free();
+    if (this.#unproven) this.#deps.unproven?.free(performance.now() - this.#admittedAt);
     this.#unproven = false;
   }
 
   async #putOff(): Promise<DrainEnd | 'tested-later'> {
     const { clock, unproven } = this.#deps;
     const now = clock.now();
-    await this.#held.putOff(after(now, unproven?.stayAwayMs(now.getTime()) ?? 0));
-    return this.#held.now.breaker.openSince ? 'tested-later' : { kind: 'put-off' };
+    const until = after(now, unproven?.stayAwayMs(now.getTime()) ?? 0);
+    await this.#held.putOff(until);
+    return this.#held.now.breaker.openSince ? 'tested-later' : { kind: 'put-off', until };
   }
 
   async #unreachable(server: string): Promise<DrainEnd> {

@@ -37,8 +37,8 @@ export type DrainEnd =
   /** We are stopping. */
   | { kind: 'stopped' }
   | { kind: 'paused' }
-  /** Nobody knows whether it answers, and others like it have every place: its next turn stands in MongoDB. */
-  | { kind: 'put-off' }
+  /** Nobody knows whether it answers, and others like it have every place: its turn comes then. */
+  | { kind: 'put-off'; until: Date }
   /** The server or its listener is gone; the waiting votes were taken out of the line. */
   | { kind: 'gone' }
   /** Unreachable: the next test is due then. */

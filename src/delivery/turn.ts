@@ -18,8 +18,12 @@ export function turnOf({ breaker, lastDeliveredAt }: Pick<Listener, 'breaker' | 
 export const TURN_FIELDS = { 'breaker.failures': 1, lastDeliveredAt: 1 } as const;
 
 /** One that is put off comes back after this long at the soonest, and at the latest. */
-const SOONEST_MS = 2 * SECOND;
+const SOONEST_MS = SECOND / 5;
 const LATEST_MS = 60 * SECOND;
+
+/** How long a place is taken to be held until that is known, and how much the newest time counts against that. */
+const HELD_AT_FIRST_MS = SECOND;
+const NEWEST = 0.1;
 
 /**
  * A worker's places for listeners that are not known to answer (`turnOf` above 0). Who finds none is told when to
@@ -28,14 +32,12 @@ const LATEST_MS = 60 * SECOND;
  */
 export class UnprovenPlaces {
   readonly #most: number;
-  readonly #heldMs: number;
   #taken = 0;
+  #heldMs = HELD_AT_FIRST_MS;
   #nextFree = 0;
 
-  /** @param heldMs - how long a listener that does not answer holds a place */
-  constructor(most: number, heldMs: number) {
+  constructor(most: number) {
     this.#most = most;
-    this.#heldMs = heldMs;
   }
 
   /** Takes a place if one is free. */
@@ -45,8 +47,10 @@ export class UnprovenPlaces {
     return true;
   }
 
-  free(): void {
+  /** Gives a place back that was held for `heldMs` milliseconds. */
+  free(heldMs: number): void {
     this.#taken -= 1;
+    this.#heldMs += (heldMs - this.#heldMs) * NEWEST;
   }
 
   /** How long from now one that found no place should stay away, in milliseconds. */

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { after } from '../../src/clock.ts';
-import type { Listener } from '../../src/delivery/listener.ts';
+import { type Listener, REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_EXPIRES_MS } from '../../src/delivery/schedule.ts';
 import { secretContext } from '../../src/delivery/send-vote.ts';
@@ -15,8 +15,15 @@ const BATCH = 5_000;
 /**
  * Lists one server for each port, its v2 listener set there, as their owners would one by one: one is listed and
  * the others are copies of it.
+ *
+ * @param lastDeliveredAt - they are known to answer since then
  */
-export async function listServersAt(platform: Platform, ports: number[], token: string): Promise<ObjectId[]> {
+export async function listServersAt(
+  platform: Platform,
+  ports: number[],
+  token: string,
+  lastDeliveredAt: Date | null = null,
+): Promise<ObjectId[]> {
   const name = `Crowd ${new ObjectId().toHexString()}`;
   const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
   const modelId = new ObjectId(added.serverId);
@@ -38,6 +45,8 @@ export async function listServersAt(platform: Platform, ports: number[], token: 
         port: ports[from + i] as number,
         // A worker may have looked at the model already.
         lease: null,
+        breaker: REACHABLE,
+        lastDeliveredAt,
         sealedSecret: platform.secrets.seal(token, secretContext({ serverId })),
       })),
     );
