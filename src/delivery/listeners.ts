@@ -1,5 +1,6 @@
 import { type Collection, type Document, ObjectId, type UpdateFilter } from 'mongodb';
 import { z } from 'zod';
+import { REFUSED_PORTS } from '../address-guard.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
@@ -23,9 +24,6 @@ export type ListenerSetup = {
   producer: Producer;
   clock: Clock;
 };
-
-/** Ports of mail and remote shells: never a vote listener, and a favourite of those who probe through others. */
-const REFUSED_PORTS = new Set([22, 25, 465, 587]);
 
 /** The port of a listener. */
 export const listenerPort = z
