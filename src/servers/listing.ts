@@ -8,6 +8,7 @@ import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { ProbeState, Server } from './server.ts';
+import type { ServerDraft } from './server-draft.ts';
 import {
   type NewServer,
   newServer,
@@ -218,7 +219,7 @@ function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<S
  * @returns the server and how many waiting votes were failed; null when there never was such a server
  */
 export async function removeServer(
-  deps: ListChange & { votes: Collection<Vote> },
+  deps: ListChange & { votes: Collection<Vote>; serverDrafts: Collection<ServerDraft> },
   serverId: ObjectId,
   by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
@@ -228,6 +229,7 @@ export async function removeServer(
     { returnDocument: 'after' },
   );
   if (!server) return null;
+  await deps.serverDrafts.deleteOne({ serverId });
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {
     by,
