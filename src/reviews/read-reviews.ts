@@ -66,10 +66,7 @@ export async function readAnswered(
 }
 
 /** In the order of `ids`. One rejected a moment ago, and still in its list, is left out. */
-async function approvedReviews(
-  reviews: Collection<Review>,
-  ids: ObjectId[],
-): Promise<WithId<Review>[]> {
+async function approvedReviews(reviews: Collection<Review>, ids: ObjectId[]): Promise<WithId<Review>[]> {
   if (ids.length === 0) return [];
   const found = await reviews.find({ _id: { $in: ids }, state: 'approved' }).toArray();
   const byId = new Map(found.map((review) => [review._id.toHexString(), review]));

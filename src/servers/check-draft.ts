@@ -1,6 +1,6 @@
+import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { MINUTE } from '../clock.ts';
-import { isIP } from 'node:net';
 import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';

@@ -98,9 +98,7 @@ async function insertDraft(
   const { serverDrafts, clock } = deps;
   for (;;) {
     const standing = await listDrafts(deps, ownerId);
-    const same = standing.find(
-      ({ address, port }) => address === settings.address && port === settings.port,
-    );
+    const same = standing.find(({ address, port }) => address === settings.address && port === settings.port);
     // The same form was sent twice at once.
     if (same) return same;
     const taken = new Set(standing.map(({ slot }) => slot));
