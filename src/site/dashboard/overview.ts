@@ -51,9 +51,11 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
 
 function figures(info: ServerInfo): Html {
   const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
+  const isKnown = info.lastCheckedAt !== null;
   const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : undefined;
+  const detail = status === 'unknown' ? 'when last known' : most;
   return html`<div class="figures">
-    ${figure('Players', count(onlinePlayers), status === 'unknown' ? 'when last known' : most)}
+    ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
     ${figure('Rank', count(info.rankPosition))}
     ${figure('Votes this month', count(monthlyVotes))}
     ${figure('Votes in 30 days', count(votesCount))}

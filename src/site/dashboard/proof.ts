@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { html } from 'hono/html';
 import { after } from '../../clock.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
@@ -22,8 +23,9 @@ export function proofCards({ draft, now, action, correct }: Shown): Html {
   return html`${check ? card({ id: 'check', title: 'What we saw', actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: seen(draft, check, correct) }) : ''}
     ${card({
       title: 'Show that it is yours',
-      body: html`<p>Do one of these, then let us check. It is done once, and can be taken away again afterwards.</p>
-        ${game ? messageWay(draft) : ''} ${dnsWay(draft)}
+      body: html`<p>${game && hasName(draft) ? 'Do one of these' : 'Do this'}, then let us check. It is needed once, and can be taken away again afterwards.</p>
+        ${game || hasName(draft) ? '' : notice('attention', 'An IP address without a game leaves nothing to show: enter a host name, or choose the game. Else ask the operator of this listing.')}
+        ${game ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
         <div class="actions">${button({ to: action, text: 'Check now', kind: 'primary' })}</div>
         <p class="soft small">What you entered is kept until ${day(after(draft.createdAt, DRAFT_KEPT_MS))}.</p>`,
     })}`;
@@ -94,8 +96,12 @@ function messageWay({ code }: ServerDraft): Html {
   </section>`;
 }
 
+/** An IP address has no records. */
+function hasName({ address }: ServerDraft): boolean {
+  return isIP(address) === 0;
+}
+
 function dnsWay({ address, code }: ServerDraft): Html {
-  if (/^[\d.]+$|:/.test(address)) return html``;
   return html`<section class="way">
     <h3>In your DNS</h3>
     <p>Make a record of the type TXT with this name and this text.</p>

@@ -204,7 +204,7 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
     { title: 'State', cell: (token: ApiToken): Content => stateOf(token, now) },
   ];
   const actions = {
-    title: '',
+    title: 'Actions',
     cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
   };
   return html`${dataTable({
@@ -222,11 +222,11 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): Html {
-  if (revokedAt) return html`${badge('bad', 'revoked')} ${timeAgo(revokedAt, now)}`;
+  if (revokedAt) return html`<span>${badge('bad', 'revoked')} ${timeAgo(revokedAt, now)}</span>`;
   if (!expiresAt) return badge('good', 'valid');
-  if (expiresAt <= now) return html`${badge('bad', 'expired')} ${timeAgo(expiresAt, now)}`;
+  if (expiresAt <= now) return html`<span>${badge('bad', 'expired')} ${timeAgo(expiresAt, now)}</span>`;
   const isSoon = expiresAt.getTime() - now.getTime() < 7 * DAY;
-  return html`${badge(isSoon ? 'attention' : 'good', 'valid')} <span class="small soft">expires ${isSoon ? timeAgo(expiresAt, now) : day(expiresAt)}</span>`;
+  return html`<span>${badge(isSoon ? 'attention' : 'good', 'valid')} <span class="small soft">expires ${isSoon ? timeAgo(expiresAt, now) : day(expiresAt)}</span></span>`;
 }
 
 function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
