@@ -179,10 +179,11 @@ export async function editServer(
   changes: ServerChanges,
   by: string,
 ): Promise<WithId<Server> | null> {
-  const settings = parseInput(serverChanges, changes);
+  const standing = await servers.findOne({ _id: serverId, removedAt: null });
+  const settings = changed(standing, parseInput(serverChanges, changes));
   const edited =
     Object.keys(settings).length === 0
-      ? await servers.findOne({ _id: serverId, removedAt: null })
+      ? standing
       : await servers.findOneAndUpdate(
           { _id: serverId, removedAt: null },
           ASKED_AT.some((key) => key in settings) ? askedAnew(settings, clock.now()) : { $set: settings },
@@ -191,6 +192,15 @@ export async function editServer(
   if (edited)
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
   return edited;
+}
+
+/** Those settings that are others than before: what stays must not have the server asked anew. */
+function changed(
+  standing: WithId<Server> | null,
+  settings: Partial<ServerSettings>,
+): Partial<ServerSettings> {
+  const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
+  return Object.fromEntries(entries.filter(([key, value]) => (standing?.[key] ?? null) !== value));
 }
 
 function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {

@@ -71,7 +71,7 @@ export function textField({ type = 'text', ...rest }: Field & InputAttributes): 
   return labelled(
     rest,
     html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
-      ${Object.entries(attributes).map(([key, value]) => attribute(key, value))} />`,
+      ${Object.entries(attributes).map(([key, value]) => html` ${attribute(key, value)}`)} />`,
   );
 }
 

@@ -72,9 +72,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const { data, typed } = readForm(detailsForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     try {
-      // What stays as it is must not look like a change: it would have the server asked anew.
-      const changes = Object.entries(data).filter(([key, value]) => value !== settingOf(server, key));
-      await editServer(platform, server._id, Object.fromEntries(changes), personOf(request).email);
+      await editServer(platform, server._id, data, personOf(request).email);
     } catch (error) {
       return show(request, reply, { details: faultsOf(error, typed.values), status: 400 });
     }
@@ -131,10 +129,6 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     await removeServer(platform, server._id, personOf(request).email);
     return reply.redirect(`${base}/dashboard?done=removed`, 303);
   });
-}
-
-function settingOf(server: WithId<Server>, key: string): unknown {
-  return (server as Record<string, unknown>)[key] ?? null;
 }
 
 function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {
