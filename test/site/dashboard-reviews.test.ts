@@ -66,12 +66,13 @@ it('an answer is public at once, can be changed and removed, and the API does no
   });
 
   const { token } = await issueToken(web.platform, { serverId: id, name: 'test' });
-  const api = await web.app.inject({
-    url: `/api/v1/servers/${id}/reviews`,
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect(api.statusCode, api.body).toBe(200);
-  expect(Object.keys(api.json().reviews[0])).toEqual(['username', 'rating', 'content', 'created_at']);
+  const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
+  const headers = { authorization: `Bearer ${token}` };
+  const api = await fetch(`${url}/api/v1/servers/${id}/reviews`, { headers });
+  const { reviews } = (await api.json()) as { reviews: object[] };
+  expect(reviews.map((shown) => Object.keys(shown).toSorted())).toEqual([
+    ['content', 'created_at', 'rating', 'username'],
+  ]);
 
   await post(id, `/${reviewId}/answer`, { answer: 'Better words.' });
   expect((await get(id)).body).toContain('Better words.');
