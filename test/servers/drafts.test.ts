@@ -261,6 +261,23 @@ describe('a place that is listed already', () => {
     });
   });
 
+  it('stays with whom an operator gave it to in the same moment', async () => {
+    const deps = await provingPlatform();
+    const [olivia, other, game] = [prover(), prover(), await gameServer()];
+    await addServer(deps, { name: 'Old', address: '127.0.0.1', port: game.port }, 'test');
+    const draft = await draftOf(deps, olivia, { port: game.port });
+    const servers: typeof deps.servers = Object.create(deps.servers, {
+      findOneAndUpdate: {
+        value: async (...asked: [never, never, never]) => {
+          await deps.servers.updateOne({}, { $set: { ownerId: other._id } });
+          return deps.servers.findOneAndUpdate(...asked);
+        },
+      },
+    });
+    expect(await shownBy({ ...deps, servers }, olivia, draft, game)).toEqual({ kind: 'taken' });
+    expect(await deps.servers.findOne({})).toMatchObject({ ownerId: other._id });
+  });
+
   it('goes to one of two who prove it at the same moment', async () => {
     const deps = await provingPlatform();
     const game: JavaServer = await gameServer();
