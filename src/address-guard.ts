@@ -34,6 +34,12 @@ export class HostError extends Error {
   }
 }
 
+/**
+ * Ports of remote shells and mail: never a game server or a vote listener, and a favourite of those who probe
+ * through others.
+ */
+export const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
+
 export type ResolveOptions = {
   allowedPrivateRanges: Config['ALLOWED_PRIVATE_RANGES'];
   timeoutMs: number;

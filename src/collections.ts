@@ -19,6 +19,7 @@ import { type RankSnapshot, rankSnapshotSchema } from './ranking/rank-snapshot.t
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from './reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from './servers/api-token.ts';
 import { type Server, serverSchema } from './servers/server.ts';
+import { type ServerDraft, serverDraftSchema } from './servers/server-draft.ts';
 import { type DailyStats, dailyStatsSchema } from './status/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from './status/status-sample.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from './votes/idempotency-key.ts';
@@ -29,6 +30,7 @@ import { type VoteExclusion, voteExclusionSchema } from './votes/vote-exclusion.
 /** Every collection's schema, as `migrate` makes them and readiness checks them. */
 export const SCHEMAS: Schema[] = [
   serverSchema,
+  serverDraftSchema,
   apiTokenSchema,
   voteSchema,
   voteCounterSchema,
@@ -55,6 +57,7 @@ export const SCHEMAS: Schema[] = [
 /** The collections that features work on, each under the name by which features ask for it. */
 export type Collections = {
   servers: Collection<Server>;
+  serverDrafts: Collection<ServerDraft>;
   apiTokens: Collection<ApiToken>;
   votes: Collection<Vote>;
   voteCounters: Collection<VoteCounter>;
@@ -78,6 +81,7 @@ export type Collections = {
 export function bindCollections(db: Db): Collections {
   return {
     servers: db.collection('servers'),
+    serverDrafts: db.collection('server_drafts'),
     apiTokens: db.collection('api_tokens'),
     votes: db.collection('votes'),
     voteCounters: db.collection('vote_counters'),

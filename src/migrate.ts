@@ -1,4 +1,4 @@
-import type { Db, IndexDescriptionInfo } from 'mongodb';
+import type { Db, IndexDescriptionInfo, ObjectId } from 'mongodb';
 import type { Schema } from 'mongoose';
 import { SCHEMAS } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
@@ -49,6 +49,7 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
     }
   }
   await completeServers(db);
+  await completeReviewLists(db);
   return { made };
 }
 
@@ -63,6 +64,22 @@ async function completeServers(db: Db): Promise<void> {
     { 'lastReport.at': { $exists: true }, firstReportAt: { $exists: false } },
     { $set: { firstReportAt: new Date(0) } },
   );
+}
+
+/**
+ * Lists of reviews that an older version made get the spread of their ratings. A review that is moderated in this
+ * very moment makes its list another one, which is then left for the next run.
+ */
+async function completeReviewLists(db: Db): Promise<void> {
+  const lists = db.collection('review_lists');
+  for await (const { _id, entries } of lists.find({ spread: { $exists: false } })) {
+    const ids = (entries as { id: ObjectId }[]).map(({ id }) => id);
+    const spread: Record<string, number> = {};
+    for await (const { rating } of db.collection('reviews').find({ _id: { $in: ids } })) {
+      spread[rating] = (spread[rating] ?? 0) + 1;
+    }
+    await lists.updateOne({ _id, entries, spread: { $exists: false } }, { $set: { spread } });
+  }
 }
 
 async function createCollection(db: Db, schema: Schema, name: string): Promise<void> {

@@ -36,3 +36,14 @@ export function shownText(maximum: number) {
     })
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
+
+/** A text of several lines that people write, trimmed, its line ends made one kind; it may be empty. */
+export function longText(maximum: number) {
+  return z
+    .string({ error: 'must be text' })
+    .transform((value) => value.replace(/\r\n?/g, '\n').trim())
+    .pipe(text({ max: maximum }))
+    .refine((value) => !/[^\P{Cc}\t\n]/u.test(value), {
+      error: 'must have no control characters but line breaks',
+    });
+}

@@ -11,10 +11,15 @@ import { listenerOverview } from '../src/delivery/listener-overview.ts';
 import { setListener } from '../src/delivery/listeners.ts';
 import { outcome } from '../src/delivery/outcomes.ts';
 import { dayOf } from '../src/periods/period-marks.ts';
+import { readAnswered } from '../src/reviews/read-reviews.ts';
 import { VotifierListener } from '../src/sample/votifier-listener.ts';
-import { issueToken } from '../src/servers/api-tokens.ts';
+import { issueToken, listTokens } from '../src/servers/api-tokens.ts';
+import { findDraft, findMove, listDrafts } from '../src/servers/drafts.ts';
+import { holderOf } from '../src/servers/listed-places.ts';
 import { makeToken } from '../src/servers/token-text.ts';
 import { historyOf, uptimeDays } from '../src/status/history.ts';
+import { topVoters } from '../src/votes/top-voters.ts';
+import { votesByDay } from '../src/votes/vote-figures.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { addPast } from './support/crowd.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
@@ -232,6 +237,40 @@ test('a diagnosis for an owner', async () => {
   const refused = await profiled(ask);
   expect(refused.map(put)).toContain('query diagnosis_allowances');
   for (const operation of [...taken, ...refused]) expectIndexed(operation);
+});
+
+const nobody = () => other.serverId;
+const PAGES: [name: string, queries: () => Promise<unknown>][] = [
+  ['the drafts of a person', () => listDrafts(tallyport.platform, nobody())],
+  ['one draft', () => findDraft(tallyport.platform, nobody(), nobody())],
+  ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
+  [
+    'who has a place',
+    () => holderOf(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
+  ],
+  ['the tokens of a server', () => listTokens(tallyport.platform, busy.serverId)],
+  [
+    'a page of reviews with answers',
+    () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
+  ],
+  ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
+];
+
+test.each(PAGES)('%s', async (_, queries) => {
+  const operations = await profiled(queries);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('the top voters of a month read its votes once each, by their index, and no other', async () => {
+  const month = new Date(
+    Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
+  );
+  const votes = { serverId: busy.serverId, votedAt: { $gte: month } };
+  const cast = await tallyport.platform.votes.countDocuments(votes);
+  const [operation = {}] = await profiled(() => topVoters(tallyport.platform, busy.serverId, 25));
+  expect(operation.planSummary).toContain('IXSCAN { serverId: 1, votedAt: 1 }');
+  expect(operation.docsExamined).toBeLessThanOrEqual(cast);
 });
 
 function expectIndexed(operation: Document): void {

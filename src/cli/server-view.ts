@@ -12,6 +12,7 @@ export function serverText(
   now: Date,
   listener: string | null,
   tokens: number,
+  owner: string | null,
 ): string {
   const { current, daily } = server;
   return pairs([
@@ -23,6 +24,7 @@ export function serverText(
     ['Game', server.game ?? '-'],
     ['Country', server.countryCode ?? '-'],
     ['Premium', server.isPremium ? 'yes' : 'no'],
+    ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
     ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
     ['Rank', server.rankPosition],
@@ -42,6 +44,15 @@ export function serverText(
     ['Tokens', counted(tokens, 'token')],
   ]);
 }
+
+/** Whose server it is, and how that was proved. */
+function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
+  if (!ownerId) return ownerEmail ? `nobody yet; imported for ${ownerEmail}` : '-';
+  const who = owner ?? `${ownerId.toHexString()} (no such person)`;
+  return proof ? `${who}, proved by ${PROOFS[proof.method]} ${when(proof.at, now)}` : who;
+}
+
+const PROOFS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
 
 /** The status with what is known of its reasons. */
 function statusText(server: WithId<Server>, now: Date): string {
@@ -71,7 +82,7 @@ export function addressOf({ address, port }: Server): string {
 }
 
 /** A server as plain values. */
-export function serverJson(server: WithId<Server>, now: Date): Record<string, unknown> {
+export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {
   const { current, daily } = server;
   return {
     server_id: server._id.toHexString(),
@@ -83,6 +94,8 @@ export function serverJson(server: WithId<Server>, now: Date): Record<string, un
     game: server.game ?? null,
     country_code: server.countryCode ?? null,
     is_premium: server.isPremium,
+    owner_email: owner,
+    proof: server.proof?.method ?? null,
     listed_at: iso(server.listedAt),
     removed_at: iso(server.removedAt),
     rank_position: server.rankPosition,

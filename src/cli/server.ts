@@ -15,6 +15,7 @@ import { hostWarning } from './listener-options.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';
+import { addServerTransferCommand, ownerEmail, ownersOf } from './server-owner.ts';
 import { addressOf, serverJson, serverText } from './server-view.ts';
 import { table } from './table.ts';
 import { counted, iso, when } from './words.ts';
@@ -71,6 +72,7 @@ export function addServerCommands(program: Command): void {
     .action(onPlatform(edit, { check: requireChanges }));
 
   addServerCheckCommand(server);
+  addServerTransferCommand(server);
 
   server
     .command('remove')
@@ -115,41 +117,49 @@ async function add(platform: Platform, { country, premium, ...rest }: AddOptions
 async function list(platform: Platform, options: { removed?: boolean }): Promise<Answer> {
   const servers = await listServers(platform, { removed: options.removed === true });
   const now = platform.clock.now();
+  const owners = await ownersOf(platform, servers);
+  const ownerOf = ({ ownerId }: Server) => (ownerId && owners.get(ownerId.toHexString())) || null;
   const rows = servers.map((server) => [
     server.removedAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
     addressOf(server),
     server.removedAt ? 'removed' : statusAt(server, now),
+    ownerOf(server) ?? '-',
     server._id.toHexString(),
   ]);
   return {
-    json: { servers: servers.map((server) => serverJson(server, now)) },
-    text: table(['RANK', 'SLUG', 'NAME', 'ADDRESS', 'STATUS', 'ID'], rows, 'No server is listed yet.'),
+    json: { servers: servers.map((server) => serverJson(server, now, ownerOf(server))) },
+    text: table(
+      ['RANK', 'SLUG', 'NAME', 'ADDRESS', 'STATUS', 'OWNER', 'ID'],
+      rows,
+      'No server is listed yet.',
+    ),
   };
 }
 
 async function show(platform: Platform, text: string): Promise<Answer> {
   const server = await serverOf(platform, text, { removed: true });
   const { _id: serverId } = server;
-  const [figures, listener, tokens] = await Promise.all([
+  const [figures, listener, tokens, owner] = await Promise.all([
     voteFigures(platform, serverId),
     platform.listeners.findOne({ serverId }),
     platform.apiTokens.countDocuments({ serverId, revokedAt: null }),
+    ownerEmail(platform, server),
   ]);
   const state = listener ? listenerState(listener) : null;
   const now = platform.clock.now();
   const { votesCount, monthlyVotes, allTimeVotes } = figures;
   return {
     json: {
-      ...serverJson(server, now),
+      ...serverJson(server, now, owner),
       votes_count: votesCount,
       monthly_votes: monthlyVotes,
       all_time_votes: allTimeVotes,
       listener_state: state,
       tokens,
     },
-    text: serverText(server, figures, now, state, tokens),
+    text: serverText(server, figures, now, state, tokens, owner),
   };
 }
 
@@ -182,7 +192,8 @@ async function edit(
   const edited = await editServer(platform, _id, changes, BY);
   // It was removed in this very moment.
   if (!edited) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
-  return { json: serverJson(edited, platform.clock.now()), text: `Changed ${edited.slug}.` };
+  const json = serverJson(edited, platform.clock.now(), await ownerEmail(platform, edited));
+  return { json, text: `Changed ${edited.slug}.` };
 }
 
 async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {

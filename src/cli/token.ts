@@ -3,10 +3,11 @@ import type { ObjectId, WithId } from 'mongodb';
 import { after, HOUR } from '../clock.ts';
 import type { Platform } from '../platform.ts';
 import type { ApiToken } from '../servers/api-token.ts';
-import { issueToken, listTokens, revokeToken, rotateToken } from '../servers/api-tokens.ts';
+import { listTokens } from '../servers/api-tokens.ts';
+import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { objectIdOf, serverOf } from './find.ts';
+import { BY, objectIdOf, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
 import { duration } from './option-values.ts';
 import { oneLine, table } from './table.ts';
@@ -58,11 +59,11 @@ async function issue(
   { name, expiresIn }: { name: string; expiresIn?: number },
 ): Promise<Answer> {
   const server = await serverOf(platform, text);
-  const { tokenId, token } = await issueToken(platform, {
-    serverId: server._id,
-    name,
-    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
-  });
+  const { tokenId, token } = await issueTokenBy(
+    platform,
+    { serverId: server._id, name, ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }) },
+    BY,
+  );
   const now = platform.clock.now();
   const until = expiresIn === undefined ? 'for ever' : `until ${when(after(now, expiresIn), now)}`;
   return {
@@ -130,7 +131,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
 async function revoke(platform: Platform, text: string, tokenText: string | undefined): Promise<Answer> {
   const server = await serverOf(platform, text, { removed: true });
   const tokenId = tokenText === undefined ? await onlyToken(platform, server._id) : objectIdOf(tokenText);
-  if (!tokenId || !(await revokeToken(platform, server._id, tokenId)))
+  if (!tokenId || !(await revokeTokenBy(platform, server._id, tokenId, BY)))
     throw noSuchToken(server.slug, tokenText);
   return {
     json: { token_id: tokenId.toHexString(), revoked: true },
@@ -162,7 +163,7 @@ async function rotate(
 ): Promise<Answer> {
   const server = await serverOf(platform, text);
   const oldId = objectIdOf(tokenText);
-  const issued = oldId && (await rotateToken(platform, server._id, oldId, { overlapMs: overlap }));
+  const issued = oldId && (await rotateTokenBy(platform, server._id, oldId, { overlapMs: overlap }, BY));
   if (!issued) {
     throw new CommandError(
       'token-not-found',

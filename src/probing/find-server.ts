@@ -1,5 +1,11 @@
 import { isIP, isIPv4 } from 'node:net';
-import { type ResolveOptions, resolveAddress, resolverFor } from '../address-guard.ts';
+import {
+  AddressError,
+  REFUSED_PORTS,
+  type ResolveOptions,
+  resolveAddress,
+  resolverFor,
+} from '../address-guard.ts';
 import { within } from '../deadline.ts';
 import type { Target } from './ask.ts';
 import type { Game } from './games.ts';
@@ -41,6 +47,13 @@ export async function findServer(
 ): Promise<Found> {
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
+  // Whoever holds a name writes its records: they must not make us knock at a mail server's door.
+  if (record && REFUSED_PORTS.has(record.port)) {
+    throw new AddressError(
+      'address-refused',
+      `The SRV record of ${target.host} names the port ${record.port}`,
+    );
+  }
   const host = record?.name ?? target.host;
   const timeoutMs = Math.ceil(options.timeoutMs - (performance.now() - began));
   const answers = await resolveAddress(host, { ...options, timeoutMs });

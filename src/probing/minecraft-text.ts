@@ -98,3 +98,13 @@ function change(from: Style, to: Style): string {
     : [to.colour === '' ? 'r' : to.colour, ...to.formats];
   return codes.map((code) => `§${code}`).join('');
 }
+
+/** A server's greeting without its § codes, as plain text of one line or several. */
+export function plainText(motd: string): string {
+  return motd
+    .replace(/§[0-9a-fk-orx]/gi, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
+}

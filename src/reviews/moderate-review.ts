@@ -79,6 +79,9 @@ async function setListed(
 
 const isListed = (review: Review): Document => ({ $in: [review._id, '$entries.id'] });
 
+const stars = ({ rating }: Review): string => `spread.${rating}`;
+const starsOf = (review: Review): Document => ({ $ifNull: [`$${stars(review)}`, 0] });
+
 function entering(review: Review): Document[] {
   const entry = { id: review._id, at: review.createdAt };
   const isNewer = {
@@ -101,6 +104,9 @@ function entering(review: Review): Document[] {
       $set: {
         count: { $cond: [isListed(review), '$count', { $add: ['$count', 1] }] },
         ratingSum: { $cond: [isListed(review), '$ratingSum', { $add: ['$ratingSum', review.rating] }] },
+        [stars(review)]: {
+          $cond: [isListed(review), starsOf(review), { $add: [starsOf(review), 1] }],
+        },
         entries: {
           $cond: [
             isListed(review),
@@ -119,6 +125,9 @@ function leaving(review: Review): Document[] {
       $set: {
         count: { $cond: [isListed(review), { $subtract: ['$count', 1] }, '$count'] },
         ratingSum: { $cond: [isListed(review), { $subtract: ['$ratingSum', review.rating] }, '$ratingSum'] },
+        [stars(review)]: {
+          $cond: [isListed(review), { $subtract: [starsOf(review), 1] }, starsOf(review)],
+        },
         entries: { $filter: { input: '$entries', as: 'entry', cond: { $ne: ['$$entry.id', review._id] } } },
       },
     },

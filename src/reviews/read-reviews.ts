@@ -2,17 +2,22 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures over all of them. */
-export type ReviewPage = {
+export type ReviewPage<R> = {
   reviewCount: number;
   /** At most two decimals; 0 when there is no review. */
   averageRating: number;
-  reviews: { username: string; rating: number; content?: string; createdAt: Date }[];
+  reviews: R[];
   total: number;
   totalPages: number;
 };
 
+/** What the API shows of a review. */
+export type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
+
 /** The furthest entry that a slice may begin at: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
+
+type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
  * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids, so that a
@@ -22,14 +27,32 @@ const FURTHEST = 2 ** 31 - 1;
  * @param limit - reviews a page
  */
 export async function readReviews(
-  { reviews, reviewLists }: { reviews: Collection<Review>; reviewLists: Collection<ReviewList> },
+  deps: Reading,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
-): Promise<ReviewPage> {
+): Promise<ReviewPage<PublicReview>> {
+  const { spread: _, reviews, ...figures } = await readAnswered(deps, serverId, { page, limit });
+  return {
+    ...figures,
+    reviews: reviews.map(({ username, rating, content, createdAt }) => ({
+      username,
+      rating,
+      ...(content ? { content } : {}),
+      createdAt,
+    })),
+  };
+}
+
+/** The same with the owner's answers, and with how many gave each number of stars, from 1 to 5. */
+export async function readAnswered(
+  { reviews, reviewLists }: Reading,
+  serverId: ObjectId,
+  { page, limit }: { page: number; limit: number },
+): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
   const begin = Math.min((page - 1) * limit, FURTHEST);
   const list = await reviewLists.findOne(
     { _id: serverId },
-    { projection: { count: 1, ratingSum: 1, entries: { $slice: [begin, limit] } } },
+    { projection: { count: 1, ratingSum: 1, spread: 1, entries: { $slice: [begin, limit] } } },
   );
   const total = list?.count ?? 0;
   return {
@@ -38,20 +61,16 @@ export async function readReviews(
     reviews: await approvedReviews(reviews, list?.entries.map(({ id }) => id) ?? []),
     total,
     totalPages: Math.ceil(total / limit),
+    spread: [1, 2, 3, 4, 5].map((stars) => list?.spread?.[stars] ?? 0),
   };
 }
 
 /** In the order of `ids`. One rejected a moment ago, and still in its list, is left out. */
-async function approvedReviews(reviews: Collection<Review>, ids: ObjectId[]): Promise<ReviewPage['reviews']> {
+async function approvedReviews(reviews: Collection<Review>, ids: ObjectId[]): Promise<WithId<Review>[]> {
   if (ids.length === 0) return [];
-  const found = await reviews.find({ _id: { $in: ids } }).toArray();
+  const found = await reviews.find({ _id: { $in: ids }, state: 'approved' }).toArray();
   const byId = new Map(found.map((review) => [review._id.toHexString(), review]));
-  return ids.flatMap((id) => {
-    const review = byId.get(id.toHexString());
-    if (review?.state !== 'approved') return [];
-    const { username, rating, content, createdAt } = review;
-    return { username, rating, ...(content ? { content } : {}), createdAt };
-  });
+  return ids.flatMap((id) => byId.get(id.toHexString()) ?? []);
 }
 
 /** A server's reviews in any state or in one, newest first, for those who moderate them. */

@@ -3,6 +3,14 @@ import { type InferRawDocType, Schema } from 'mongoose';
 export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
+/** What the server's owner says to a review. */
+const answerDefinition = {
+  text: { type: String, required: true },
+  at: { type: Date, required: true },
+  /** The e-mail address of whoever wrote it; not public. */
+  by: { type: String, required: true },
+} as const;
+
 const reviewDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
@@ -12,6 +20,8 @@ const reviewDefinition = {
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
   moderatedAt: { type: Date, default: null },
+  /** Shown with the review, so only while that is approved; absent without one. */
+  answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;
 
 /** A player's review of a server. Only approved ones are public. */
@@ -23,6 +33,8 @@ const listingDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   count: { type: Number, required: true },
   ratingSum: { type: Number, required: true },
+  /** How many gave each number of stars: `{'1': 0, '5': 12}`; one that nobody gave may be absent. */
+  spread: { type: Schema.Types.Mixed, default: {} },
   /** Newest first. */
   entries: {
     type: [
@@ -42,6 +54,7 @@ const listingDefinition = {
 export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
 
 export type Review = InferRawDocType<typeof reviewDefinition>;
-export type ReviewList = Omit<InferRawDocType<typeof listingDefinition>, 'entries'> & {
+export type ReviewList = Omit<InferRawDocType<typeof listingDefinition>, 'entries' | 'spread'> & {
+  spread?: Record<string, number>;
   entries: { id: Review['_id']; at: Date }[];
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { after, type Clock, MINUTE } from '../clock.ts';
 import { checked } from '../document.ts';
 import { parseInput } from '../input.ts';
+import { isDuplicateKey } from '../mongo.ts';
 import { text } from '../text.ts';
 import { type ApiToken, apiTokenSchema } from './api-token.ts';
 import type { Server } from './server.ts';
@@ -12,6 +13,16 @@ type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** A token just made. `token` is shown this once and kept nowhere. */
 export type IssuedToken = { tokenId: string; token: string };
+
+/** The form that makes a token was sent twice: the token was shown then, and nobody knows it any more. */
+export class TokenMadeError extends Error {
+  readonly code = 'token-made';
+
+  constructor() {
+    super('This token was made already.');
+    this.name = 'TokenMadeError';
+  }
+}
 
 /** `lastUsedAt` is kept to the minute: a busy token costs one write a minute, not one a request. */
 const LAST_USED_STEP_MS = MINUTE;
@@ -26,14 +37,18 @@ const naming = z.object({
     }),
 });
 
-/** Whom a token is made for; without `expiresInMs` it never expires. */
-type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number };
+/**
+ * Whom a token is made for; without `expiresInMs` it never expires. `tokenId` is the id it is to have: asked for
+ * again, no second one is made.
+ */
+type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number; tokenId?: ObjectId };
 
 /**
  * Makes a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line
+ * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
+ *   {TokenMadeError} when there is one with the wanted id
  */
 export async function issueToken(tokens: Tokens, request: TokenRequest): Promise<IssuedToken> {
   return await insertToken(tokens, { ...request, ...parseInput(naming, { name: request.name }) });
@@ -43,7 +58,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
   const token = makeToken();
   const now = clock.now();
   const document = await checked<ApiToken>(apiTokenSchema, {
-    _id: new ObjectId(),
+    _id: request.tokenId ?? new ObjectId(),
     serverId: request.serverId,
     name: request.name,
     hash: hashToken(token),
@@ -54,7 +69,12 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
     revokedAt: null,
     lastUsedAt: null,
   });
-  await apiTokens.insertOne(document);
+  try {
+    await apiTokens.insertOne(document);
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new TokenMadeError();
+    throw error;
+  }
   return { tokenId: document._id.toHexString(), token };
 }
 
@@ -86,26 +106,44 @@ export async function revokeToken(
  * Replaces a token: a new one of the same name, while the old one goes on for `overlapMs`, so that a plugin
  * can be given the new one without losing a vote. An earlier expiry of the old one stays.
  *
+ * @param newId - the id that the new one is to have: asked for again, no second one is made
  * @returns the new token, or null when the server has no such valid token
+ * @throws {TokenMadeError} when there is one with the wanted id; what was left undone then is done
  */
 export async function rotateToken(
   { apiTokens, clock }: Tokens,
   serverId: ObjectId,
   tokenId: ObjectId,
-  { overlapMs }: { overlapMs: number },
+  { overlapMs, newId }: { overlapMs: number; newId?: ObjectId },
 ): Promise<IssuedToken | null> {
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
-  if (!old || !isValid(old, clock.now())) return null;
+  if (!old) return null;
+  const end = () => endAt(apiTokens, old, after(clock.now(), overlapMs));
+  if (!isValid(old, clock.now())) {
+    if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
+    return null;
+  }
+  const request = { serverId, name: old.name, ...(newId ? { tokenId: newId } : {}) };
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
-  const issued = await insertToken({ apiTokens, clock }, { serverId, name: old.name, ...lifetime });
-  const ends = after(clock.now(), overlapMs);
-  await apiTokens.updateOne({ _id: tokenId, serverId }, [
-    { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', ends] }, ends] } } },
-  ]);
-  return issued;
+  try {
+    const issued = await insertToken({ apiTokens, clock }, { ...request, ...lifetime });
+    await end();
+    return issued;
+  } catch (error) {
+    // The first time may have been cut short between the two.
+    if (error instanceof TokenMadeError) await end();
+    throw error;
+  }
 }
 
-function isValid(token: ApiToken, now: Date): boolean {
+async function endAt(apiTokens: Collection<ApiToken>, { _id, serverId }: ApiToken, at: Date): Promise<void> {
+  await apiTokens.updateOne({ _id, serverId }, [
+    { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', at] }, at] } } },
+  ]);
+}
+
+/** Whether a token lets its bearer in: neither revoked nor expired. */
+export function isValid(token: ApiToken, now: Date): boolean {
   return !token.revokedAt && (!token.expiresAt || now < token.expiresAt);
 }
 

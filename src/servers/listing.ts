@@ -8,6 +8,7 @@ import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { ProbeState, Server } from './server.ts';
+import type { ServerDraft } from './server-draft.ts';
 import {
   type NewServer,
   newServer,
@@ -178,10 +179,11 @@ export async function editServer(
   changes: ServerChanges,
   by: string,
 ): Promise<WithId<Server> | null> {
-  const settings = parseInput(serverChanges, changes);
+  const standing = await servers.findOne({ _id: serverId, removedAt: null });
+  const settings = changed(standing, parseInput(serverChanges, changes));
   const edited =
     Object.keys(settings).length === 0
-      ? await servers.findOne({ _id: serverId, removedAt: null })
+      ? standing
       : await servers.findOneAndUpdate(
           { _id: serverId, removedAt: null },
           ASKED_AT.some((key) => key in settings) ? askedAnew(settings, clock.now()) : { $set: settings },
@@ -190,6 +192,15 @@ export async function editServer(
   if (edited)
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
   return edited;
+}
+
+/** Those settings that are others than before: what stays must not have the server asked anew. */
+function changed(
+  standing: WithId<Server> | null,
+  settings: Partial<ServerSettings>,
+): Partial<ServerSettings> {
+  const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
+  return Object.fromEntries(entries.filter(([key, value]) => (standing?.[key] ?? null) !== value));
 }
 
 function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
@@ -218,7 +229,7 @@ function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<S
  * @returns the server and how many waiting votes were failed; null when there never was such a server
  */
 export async function removeServer(
-  deps: ListChange & { votes: Collection<Vote> },
+  deps: ListChange & { votes: Collection<Vote>; serverDrafts: Collection<ServerDraft> },
   serverId: ObjectId,
   by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
@@ -228,6 +239,7 @@ export async function removeServer(
     { returnDocument: 'after' },
   );
   if (!server) return null;
+  await deps.serverDrafts.deleteOne({ serverId });
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {
     by,

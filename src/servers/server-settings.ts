@@ -1,10 +1,17 @@
 import { z } from 'zod';
+import { REFUSED_PORTS } from '../address-guard.ts';
 import { hostSchema } from '../input.ts';
 import { GameError, gameOf } from '../probing/games.ts';
 import { shownText } from '../text.ts';
 
 const portRule = 'must be a whole number, 1 to 65535';
-const port = z.int({ error: portRule }).min(1, { error: portRule }).max(65_535, { error: portRule });
+const port = z
+  .int({ error: portRule })
+  .min(1, { error: portRule })
+  .max(65_535, { error: portRule })
+  .refine((value) => !REFUSED_PORTS.has(value), {
+    error: 'must not be 22, 25, 465 or 587: these are for mail and remote shells',
+  });
 
 /** A game whose servers can be asked, in whatever spelling: kept as gamedig's id of it (see `gameOf`). */
 const game = shownText(50).transform((value, context) => {

@@ -73,6 +73,19 @@ const rankFigures = {
   probedUptime: { type: Number, default: null },
 } as const;
 
+/**
+ * - `message`: the server showed the code that its owner was given, in its message or name.
+ * - `dns`: a TXT record of its host held the code.
+ * - `operator`: an operator gave it to its owner.
+ */
+export const PROOF_METHODS = ['message', 'dns', 'operator'] as const;
+export type ProofMethod = (typeof PROOF_METHODS)[number];
+
+const proofDefinition = {
+  method: { type: String, enum: PROOF_METHODS, required: true },
+  at: { type: Date, required: true },
+} as const;
+
 const nested = { _id: false } as const;
 
 const serverDefinition = {
@@ -87,6 +100,10 @@ const serverDefinition = {
   isPremium: { type: Boolean, required: true, default: false },
   /** The person it belongs to; absent for one that an operator listed for nobody. */
   ownerId: { type: Schema.Types.ObjectId },
+  /** How its owner proved that it is theirs; absent for one that was never proved. */
+  proof: { type: new Schema(proofDefinition, nested) },
+  /** What the owner tells players about voting: plain text with line breaks. Absent until written. */
+  howToVote: { type: String, maxlength: 8_000 },
   /** Whom an imported server belongs to, until somebody signs in with this address. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
@@ -106,6 +123,7 @@ const serverDefinition = {
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
 serverSchema.index({ rankPosition: 1 });
+serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // Of the servers that can be probed only: the others would be due for ever, and read in every round.

@@ -24,6 +24,7 @@ const TITLES: Record<number, string> = {
   403: 'Not allowed',
   404: 'There is nothing here',
   405: 'That cannot be done here',
+  409: 'That is taken already',
   413: 'That is too much',
   415: 'That is of a kind we cannot read',
   429: 'Too often',

@@ -45,6 +45,8 @@ export type Field = {
   hint?: Content;
   fault?: string | undefined;
   required?: boolean;
+  /** Where a page has several fields of one name. */
+  id?: string;
 };
 
 type InputAttributes = Partial<{
@@ -65,19 +67,19 @@ type InputAttributes = Partial<{
 
 /** An input with its label, hint and fault, tied together for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
-  const { name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
+  const { name, id = name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
   return labelled(
     rest,
-    html`<input id="${name}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
-      ${Object.entries(attributes).map(([key, value]) => attribute(key, value))} />`,
+    html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
+      ${Object.entries(attributes).map(([key, value]) => html` ${attribute(key, value)}`)} />`,
   );
 }
 
 export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
-  const { name, value = '', rows = 4, maxlength, required } = field;
+  const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
     field,
-    html`<textarea id="${name}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
+    html`<textarea id="${id}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
       ${required ? 'required' : ''}>${value}</textarea>`,
   );
 }
@@ -85,10 +87,10 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
 export function select(
   field: Field & { value?: string | undefined; options: [value: string, text: string][] },
 ): Html {
-  const { name, value, options, required } = field;
+  const { name, id = name, value, options, required } = field;
   return labelled(
     field,
-    html`<select id="${name}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
       ${options.map(
         ([option, text]) =>
           html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
@@ -107,17 +109,17 @@ export function checkbox(field: Field & { checked?: boolean }): Html {
 }
 
 function labelled(field: Field, control: Html): Html {
-  const { name, label, hint, fault } = field;
+  const { name, id = name, label, hint, fault } = field;
   return html`<div class="field">
-    <label for="${name}">${label}</label>
-    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
-    ${fault ? html`<p class="fault" id="${name}-fault">${fault}</p>` : ''}
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${fault ? html`<p class="fault" id="${id}-fault">${fault}</p>` : ''}
     ${control}
   </div>`;
 }
 
-function shared({ name, hint, fault }: Field): Html {
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+function shared({ name, id = name, hint, fault }: Field): Html {
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return html`${fault ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
 }
 

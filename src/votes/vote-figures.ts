@@ -110,3 +110,24 @@ export async function voteFigures(
   }
   return figures;
 }
+
+/**
+ * A server's votes of each of the last `days` UTC days, today included, oldest first, from its counters; days
+ * before the listing have none.
+ */
+export async function votesByDay(
+  { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
+  serverId: ObjectId,
+  days: number,
+): Promise<{ day: string; votes: number }[]> {
+  const now = clock.now();
+  const wanted = Array.from({ length: days }, (_, i) =>
+    after(now, -(days - 1 - i) * DAY)
+      .toISOString()
+      .slice(0, 10),
+  );
+  const months = voteCounters.find({ serverId, month: { $gte: wanted[0]?.slice(0, 7) ?? monthOf(now) } });
+  const counts = new Map<string, Record<string, number>>();
+  for await (const { month, days } of months) counts.set(month, days);
+  return wanted.map((day) => ({ day, votes: counts.get(day.slice(0, 7))?.[day.slice(8)] ?? 0 }));
+}

@@ -245,3 +245,47 @@ describe('server remove', () => {
     expect((await terminal.run(`token issue ${slug} --json`)).json.code).toBe('server-not-found');
   });
 });
+
+describe('server transfer', () => {
+  it('gives a server to whoever signs in with an address, and show and list say so', async () => {
+    const { slug, server_id } = await terminal.addServer('Handed over');
+    expect((await terminal.run(`server show ${slug} --json`)).json).toMatchObject({
+      owner_email: null,
+      proof: null,
+    });
+    const now = new Date();
+    const email = 'olivia@example.org';
+    await terminal.platform.people.insertOne({
+      _id: new ObjectId(),
+      name: 'Olivia',
+      email,
+      emailVerified: true,
+      image: null,
+      createdAt: now,
+      updatedAt: now,
+      role: 'owner',
+      suspendedAt: null,
+      twoFactorEnabled: false,
+      wantsMail: true,
+    });
+    const given = await terminal.run(`server transfer ${slug} --email Olivia@example.org --json`);
+    expect(given).toMatchObject({ code: 0, json: { server_id, slug, owner_email: email } });
+    expect((await terminal.run(`server show ${slug}`)).stdout).toMatch(
+      /Owner: +olivia@example\.org, proved by an operator’s word /,
+    );
+    const lines = (await terminal.run('server list')).stdout.split('\n');
+    expect(lines[0]).toMatch(/STATUS +OWNER +ID/);
+    expect(lines.find((line) => line.includes(slug))).toContain(email);
+    const entry = { action: 'server.transfer', serverId: new ObjectId(server_id) };
+    expect(await terminal.platform.auditLog.findOne(entry)).toMatchObject({
+      by: 'cli',
+      details: { to: email },
+    });
+  });
+
+  it('ends with 1 where nobody signs in with the address', async () => {
+    const { slug } = await terminal.addServer('Kept');
+    const ended = await terminal.run(`server transfer ${slug} --email nobody@example.org --json`);
+    expect(ended).toMatchObject({ code: 1, json: { code: 'person-not-found' } });
+  });
+});

@@ -25,6 +25,13 @@ const KINDS = [
   ['mbe', BedrockServer],
 ] as const;
 
+it('A name whose SRV record leads to a mail server is not asked', async () => {
+  const { lookup, asked } = names(['127.0.0.1']);
+  const ask = askHere({ lookup, srv: srvOf({ name: 'mail.example.org', port: 25 }) });
+  expect(faultOf(await ask(at(25_565, 'minecraft', 'play.example.org')))).toBe('address-refused');
+  expect(asked).toEqual([]);
+});
+
 describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
   it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not asked', async (host) => {
     const server = await started(new Kind());

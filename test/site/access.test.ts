@@ -18,6 +18,28 @@ const TABLE: Record<string, Access> = {
   'POST /sign-up': 'anyone',
   'POST /sign-out': 'anyone',
   'GET /dashboard': 'person',
+  'GET /dashboard/servers/new': 'person',
+  'POST /dashboard/servers/new': 'person',
+  'GET /dashboard/drafts/:draftId': 'person',
+  'POST /dashboard/drafts/:draftId/check': 'person',
+  'POST /dashboard/drafts/:draftId/discard': 'person',
+  'GET /dashboard/servers/:serverId': 'owner',
+  'GET /dashboard/servers/:serverId/tokens': 'owner',
+  'POST /dashboard/servers/:serverId/tokens': 'owner',
+  'POST /dashboard/servers/:serverId/tokens/:tokenId/rotate': 'owner',
+  'POST /dashboard/servers/:serverId/tokens/:tokenId/revoke': 'owner',
+  'GET /dashboard/servers/:serverId/settings': 'owner',
+  'POST /dashboard/servers/:serverId/settings': 'owner',
+  'POST /dashboard/servers/:serverId/settings/how-to-vote': 'owner',
+  'POST /dashboard/servers/:serverId/settings/place': 'owner',
+  'POST /dashboard/servers/:serverId/settings/place/check': 'owner',
+  'POST /dashboard/servers/:serverId/settings/place/discard': 'owner',
+  'POST /dashboard/servers/:serverId/settings/remove': 'owner',
+  'GET /dashboard/servers/:serverId/statistics': 'owner',
+  'GET /dashboard/servers/:serverId/statistics/:table': 'owner',
+  'GET /dashboard/servers/:serverId/reviews': 'owner',
+  'POST /dashboard/servers/:serverId/reviews/:reviewId/answer': 'owner',
+  'POST /dashboard/servers/:serverId/reviews/:reviewId/remove-answer': 'owner',
   'GET /operator': 'operator',
   'GET /operator/listeners/:listenerId': 'operator',
 };
@@ -62,6 +84,8 @@ async function isLet(
   who: SignedInPerson | null,
   id = serverId,
 ): Promise<boolean> {
+  // One of the routes removes it.
+  await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null } });
   const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
   const answer = await web.app.inject({
     method: method as 'GET',

@@ -3,10 +3,18 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { onTestFinished, vi } from 'vitest';
 
-const TYPES = { A: 1, AAAA: 28, SRV: 33 } as const;
+const TYPES = { A: 1, TXT: 16, AAAA: 28, SRV: 33 } as const;
 
 /** The data of the one record of each type that a name server knows of every name; `silent`: it does not answer. */
-export type Zone = Partial<Record<keyof typeof TYPES, Buffer | 'silent'>>;
+type Records = Partial<Record<keyof typeof TYPES, Buffer | 'silent'>>;
+
+/** `names`: what it knows of these names instead. May be changed while it runs. */
+export type Zone = Records & { names?: Record<string, Records> };
+
+/** The data of a TXT record, in parts of at most 255 bytes. */
+export function txt(...parts: string[]): Buffer {
+  return Buffer.concat(parts.flatMap((part) => [Buffer.from([part.length]), Buffer.from(part)]));
+}
 
 /** The data of an A record. */
 export function ipv4(address: string): Buffer {
@@ -39,11 +47,16 @@ export const silentNameServer = () => nameServer({ A: 'silent', AAAA: 'silent', 
 
 function answerTo(query: Buffer, zone: Zone): Buffer | null {
   let end = 12;
-  while (query[end]) end += (query[end] ?? 0) + 1;
+  const labels: string[] = [];
+  while (query[end]) {
+    const next = end + (query[end] ?? 0) + 1;
+    labels.push(query.toString('latin1', end + 1, next));
+    end = next;
+  }
   end += 5;
   const type = query.readUInt16BE(end - 4);
-  const known = Object.entries(TYPES).find(([, number]) => number === type)?.[0] as keyof Zone;
-  const data = zone[known];
+  const known = Object.entries(TYPES).find(([, number]) => number === type)?.[0] as keyof Records;
+  const data = (zone.names?.[labels.join('.').toLowerCase()] ?? zone)[known];
   if (data === 'silent') return null;
   const header = Buffer.alloc(12);
   query.copy(header, 0, 0, 2);
@@ -59,7 +72,7 @@ function answerTo(query: Buffer, zone: Zone): Buffer | null {
 
 /** Makes these the name servers of this machine, in this order, for the length of a test. */
 export function useNameServers(addresses: string[]): void {
-  for (const method of ['resolve4', 'resolve6', 'resolveSrv'] as const) {
+  for (const method of ['resolve4', 'resolve6', 'resolveSrv', 'resolveTxt'] as const) {
     const resolve: (this: Resolver, name: string) => Promise<never> = Resolver.prototype[method] as never;
     const spy = vi.spyOn(Resolver.prototype, method);
     spy.mockImplementation(function (this: Resolver, name: string) {

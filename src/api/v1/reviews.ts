@@ -83,8 +83,10 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = as
       return {
         review_count: found.reviewCount,
         average_rating: found.averageRating,
-        reviews: found.reviews.map(({ createdAt, ...review }) => ({
-          ...review,
+        reviews: found.reviews.map(({ username, rating, content, createdAt }) => ({
+          username,
+          rating,
+          ...(content ? { content } : {}),
           created_at: createdAt.toISOString(),
         })),
         pagination: { page, limit, total: found.total, total_pages: found.totalPages },

@@ -1,11 +1,35 @@
 import type { FastifyInstance } from 'fastify';
 import type { Platform } from '../../platform.ts';
+import type { Ask } from '../../probing/ask.ts';
+import { createAsk } from '../../probing/ask-server.ts';
+import { addServerPages } from './add-server.ts';
+import { draftPages } from './drafts.ts';
+import { overviewPage } from './overview.ts';
+import { reviewPages } from './reviews.ts';
 import { serverList } from './server-list.ts';
+import { settingsPages } from './settings.ts';
+import { statisticsPages } from './statistics.ts';
+import { tokenPages } from './tokens.ts';
 
 /** What the pages of this folder work with. */
-export type DashboardSources = { platform: Platform };
+export type DashboardSources = {
+  platform: Platform;
+  /** Asks a game server once. */
+  ask: Ask;
+};
 
 /** The owner's pages, under their own prefix. */
-export async function dashboard(app: FastifyInstance, sources: DashboardSources): Promise<void> {
+export async function dashboard(
+  app: FastifyInstance,
+  { platform }: Pick<DashboardSources, 'platform'>,
+): Promise<void> {
+  const sources = { platform, ask: createAsk(platform.config) };
   serverList(app, sources);
+  addServerPages(app, sources);
+  draftPages(app, sources);
+  overviewPage(app, sources);
+  tokenPages(app, sources);
+  statisticsPages(app, sources);
+  reviewPages(app, sources);
+  settingsPages(app, sources);
 }

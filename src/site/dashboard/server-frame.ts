@@ -34,7 +34,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
   return html`<div class="page-head">
       <div>
         <p class="small"><a href="${base}/dashboard">Your servers</a></p>
-        <h1>${server.name}</h1>
+        <h1><bdi>${server.name}</bdi></h1>
       </div>
       ${statusBadge(server, now)}
     </div>
@@ -44,6 +44,11 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       serverPath(base, server, part),
     )}
     ${body}`;
+}
+
+/** Where players connect: `play.example.org:25565`; an IPv6 address in brackets. */
+export function placeOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;

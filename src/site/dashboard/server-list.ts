@@ -1,47 +1,92 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { listDrafts } from '../../servers/drafts.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
 import { personOf } from '../access.ts';
+import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { PAGE } from '../page-route.ts';
-import { dataTable } from '../parts.ts';
+import { badge, card, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
-import { statusBadge } from './server-frame.ts';
+import { placeOf, serverPath, statusBadge } from './server-frame.ts';
 
-/** `/dashboard`: the servers of whoever is signed in. */
+const SAYS = {
+  discarded: 'The draft is discarded.',
+  removed: 'The server is removed.',
+};
+
+/** `/dashboard`: the servers of whoever is signed in, and those that wait for a proof. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   app.get('/', { ...PAGE, config: { access: 'person' } }, async (request, reply) => {
     const ownerId = personOf(request)._id;
-    const servers = await platform.servers.find({ ownerId, removedAt: null }).sort({ name: 1 }).toArray();
+    const [servers, drafts] = await Promise.all([
+      platform.servers.find({ ownerId, removedAt: null }).sort({ name: 1 }).toArray(),
+      listDrafts(platform, ownerId),
+    ]);
     return sendPage(request, reply, {
       title: 'Your servers',
+      says: SAYS,
       body: html`<div class="page-head">
           <h1>Your servers</h1>
           <a class="button" href="${base}/dashboard/servers/new">Add a server</a>
         </div>
-        <section class="card">
-          ${dataTable({
-            caption: 'Your servers',
-            rows: servers,
-            columns: [
-              {
-                title: 'Server',
-                heads: true,
-                cell: (server) =>
-                  html`<a href="${base}/dashboard/servers/${server._id.toHexString()}">${server.name}</a>`,
-              },
-              { title: 'Status', cell: (server) => statusBadge(server, platform.clock.now()) },
-              { title: 'Rank', kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
-              {
-                title: 'Votes in 30 days',
-                kind: 'number',
-                cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
-              },
-            ],
-            empty: 'You have no server here yet. Add one: it takes two minutes.',
-          })}
-        </section>`,
+        <section class="card">${serverTable(base, servers, platform.clock.now())}</section>
+        ${draftCard(base, drafts)}`,
     });
+  });
+}
+
+function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
+  return dataTable({
+    caption: 'Your servers',
+    rows: servers,
+    columns: [
+      {
+        title: 'Server',
+        heads: true,
+        cell: (server) => html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+      },
+      { title: 'Address', cell: (server) => html`<span class="mono">${placeOf(server)}</span>` },
+      { title: 'Status', cell: (server) => statusBadge(server, now) },
+      { title: 'Rank', kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
+      {
+        title: 'Votes in 30 days',
+        kind: 'number',
+        cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
+      },
+    ],
+    empty: 'You have no server here yet. Add one: it takes two minutes.',
+  });
+}
+
+function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
+  if (drafts.length === 0) return '';
+  return card({
+    title: 'Not listed yet',
+    body: dataTable({
+      caption: 'Servers that wait for a proof',
+      rows: drafts,
+      columns: [
+        {
+          title: 'Server',
+          heads: true,
+          cell: ({ _id, name }) =>
+            html`<a href="${base}/dashboard/drafts/${_id.toHexString()}"><bdi>${name}</bdi></a>`,
+        },
+        { title: 'Address', cell: (draft) => html`<span class="mono">${placeOf(draft)}</span>` },
+        {
+          title: 'State',
+          cell: ({ check }) =>
+            check?.reached
+              ? badge('attention', 'reached, proof missing')
+              : badge('attention', 'proof missing'),
+        },
+      ],
+      empty: '',
+    }),
   });
 }

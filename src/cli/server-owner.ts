@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { Platform } from '../platform.ts';
+import type { Server } from '../servers/server.ts';
+import { transferServer } from '../servers/transfer-server.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError } from './failure.ts';
+import { BY, serverOf } from './find.ts';
+
+/** Adds `transfer` to the `server` commands. */
+export function addServerTransferCommand(server: Command): void {
+  server
+    .command('transfer')
+    .description('give a server to a person; its tokens and its vote listener stay')
+    .argument('<server>', 'id or slug')
+    .requiredOption('--email <address>', 'with which the new owner signs in')
+    .addHelpText('after', examples('server transfer alpha-craft --email olivia@example.org'))
+    .action(onPlatform(transfer));
+}
+
+async function transfer(platform: Platform, text: string, { email }: { email: string }): Promise<Answer> {
+  const { _id, slug } = await serverOf(platform, text);
+  const person = await platform.people.findOne({ email: email.trim().toLowerCase() });
+  if (!person) {
+    throw new CommandError(
+      'person-not-found',
+      `Nobody signs in with «${email}»: the new owner signs up first.`,
+    );
+  }
+  const given = await transferServer(platform, _id, person, BY);
+  // It was removed in this very moment.
+  if (!given) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
+  return {
+    json: { server_id: _id.toHexString(), slug, owner_email: person.email },
+    text: `${slug} belongs to ${person.email} now. Whoever has one of its API tokens can go on using it: the new owner sees them under «API access».`,
+  };
+}
+
+/** The address of a server's owner; null when it has none. */
+export async function ownerEmail(platform: Platform, server: Server): Promise<string | null> {
+  const { ownerId } = server;
+  return (ownerId && (await ownersOf(platform, [server])).get(ownerId.toHexString())) || null;
+}
+
+/** The addresses of servers' owners, by their ids. */
+export async function ownersOf({ people }: Platform, servers: Server[]): Promise<Map<string, string>> {
+  const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
+  const found = people.find({ _id: { $in: ids } }, { projection: { email: 1 } });
+  return new Map(await found.map(({ _id, email }): [string, string] => [_id.toHexString(), email]).toArray());
+}

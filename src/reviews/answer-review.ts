@@ -1,0 +1,62 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { parseInput } from '../input.ts';
+import { longText } from '../text.ts';
+import type { Review } from './review.ts';
+
+type Answering = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/** The most code points that an answer may have. */
+export const LONGEST_ANSWER = 2_000;
+
+const schema = z.object({
+  answer: longText(LONGEST_ANSWER).refine((value) => value !== '', { error: 'must not be empty' }),
+});
+
+/**
+ * Puts the owner's answer under an approved review of their server, or changes the one that is there. It is public
+ * at once; the one before is kept nowhere.
+ *
+ * @param by - the owner, or the operator who wrote it for them
+ * @returns the review as it is now; null when the server has no such approved review
+ * @throws {InvalidDocumentError} naming `answer`
+ */
+export async function answerReview(
+  deps: Answering,
+  { serverId, reviewId, answer }: { serverId: ObjectId; reviewId: ObjectId; answer: string },
+  by: string,
+): Promise<WithId<Review> | null> {
+  const { answer: text } = parseInput(schema, { answer });
+  const review = await deps.reviews.findOneAndUpdate(
+    { _id: reviewId, serverId, state: 'approved' },
+    { $set: { answer: { text, at: deps.clock.now(), by } } },
+    { returnDocument: 'after' },
+  );
+  if (review) await record(deps, 'review.answer', review, by);
+  return review;
+}
+
+/**
+ * Takes the owner's answer away again; doing it twice changes nothing.
+ *
+ * @returns the review as it is now; null when the server has none of this id
+ */
+export async function removeAnswer(
+  deps: Answering,
+  { serverId, reviewId }: { serverId: ObjectId; reviewId: ObjectId },
+  by: string,
+): Promise<WithId<Review> | null> {
+  const review = await deps.reviews.findOneAndUpdate(
+    { _id: reviewId, serverId },
+    { $unset: { answer: '' } },
+    { returnDocument: 'after' },
+  );
+  if (review) await record(deps, 'review.answer-removed', review, by);
+  return review;
+}
+
+function record(deps: Answering, action: string, { _id, serverId }: WithId<Review>, by: string) {
+  return recordAudit(deps, { by, action, serverId, details: { reviewId: _id.toHexString() } });
+}

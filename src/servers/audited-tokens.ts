@@ -1,0 +1,48 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import type { ApiToken } from './api-token.ts';
+import { type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
+
+type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/** `issueToken` by a person, who stands in the audit log. Throws as it does. */
+export async function issueTokenBy(
+  deps: Tokens,
+  request: Parameters<typeof issueToken>[1],
+  by: string,
+): Promise<IssuedToken> {
+  const issued = await issueToken(deps, request);
+  const { serverId, name, expiresInMs = null } = request;
+  const details = { tokenId: issued.tokenId, name: name.trim(), expiresInMs };
+  await recordAudit(deps, { by, action: 'token.issue', serverId, details });
+  return issued;
+}
+
+/** `rotateToken` by a person. Throws as it does. */
+export async function rotateTokenBy(
+  deps: Tokens,
+  serverId: ObjectId,
+  tokenId: ObjectId,
+  options: Parameters<typeof rotateToken>[3],
+  by: string,
+): Promise<IssuedToken | null> {
+  const issued = await rotateToken(deps, serverId, tokenId, options);
+  if (!issued) return null;
+  const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, overlapMs: options.overlapMs };
+  await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
+  return issued;
+}
+
+/** `revokeToken` by a person. */
+export async function revokeTokenBy(
+  deps: Tokens,
+  serverId: ObjectId,
+  tokenId: ObjectId,
+  by: string,
+): Promise<boolean> {
+  const revoked = await revokeToken(deps, serverId, tokenId);
+  const details = { tokenId: tokenId.toHexString() };
+  if (revoked) await recordAudit(deps, { by, action: 'token.revoke', serverId, details });
+  return revoked;
+}

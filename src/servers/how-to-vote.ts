@@ -1,0 +1,41 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { parseInput } from '../input.ts';
+import { longText } from '../text.ts';
+import type { Server } from './server.ts';
+
+/** The most code points that an owner's text about voting may have. */
+export const LONGEST_HOW_TO_VOTE = 2_000;
+
+const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
+
+/**
+ * Reads what an owner writes about voting: plain text with line breaks.
+ *
+ * @throws {InvalidDocumentError} for one that is too long or has control characters
+ */
+export function readHowToVote(text: string): string {
+  return parseInput(schema, { howToVote: text }).howToVote;
+}
+
+/**
+ * Stores what players are told about voting for a server; an empty text removes it.
+ *
+ * @throws as `readHowToVote` does
+ */
+export async function setHowToVote(
+  deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
+  serverId: ObjectId,
+  text: string,
+  by: string,
+): Promise<void> {
+  const howToVote = readHowToVote(text);
+  await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    howToVote === '' ? { $unset: { howToVote: '' } } : { $set: { howToVote } },
+  );
+  const details = { characters: [...howToVote].length };
+  await recordAudit(deps, { by, action: 'server.how-to-vote', serverId, details });
+}

@@ -1,0 +1,173 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { AuditEntry } from '../audit/audit-log.ts';
+import { SECOND } from '../clock.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Leasing } from '../periods/work-lease.ts';
+import type { Producer } from '../queues.ts';
+import { requestRanks } from '../ranking/request-ranks.ts';
+import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
+import { findDraft, findMove } from './drafts.ts';
+import { decidingPlaces, holderOf } from './listed-places.ts';
+import { editServer, insertUnderFreeSlug, lastPlace, newListing } from './listing.ts';
+import type { ProofMethod, Server } from './server.ts';
+import type { ServerDraft } from './server-draft.ts';
+
+export type Proving = DraftChecking &
+  Leasing & { auditLog: Collection<AuditEntry>; producer: Pick<Producer, 'add'> };
+
+/** Who proves: their id, and their e-mail address for the audit log. */
+export type Prover = { _id: ObjectId; email: string };
+
+/**
+ * What became of a try.
+ *
+ * - `listed`: the server is listed and theirs, or has moved.
+ * - `not-proven`: the newest check stands in the draft.
+ * - `taken`: somebody else has the place.
+ * - `refused`: too many checks were asked for.
+ * - `not-found`: there is no such draft.
+ */
+export type Proved =
+  | { kind: 'listed'; serverId: ObjectId }
+  | { kind: 'not-proven' | 'taken' | 'not-found' }
+  | { kind: 'refused'; nextAllowedAt: Date };
+
+/** Deciding who gets a place takes a moment; a process that died over it is waited for no longer than this. */
+const DECIDE_MS = 10 * SECOND;
+
+/**
+ * Checks the server of a draft and, where that proves it to be its owner's, lists it under the draft's id. A server
+ * that is listed there already and belongs to nobody becomes theirs instead. Pressed twice at once, or killed at any
+ * point and done again, it lists the server once.
+ *
+ * @throws `TimeoutError` when somebody else's decision was waited for too long
+ */
+export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectId): Promise<Proved> {
+  const draft = await findDraft(deps, prover._id, draftId);
+  const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
+  if (listed) {
+    // Cut short the last time, or pressed twice.
+    await finishListing(deps, draftId, listed, prover.email);
+    return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
+  }
+  if (!draft) return { kind: 'not-found' };
+  const holder = await holderOf(deps, draft, prover._id);
+  if (holder.kind === 'other') return { kind: 'taken' };
+  if (holder.kind === 'own') {
+    await finishListing(deps, draftId, holder.server, prover.email);
+    return { kind: 'listed', serverId: holder.server._id };
+  }
+  const nextAllowedAt = await takeCheck(deps, prover._id);
+  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
+  const { proof } = await checkDraft(deps, draft);
+  return proof ? listDraft(deps, draft, proof, prover.email) : { kind: 'not-proven' };
+}
+
+async function listDraft(
+  deps: Proving,
+  draft: WithId<ServerDraft>,
+  method: ProofMethod,
+  by: string,
+): Promise<Proved> {
+  const proof = { method, at: deps.clock.now() };
+  const server = await decidingPlaces(
+    deps,
+    async ({ requireHeld }) => {
+      const holder = await holderOf(deps, draft, draft.ownerId);
+      requireHeld();
+      if (holder.kind === 'own') return holder.server;
+      if (holder.kind === 'other') return null;
+      return holder.kind === 'ownerless'
+        ? claimServer(deps, holder.server._id, draft.ownerId, proof)
+        : insertServer(deps, draft, proof);
+    },
+    AbortSignal.timeout(DECIDE_MS),
+  );
+  if (!server) return { kind: 'taken' };
+  await finishListing(deps, draft._id, server, by);
+  return { kind: 'listed', serverId: server._id };
+}
+
+function claimServer(
+  { servers }: Proving,
+  serverId: ObjectId,
+  ownerId: ObjectId,
+  proof: NonNullable<Server['proof']>,
+): Promise<WithId<Server> | null> {
+  return servers.findOneAndUpdate(
+    // Absent or null: it may have got an owner by an operator's hand in this moment.
+    { _id: serverId, ownerId: null, removedAt: null } as never,
+    { $set: { ownerId, proof }, $unset: { ownerEmail: '' } },
+    { returnDocument: 'after' },
+  );
+}
+
+async function insertServer(
+  { servers, clock }: Proving,
+  { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
+  proof: NonNullable<Server['proof']>,
+): Promise<WithId<Server> | null> {
+  const now = clock.now();
+  const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
+  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
+  const server = { ...listing, ownerId, proof };
+  const slug = await insertUnderFreeSlug(servers, server);
+  return slug === null ? null : { ...server, slug };
+}
+
+/** Records the listing and forgets the draft. The entry has the draft's id: done again, it is written once. */
+async function finishListing(
+  { auditLog, serverDrafts, clock, producer }: Proving,
+  draftId: ObjectId,
+  server: WithId<Server>,
+  by: string,
+): Promise<void> {
+  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof } = server;
+  const settings = { name, address, port, queryPort, game, countryCode, slug };
+  const isNew = serverId.equals(draftId);
+  const entry = {
+    _id: draftId,
+    at: clock.now(),
+    by,
+    action: isNew ? 'server.add' : 'server.claim',
+    serverId,
+    details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
+  };
+  await auditLog.insertOne(entry).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
+  await serverDrafts.deleteOne({ _id: draftId });
+  await requestRanks(producer);
+}
+
+/**
+ * Checks the place that a listed server is to move to and, where that proves it to be its owner's, moves it there.
+ * Done again after a kill, it moves it once.
+ *
+ * @throws `TimeoutError` as `proveDraft` does
+ */
+export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectId): Promise<Proved> {
+  const move = await findMove(deps, serverId);
+  if (!move) return { kind: 'not-found' };
+  const nextAllowedAt = await takeCheck(deps, prover._id);
+  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
+  const { proof: method } = await checkDraft(deps, move);
+  if (!method) return { kind: 'not-proven' };
+  const { address, port } = move;
+  const moved = await decidingPlaces(
+    deps,
+    async ({ requireHeld }) => {
+      const other = { address, port, removedAt: null, _id: { $ne: serverId } };
+      if (await deps.servers.findOne(other)) return 'taken';
+      requireHeld();
+      return editServer(deps, serverId, { address, port }, prover.email);
+    },
+    AbortSignal.timeout(DECIDE_MS),
+  );
+  if (moved === 'taken') return { kind: 'taken' };
+  if (!moved) return { kind: 'not-found' };
+  const proof = { method, at: deps.clock.now() };
+  await deps.servers.updateOne({ _id: serverId }, { $set: { proof } });
+  await deps.serverDrafts.deleteOne({ _id: move._id, address, port });
+  return { kind: 'listed', serverId };
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
+import { proveDraft } from '../../servers/prove-draft.ts';
+import { personOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { PAGE } from '../page-route.ts';
+import { notice } from '../parts.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { afterProving, idOf } from './drafts.ts';
+import { gameFields, nameField, placeFields, serverForm, valuesOf } from './server-fields.ts';
+
+const PERSON = { ...PAGE, config: { access: 'person' } } as const;
+
+/** `/dashboard/servers/new`: what an owner says of a new server, or corrects of a draft (`?draft=<id>`). */
+export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
+  const { base } = app.site;
+  const deps = { ...platform, ask };
+  const page = (typed: Typed, draft?: string) => newServerPage(base, typed, draft);
+
+  app.get('/servers/new', PERSON, async (request, reply) => {
+    const { draft } = request.query as { draft?: unknown };
+    if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
+    const draftId = idOf(draft);
+    const found = draftId && (await findDraft(platform, personOf(request)._id, draftId));
+    if (!found) throw new PageError(404, 'You have no such draft.');
+    return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
+  });
+
+  app.post('/servers/new', PERSON, async (request, reply) => {
+    const person = personOf(request);
+    const { data, typed } = readForm(serverForm, request);
+    const given = typed.values.draft;
+    const draftId = given ? idOf(given) : undefined;
+    const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
+    if (!data || draftId === null) return refuse(withFault(typed, 'The form was not sent whole. Try again.'));
+    try {
+      const draft = await saveDraft(deps, person._id, data, draftId);
+      if (!draft) throw new PageError(404, 'You have no such draft.');
+      // Its code may stand there already, where only something else was corrected.
+      const proved = proveDraft(deps, person, draft._id);
+      const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
+      return await afterProving(reply, base, proved, path);
+    } catch (error) {
+      if (error instanceof TooManyDraftsError) {
+        const sentence = `You have ${MOST_DRAFTS} servers whose proof is missing. Prove or discard one of them first.`;
+        return refuse(withFault(typed, sentence));
+      }
+      if (error instanceof PageError) throw error;
+      return refuse(faultsOf(error, typed.values));
+    }
+  });
+}
+
+function newServerPage(base: string, typed: Typed, draft?: string): Page {
+  const title = draft ? 'Correct the server' : 'Add a server';
+  return {
+    title,
+    width: 'narrow',
+    body: html`<div class="page-head"><div>
+        <p class="small"><a href="${base}/dashboard">Your servers</a></p>
+        <h1>${title}</h1>
+      </div></div>
+      <p class="soft">We ask the server at once and show you what it says. It is listed after you have shown that it is yours: with a code in its message, or a record in your DNS.</p>
+      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      <form method="post" action="${base}/dashboard/servers/new" class="card stack">
+        ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
+        ${nameField(typed)} ${placeFields(typed)} ${gameFields(typed)}
+        <button type="submit">${draft ? 'Save and check' : 'Check the server'}</button>
+      </form>`,
+  };
+}

@@ -1,0 +1,136 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { readAnswered } from '../../reviews/read-reviews.ts';
+import { isValid, listTokens } from '../../servers/api-tokens.ts';
+import type { Server } from '../../servers/server.ts';
+import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
+import { serverOf } from '../access.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { PAGE } from '../page-route.ts';
+import { badge, card, copyable, facts, figure } from '../parts.ts';
+import { count, counted, decimal, timeAgo } from '../words.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { gameName } from './server-fields.ts';
+import { placeOf, serverFrame, serverPath } from './server-frame.ts';
+
+const SAYS = {
+  listed: 'The server is listed. It stands in the last place of the ranking until its first votes.',
+  moved: 'The server has moved to its new address.',
+};
+
+/** `/dashboard/servers/<id>`: how one server stands and what there is to do. */
+export function overviewPage(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  app.get('/servers/:serverId', { ...PAGE, config: { access: 'owner' } }, async (request, reply) => {
+    const server = serverOf(request);
+    const now = platform.clock.now();
+    const [info, listener, tokens, reviews] = await Promise.all([
+      serverInfo(platform, server),
+      showListener(platform, server._id),
+      listTokens(platform, server._id),
+      readAnswered(platform, server._id, { page: 1, limit: 1 }),
+    ]);
+    const done = { token: tokens.some((token) => isValid(token, now)), listener };
+    const body = html`<section class="card">${figures(info)}</section>
+      ${toDo(base, server, done)}
+      <div class="columns">
+        ${card({ title: 'Vote listener', actions: html`<a href="${serverPath(base, server, '/listener')}">Open</a>`, body: listenerLine(listener, now) })}
+        ${card({ title: 'Reviews', actions: html`<a href="${serverPath(base, server, '/reviews')}">Open</a>`, body: reviewLine(reviews) })}
+      </div>
+      ${card({ title: 'The server', body: about(server, now) })}`;
+    return sendPage(request, reply, {
+      title: server.name,
+      says: SAYS,
+      body: serverFrame({ base, server, now, part: '', body }),
+    });
+  });
+}
+
+function figures(info: ServerInfo): Html {
+  const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
+  const isKnown = info.lastCheckedAt !== null;
+  const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : undefined;
+  const detail = status === 'unknown' ? 'when last known' : most;
+  return html`<div class="figures">
+    ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
+    ${figure('Rank', count(info.rankPosition))}
+    ${figure('Votes this month', count(monthlyVotes))}
+    ${figure('Votes in 30 days', count(votesCount))}
+    ${figure('Uptime in 30 days', uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? 'not known yet' : undefined)}
+  </div>`;
+}
+
+type Done = { token: boolean; listener: ListenerView | null };
+
+/** What is left to do before votes arrive; nothing is shown when all is done. */
+function toDo(base: string, server: WithId<Server>, { token, listener }: Done): Content {
+  const steps: { done: boolean; part: string; text: string; why: string }[] = [
+    {
+      done: token,
+      part: '/tokens',
+      text: 'Make an API token',
+      why: 'Your website or plugin casts votes with it.',
+    },
+    {
+      done: listener !== null,
+      part: '/listener',
+      text: 'Set up the vote listener',
+      why: 'Votes are forwarded to it, so that players get their rewards.',
+    },
+    {
+      done: Boolean(listener?.lastDeliveredAt),
+      part: '/listener',
+      text: 'Send a test vote',
+      why: 'It shows step by step whether votes arrive. Done with the first vote that has arrived.',
+    },
+  ];
+  if (steps.every(({ done }) => done)) return '';
+  return card({
+    title: 'What to do next',
+    body: html`<ol class="checklist">
+      ${steps.map(
+        ({ done, part, text, why }) => html`<li class="${done ? 'done' : ''}">
+          <span>${done ? html`${text} <span class="soft">– done</span>` : html`<a href="${serverPath(base, server, part)}">${text}</a>`}</span>
+          ${done ? '' : html`<span class="soft small">${why}</span>`}
+        </li>`,
+      )}
+    </ol>`,
+  });
+}
+
+const LISTENER_TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
+
+function listenerLine(listener: ListenerView | null, now: Date): Html {
+  if (!listener) return html`<p class="soft">None is set. Votes are counted, and can be sent later.</p>`;
+  const { state, waiting, lastDeliveredAt } = listener;
+  return html`<p>${badge(LISTENER_TONES[state], state)} ${waiting > 0 ? `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits' : 'wait'}.` : 'No vote waits.'}
+    ${lastDeliveredAt ? html`<span class="soft">The last one arrived ${timeAgo(lastDeliveredAt, now)}.</span>` : ''}</p>`;
+}
+
+function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {
+  return reviewCount === 0
+    ? html`<p class="soft">None is public yet.</p>`
+    : html`<p>${counted(reviewCount, 'review')}, ${decimal(averageRating)} of 5 stars on average.</p>`;
+}
+
+const PROOFS = {
+  message: 'by its message',
+  dns: 'by its DNS record',
+  operator: 'by an operator of this listing',
+} as const;
+
+function about(server: WithId<Server>, now: Date): Html {
+  const { current, proof, listedAt, game } = server;
+  return html`${facts([
+    ['Address', html`<span class="mono">${placeOf(server)}</span>`],
+    ['Game', gameName(game) || 'not probed: it lives by its reports'],
+    ['Version', current.version],
+    ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'not yet'],
+    ['Listed', timeAgo(listedAt, now)],
+    ['Proved', proof ? html`${PROOFS[proof.method]}, ${timeAgo(proof.at, now)}` : undefined],
+  ])}
+  <div><p class="soft small">Server id, for plugins and the API</p>${copyable(server._id.toHexString(), 'the server id')}</div>`;
+}

@@ -1,0 +1,193 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { ObjectId, WithId } from 'mongodb';
+import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer-review.ts';
+import { readAnswered } from '../../reviews/read-reviews.ts';
+import type { Review } from '../../reviews/review.ts';
+import type { Server } from '../../servers/server.ts';
+import { personOf, serverOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { faultsOf, type Typed, typedValues } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { PAGE } from '../page-route.ts';
+import { button, card, confirmed, pager, textArea } from '../parts.ts';
+import { writtenText } from '../plain-text.ts';
+import { count, counted, decimal, timeAgo } from '../words.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { idOf } from './drafts.ts';
+import { serverFrame, serverPath } from './server-frame.ts';
+
+const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
+
+const REVIEWS_A_PAGE = 10;
+/** Far beyond any server's; a larger number in the address is a mistake. */
+const LAST_PAGE = 1_000_000;
+
+const SAYS = {
+  answered: 'Your answer is public.',
+  'answer-removed': 'Your answer is gone.',
+};
+
+/** `/dashboard/servers/<id>/reviews`: the approved reviews, and the owner's answers to them. */
+export function reviewPages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+
+  const show = async (request: FastifyRequest, reply: FastifyReply, wrong?: WrongAnswer) => {
+    const server = serverOf(request);
+    const now = platform.clock.now();
+    const page = pageOf(request);
+    const found = await readAnswered(platform, server._id, { page, limit: REVIEWS_A_PAGE });
+    const path = serverPath(base, server, '/reviews');
+    const body = html`${spreadCard(found)}
+      ${card({
+        title: 'Reviews',
+        body:
+          found.reviews.length === 0
+            ? html`<div class="empty">${page > 1 ? 'There are no reviews on this page.' : 'No review is public yet. New ones appear here once an operator has approved them.'}</div>`
+            : html`<ol class="reviews">${found.reviews.map((review) => reviewItem({ path, page, review, server, now, wrong }))}</ol>`,
+      })}
+      ${pager({
+        newer: page > 1 ? `${path}?page=${page - 1}` : undefined,
+        older: page < found.totalPages ? `${path}?page=${page + 1}` : undefined,
+      })}`;
+    return sendPage(
+      request,
+      reply,
+      {
+        title: `Reviews · ${server.name}`,
+        says: SAYS,
+        body: serverFrame({ base, server, now, part: '/reviews', body }),
+      },
+      wrong ? 400 : 200,
+    );
+  };
+
+  app.get('/servers/:serverId/reviews', OWNER, (request, reply) => show(request, reply));
+
+  app.post('/servers/:serverId/reviews/:reviewId/answer', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const reviewId = reviewIdOf(request);
+    const values = typedValues(request);
+    const answer = values.answer ?? '';
+    try {
+      const wanted = { serverId: server._id, reviewId, answer };
+      if (!(await answerReview(platform, wanted, personOf(request).email))) throw noReview();
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      return show(request, reply, { reviewId, typed: faultsOf(error, values) });
+    }
+    return reply.redirect(back(base, server, reviewId, pageOf(request), 'answered'), 303);
+  });
+
+  app.post('/servers/:serverId/reviews/:reviewId/remove-answer', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const reviewId = reviewIdOf(request);
+    const removed = await removeAnswer(platform, { serverId: server._id, reviewId }, personOf(request).email);
+    if (!removed) throw noReview();
+    return reply.redirect(back(base, server, reviewId, pageOf(request), 'answer-removed'), 303);
+  });
+}
+
+type WrongAnswer = { reviewId: ObjectId; typed: Typed };
+
+function back(base: string, server: WithId<Server>, reviewId: ObjectId, page: number, done: string): string {
+  return `${serverPath(base, server, '/reviews')}?page=${page}&done=${done}#review-${reviewId.toHexString()}`;
+}
+
+function pageOf(request: FastifyRequest): number {
+  const page = Number((request.query as { page?: unknown }).page ?? 1);
+  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
+}
+
+function noReview(): PageError {
+  return new PageError(404, 'This server has no such public review.');
+}
+
+function reviewIdOf(request: FastifyRequest): ObjectId {
+  const reviewId = idOf((request.params as { reviewId?: string }).reviewId);
+  if (!reviewId) throw noReview();
+  return reviewId;
+}
+
+function spreadCard({
+  total,
+  averageRating,
+  spread,
+}: {
+  total: number;
+  averageRating: number;
+  spread: number[];
+}): Content {
+  if (total === 0) return '';
+  const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
+  return html`<section class="card">
+    <p><strong>${decimal(averageRating)} of 5 stars</strong> <span class="soft">from ${counted(total, 'review')}</span></p>
+    <table class="spread">
+      <caption class="for-readers">How many gave each number of stars</caption>
+      <tbody>${rows.map(
+        ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
+          <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
+          <td class="number">${count(votes)}</td></tr>`,
+      )}</tbody>
+    </table>
+  </section>`;
+}
+
+function starsText(rating: number): Html {
+  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
+}
+
+type Item = {
+  path: string;
+  page: number;
+  review: WithId<Review>;
+  server: WithId<Server>;
+  now: Date;
+  wrong: WrongAnswer | undefined;
+};
+
+function reviewItem({ path, page, review, server, now, wrong }: Item): Html {
+  const { _id, username, rating, content, createdAt, answer } = review;
+  const id = _id.toHexString();
+  return html`<li id="review-${id}">
+    <p>${starsText(rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}</span></p>
+    ${content ? writtenText(content) : html`<p class="soft">No words.</p>`}
+    ${answer ? html`<div class="answer"><p class="small soft">Answer of <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}</p>${writtenText(answer.text)}</div>` : ''}
+    ${answerForms({ path: `${path}/${id}`, page, review, wrong: wrong?.reviewId.equals(_id) ? wrong.typed : undefined })}
+  </li>`;
+}
+
+function answerForms({
+  path,
+  page,
+  review,
+  wrong,
+}: {
+  path: string;
+  page: number;
+  review: WithId<Review>;
+  wrong: Typed | undefined;
+}): Html {
+  const { username, answer, _id } = review;
+  // Each field of a page has an id of its own.
+  const field = textArea({
+    name: 'answer',
+    id: `answer-${_id.toHexString()}`,
+    label: 'Your answer',
+    hint: `Public at once; up to ${count(LONGEST_ANSWER)} characters.`,
+    rows: 4,
+    required: true,
+    value: wrong?.values.answer ?? answer?.text ?? '',
+    fault: wrong?.faults.answer,
+  });
+  return html`<div class="actions">
+    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? 'Change your answer' : 'Answer'}<span class="for-readers"> to ${username}</span></summary>
+      <form method="post" action="${path}/answer?page=${String(page)}" class="stack answer-form">
+        ${field}
+        <button type="submit">${answer ? 'Save the answer' : 'Publish the answer'}</button>
+      </form>
+    </details>
+    ${answer ? confirmed({ text: 'Remove your answer', of: `to ${username}`, consequence: 'It is not public any more, and its text is not kept.', form: button({ to: `${path}/remove-answer?page=${page}`, text: 'Remove it', kind: 'danger' }) }) : ''}
+  </div>`;
+}

@@ -1,0 +1,116 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { gameOf, listGames } from '../../probing/games.ts';
+import type { Typed } from '../form.ts';
+import type { Html } from '../html.ts';
+import { select, textField } from '../parts.ts';
+
+/** What was typed as a port; the feature says what is wrong with it. */
+const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
+const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
+
+/** A form about a server, as the features take it; their rules are not repeated here. */
+export const serverForm = z.object({
+  name: z.string(),
+  address: z.string(),
+  port: portText,
+  game: textOrNull,
+  queryPort: z.string().transform((value) => (value.trim() === '' ? null : Number(value))),
+  countryCode: textOrNull,
+});
+
+/** Where a server is, as it stands in a form. */
+export const placeForm = serverForm.pick({ address: true, port: true });
+
+/** What may be changed of a listed server at once. */
+export const detailsForm = serverForm.omit({ address: true, port: true });
+
+const REGIONS = regions();
+
+/** Every country of ISO 3166-1 that has a name, by name: made from Unicode's list, without its groups and exceptions. */
+function regions(): [string, string][] {
+  const names = new Intl.DisplayNames('en-GB', { type: 'region', fallback: 'none' });
+  const noCountry = new Set([
+    'EU',
+    'EZ',
+    'UN',
+    'QO',
+    'XA',
+    'XB',
+    'ZZ',
+    'AC',
+    'CP',
+    'CQ',
+    'DG',
+    'EA',
+    'IC',
+    'TA',
+  ]);
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  return letters
+    .flatMap((first) => letters.map((second) => `${first}${second}`))
+    .filter((code) => !noCountry.has(code) && new Intl.Locale(`und-${code}`).region === code)
+    .map((code): [string, string] => [code, names.of(code) ?? ''])
+    .filter(([, name]) => name !== '')
+    .toSorted(([, a], [, b]) => a.localeCompare(b, 'en'));
+}
+
+/** A server's game as people call it; empty for none, or for one that left the list. */
+export function gameName(game: string | null | undefined): string {
+  return game ? (listGames().find(({ id }) => id === game)?.name ?? game) : '';
+}
+
+/** The name under which a game is offered and found again. */
+const GAMES = listGames()
+  .filter(({ notAsked }) => notAsked === null)
+  .filter(({ id, name }) => gameOf(name).id === id);
+
+export function nameField({ values, faults }: Typed): Html {
+  return textField({
+    name: 'name',
+    label: 'Name',
+    hint: 'As players see it in the list.',
+    required: true,
+    maxlength: 200,
+    value: values.name ?? '',
+    fault: faults.name,
+  });
+}
+
+export function placeFields({ values, faults }: Typed): Html {
+  return html`<div class="row place">
+    ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', fault: faults.address })}
+    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: 5, placeholder: '25565', value: values.port ?? '', fault: faults.port })}
+  </div>`;
+}
+
+export function gameFields({ values, faults }: Typed): Html {
+  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave it empty if the game is not in the list: the server then lives by its own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', fault: faults.game })}
+    <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
+    <div class="row">
+      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: 5, value: values.queryPort ?? '', fault: faults.queryPort })}
+      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Where the machine stands', value: values.countryCode ?? '', fault: faults.countryCode, options: [['', 'Not said'], ...REGIONS] })}
+    </div>`;
+}
+
+/** What a form shows at first: the settings as they are. */
+export function valuesOf(of: {
+  name: string;
+  address: string;
+  port: number;
+  game?: string | null | undefined;
+  queryPort?: number | null | undefined;
+  countryCode?: string | null | undefined;
+}): Typed {
+  return {
+    values: {
+      name: of.name,
+      address: of.address,
+      port: String(of.port),
+      game: gameName(of.game),
+      queryPort: of.queryPort ? String(of.queryPort) : '',
+      countryCode: of.countryCode ?? '',
+    },
+    faults: {},
+  };
+}

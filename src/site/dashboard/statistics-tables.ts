@@ -1,0 +1,71 @@
+import type { ObjectId } from 'mongodb';
+import { DAY } from '../../clock.ts';
+import { dayOf } from '../../periods/period-marks.ts';
+import type { Platform } from '../../platform.ts';
+import { type HistoryPoint, historyOf, uptimeDays } from '../../status/history.ts';
+import { topVoters } from '../../votes/top-voters.ts';
+import { votesByDay } from '../../votes/vote-figures.ts';
+import { csv } from '../csv.ts';
+
+/** How many players a file of the month's voters has at most. */
+const VOTERS_IN_FILE = 1_000;
+
+/** The points of the last `days` days; the newest are of yesterday. */
+export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
+  return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
+}
+
+type Table = (platform: Platform, serverId: ObjectId, days: number) => Promise<string>;
+
+/** The days of a server's history as a file: `value` gives the columns after the day. */
+function dailyTable(columns: string[], values: (point: HistoryPoint) => (number | null)[]): Table {
+  return async (platform, serverId, days) => {
+    const { points } = await historyOf(platform, serverId, 'all');
+    const rows = since(points, platform.clock.now(), days).map((point) => [
+      dayOf(point.at),
+      ...values(point).map(rounded),
+    ]);
+    return csv(['day', ...columns], rows);
+  };
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(100 * value) / 100;
+}
+
+/** What can be downloaded, by file name: one line a UTC day, or a player. Unknown is an empty cell. */
+export const TABLES = {
+  'votes.csv': async (platform, serverId, days) => {
+    const votes = await votesByDay(platform, serverId, days);
+    return csv(
+      ['day', 'votes'],
+      votes.map(({ day, votes }) => [day, votes]),
+    );
+  },
+  'players.csv': dailyTable(['average_players', 'peak_players'], ({ averagePlayers, peakPlayers }) => [
+    averagePlayers,
+    peakPlayers,
+  ]),
+  'latency.csv': dailyTable(['average_latency_ms'], ({ latencyMs }) => [latencyMs]),
+  'uptime.csv': async (platform, serverId) => {
+    const days = await uptimeDays(platform, serverId);
+    return csv(
+      ['day', 'online_seconds', 'offline_seconds', 'unknown_seconds'],
+      days.map(({ day, onlineSeconds, offlineSeconds, unknownSeconds }) => [
+        day,
+        ...[onlineSeconds, offlineSeconds, unknownSeconds].map(Math.round),
+      ]),
+    );
+  },
+  'voters.csv': async (platform, serverId) => {
+    const voters = await topVoters(platform, serverId, VOTERS_IN_FILE);
+    return csv(
+      ['player', 'votes', 'last_voted_at'],
+      voters.map(({ username, votes, lastVotedAt }) => [username, votes, lastVotedAt.toISOString()]),
+    );
+  },
+} satisfies Record<string, Table>;
+
+export function isTableName(name: string): name is keyof typeof TABLES {
+  return Object.hasOwn(TABLES, name);
+}

@@ -1,0 +1,253 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { DAY, HOUR } from '../../clock.ts';
+import type { ApiToken } from '../../servers/api-token.ts';
+import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../servers/api-tokens.ts';
+import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
+import type { Server } from '../../servers/server.ts';
+import { isId } from '../../servers/slug.ts';
+import { personOf, serverOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { faultsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { PAGE } from '../page-route.ts';
+import { badge, button, card, confirmed, copyable, dataTable, notice, select, textField } from '../parts.ts';
+import { day, timeAgo } from '../words.ts';
+import { curlLines } from './curl-lines.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { idOf } from './drafts.ts';
+import { serverFrame, serverPath } from './server-frame.ts';
+
+const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
+
+/** How long a new token may last, in milliseconds. */
+const LIFETIMES = { never: undefined, '30d': 30 * DAY, '90d': 90 * DAY, '1y': 365 * DAY } as const;
+const LIFETIME_WORDS: [keyof typeof LIFETIMES, string][] = [
+  ['never', 'Never'],
+  ['30d', 'In 30 days'],
+  ['90d', 'In 90 days'],
+  ['1y', 'In a year'],
+];
+
+/** How long the old token goes on after it was replaced. */
+const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
+const OVERLAP_WORDS: [keyof typeof OVERLAPS, string][] = [
+  ['1h', 'one more hour'],
+  ['1d', 'one more day'],
+  ['7d', 'seven more days'],
+  ['0', 'no longer: it stops now'],
+];
+
+/** Made with the form: sent twice, it makes one token. */
+const newId = z
+  .string()
+  .refine(isId, 'The form was not sent whole. Load the page again.')
+  .transform((id) => new ObjectId(id));
+
+const issueForm = z.object({
+  name: z.string(),
+  lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], 'Choose one of these.'),
+  newId,
+});
+const rotateForm = z.object({
+  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], 'Choose one of these.'),
+  newId,
+});
+
+const SAYS = { revoked: 'The token is revoked. It is refused within 5 seconds.' };
+
+/** `/dashboard/servers/<id>/tokens`: the API tokens of a server, and how they are used. */
+export function tokenPages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { typed = UNTOUCHED, issued, said, status = 200 }: Showing = {},
+  ) => {
+    const server = serverOf(request);
+    const now = platform.clock.now();
+    const tokens = await listTokens(platform, server._id);
+    const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
+    const body = html`${said ?? ''} ${issued ? shownOnce(issued) : ''}
+      ${card({ title: 'Tokens', body: tokenTable(base, server, tokens, now) })}
+      ${card({ title: 'Make a token', body: makeForm(base, server, typed) })}
+      ${card({ title: 'Calls, ready to use', body: curlCard(address, issued?.token) })}`;
+    return sendPage(
+      request,
+      reply,
+      {
+        title: `API access · ${server.name}`,
+        says: SAYS,
+        body: serverFrame({ base, server, now, part: '/tokens', body }),
+      },
+      status,
+    );
+  };
+
+  app.get('/servers/:serverId/tokens', OWNER, (request, reply) => show(request, reply));
+
+  app.post('/servers/:serverId/tokens', OWNER, async (request, reply) => {
+    const { _id: serverId } = serverOf(request);
+    const { data, typed } = readForm(issueForm, request);
+    if (!data) return show(request, reply, { typed, said: formFault(typed), status: 400 });
+    const expiresInMs = LIFETIMES[data.lifetime];
+    const wanted = {
+      serverId,
+      name: data.name,
+      tokenId: data.newId,
+      ...(expiresInMs ? { expiresInMs } : {}),
+    };
+    try {
+      const issued = await issueTokenBy(platform, wanted, personOf(request).email);
+      return await show(request, reply, { issued });
+    } catch (error) {
+      if (error instanceof TokenMadeError) return show(request, reply, { said: madeAlready(), status: 409 });
+      return show(request, reply, { typed: faultsOf(error, typed.values), status: 400 });
+    }
+  });
+
+  app.post('/servers/:serverId/tokens/:tokenId/rotate', OWNER, async (request, reply) => {
+    const { _id: serverId } = serverOf(request);
+    const { data, typed } = readForm(rotateForm, request);
+    if (!data)
+      return show(request, reply, { said: formFault(typed) ?? formFault(typed, 'overlap'), status: 400 });
+    const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId };
+    try {
+      const by = personOf(request).email;
+      const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
+      if (!issued)
+        return show(request, reply, {
+          said: notice('bad', 'That token is not valid any more, so there is nothing to replace.'),
+          status: 409,
+        });
+      return await show(request, reply, { issued });
+    } catch (error) {
+      if (!(error instanceof TokenMadeError)) throw error;
+      return show(request, reply, { said: madeAlready(), status: 409 });
+    }
+  });
+
+  app.post('/servers/:serverId/tokens/:tokenId/revoke', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const by = personOf(request).email;
+    if (!(await revokeTokenBy(platform, server._id, tokenIdOf(request), by))) throw noToken();
+    return reply.redirect(`${serverPath(base, server, '/tokens')}?done=revoked`, 303);
+  });
+}
+
+type Showing = { typed?: Typed; issued?: IssuedToken; said?: Html | undefined; status?: number };
+
+function noToken(): PageError {
+  return new PageError(404, 'This server has no such token.');
+}
+
+function tokenIdOf(request: FastifyRequest): ObjectId {
+  const tokenId = idOf((request.params as { tokenId?: string }).tokenId);
+  if (!tokenId) throw noToken();
+  return tokenId;
+}
+
+/** A fault of what has no field to stand beside. */
+function formFault({ faults }: Typed, field = 'newId'): Html | undefined {
+  const sentence = faults[field];
+  return sentence ? notice('bad', sentence) : undefined;
+}
+
+function madeAlready(): Html {
+  return notice(
+    'attention',
+    'This form was sent before, and the token was made and shown then. If you did not keep it, revoke it and make another one.',
+  );
+}
+
+function shownOnce({ token }: IssuedToken): Html {
+  return html`<section class="card new-token">
+    <h2>Your new token</h2>
+    <p>It is shown only now. Copy it and keep it safe: whoever has it can vote and report for this server.</p>
+    ${copyable(token, 'the token')}
+  </section>`;
+}
+
+function makeForm(base: string, server: WithId<Server>, { values, faults }: Typed): Html {
+  return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
+    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    <div class="row">
+      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', fault: faults.name })}
+      ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, fault: faults.lifetime })}
+    </div>
+    <button type="submit">Make a token</button>
+  </form>`;
+}
+
+function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToken>[], now: Date): Html {
+  const [valid, over] = [
+    tokens.filter((token) => isValid(token, now)),
+    tokens.filter((token) => !isValid(token, now)),
+  ];
+  const columns = [
+    {
+      title: 'Name',
+      heads: true,
+      cell: ({ name, prefix }: ApiToken): Content =>
+        html`<span><bdi>${name}</bdi><br /><span class="mono soft">${prefix}…</span></span>`,
+    },
+    { title: 'Made', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
+    {
+      title: 'Last used',
+      cell: ({ lastUsedAt }: ApiToken): Content =>
+        lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">never</span>`,
+    },
+    { title: 'State', cell: (token: ApiToken): Content => stateOf(token, now) },
+  ];
+  const actions = {
+    title: 'Actions',
+    cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
+  };
+  return html`${dataTable({
+    caption: 'Tokens that work',
+    rows: valid.toReversed(),
+    columns: [...columns, actions],
+    empty: 'No token works for this server. Make one below: your plugin or website needs it.',
+  })}
+  ${
+    over.length === 0
+      ? ''
+      : html`<details><summary>Revoked and expired (${String(over.length)})</summary>
+    ${dataTable({ caption: 'Tokens that do not work any more', rows: over.toReversed(), columns, empty: '' })}</details>`
+  }`;
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): Html {
+  if (revokedAt) return html`<span>${badge('bad', 'revoked')} ${timeAgo(revokedAt, now)}</span>`;
+  if (!expiresAt) return badge('good', 'valid');
+  if (expiresAt <= now) return html`<span>${badge('bad', 'expired')} ${timeAgo(expiresAt, now)}</span>`;
+  const isSoon = expiresAt.getTime() - now.getTime() < 7 * DAY;
+  return html`<span>${badge(isSoon ? 'attention' : 'good', 'valid')} <span class="small soft">expires ${isSoon ? timeAgo(expiresAt, now) : day(expiresAt)}</span></span>`;
+}
+
+function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
+  const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
+  const rotate = html`<form method="post" action="${path}/rotate" class="stack">
+    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    <label>The old token works <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+    <button type="submit">Replace it</button>
+  </form>`;
+  return html`<div class="actions">
+    ${confirmed({ text: 'Replace', of: name, consequence: 'A new token of the same name and lifetime is made and shown once.', form: rotate })}
+    ${confirmed({ text: 'Revoke', of: name, consequence: 'Whoever uses this token is refused within 5 seconds. It cannot be brought back.', form: button({ to: `${path}/revoke`, text: 'Revoke it', kind: 'danger', of: name }) })}
+  </div>`;
+}
+
+function curlCard(address: string, token: string | undefined): Html {
+  const intro = token
+    ? 'With the token that was made just now:'
+    : html`Put your token in once, with <code>TOKEN=tp_…</code>, then:`;
+  return html`<p>${intro}</p>
+    ${curlLines(address, token ?? '$TOKEN').map(
+      ({ title, line }) => html`<div><h3>${title}</h3>${copyable(line, `the call: ${title}`)}</div>`,
+    )}`;
+}

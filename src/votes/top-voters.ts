@@ -1,0 +1,41 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Vote } from './vote.ts';
+
+/** A player and how often they voted. */
+export type TopVoter = {
+  /** In the spelling of their newest vote. */
+  username: string;
+  votes: number;
+  lastVotedAt: Date;
+};
+
+/**
+ * Who voted most for a server in the current UTC month, without excluded votes; of equals, whoever voted longer ago.
+ * It reads that month's votes of that server by their index, once each.
+ */
+export function topVoters(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  serverId: ObjectId,
+  limit: number,
+): Promise<TopVoter[]> {
+  const now = clock.now();
+  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+  return votes
+    .aggregate<TopVoter>([
+      { $match: { serverId, votedAt: { $gte: month, $lte: now }, excludedAt: null } },
+      { $sort: { votedAt: 1 } },
+      {
+        $group: {
+          _id: '$usernameKey',
+          username: { $last: '$username' },
+          votes: { $sum: 1 },
+          lastVotedAt: { $last: '$votedAt' },
+        },
+      },
+      { $sort: { votes: -1, lastVotedAt: 1, _id: 1 } },
+      { $limit: limit },
+      { $project: { _id: 0 } },
+    ])
+    .toArray();
+}

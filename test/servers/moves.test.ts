@@ -1,0 +1,79 @@
+import { ObjectId, type WithId } from 'mongodb';
+import { expect, it } from 'vitest';
+import { InvalidDocumentError } from '../../src/document.ts';
+import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { type Prover, type Proving, proveDraft, proveMove } from '../../src/servers/prove-draft.ts';
+import type { Server } from '../../src/servers/server.ts';
+import { transferServer } from '../../src/servers/transfer-server.ts';
+import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
+
+/** A listed server of `owner` at a place where nothing is. */
+async function listed(deps: Proving, owner: Prover, port = 25_565): Promise<WithId<Server>> {
+  const settings = { name: 'Alpha', address: 'play.example.org', port, game: 'minecraft' };
+  const { serverId } = await addServer(deps, settings, 'test');
+  const server = await transferServer(deps, new ObjectId(serverId), owner, 'test');
+  if (!server) throw new Error('not listed');
+  return server;
+}
+
+const placeOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
+  const server = await servers.findOne({ _id });
+  return server && [server.address, server.port, server.proof?.method];
+};
+
+it('a server moves once its new place is proved, and stays where it is before', async () => {
+  const deps = await provingPlatform();
+  const [olivia, game] = [prover(), await gameServer()];
+  const server = await listed(deps, olivia);
+  const move = await saveMove(deps, server, { address: '127.0.0.1', port: game.port }, olivia._id);
+  expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'not-proven' });
+  expect(await placeOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
+
+  game.said.motd = move.code;
+  expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'listed', serverId: server._id });
+  expect(await placeOf(deps, server)).toEqual(['127.0.0.1', game.port, 'message']);
+  expect(await findMove(deps, server._id)).toBeNull();
+  expect((await deps.servers.findOne({ _id: server._id }))?.probe).toMatchObject({ urgent: true });
+  expect(await deps.auditLog.findOne({ action: 'server.edit' })).toMatchObject({ by: olivia.email });
+  expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'not-found' });
+});
+
+it('another wish takes the place of the one before, with another code', async () => {
+  const deps = await provingPlatform();
+  const olivia = prover();
+  const server = await listed(deps, olivia);
+  const first = await saveMove(deps, server, { address: '127.0.0.1', port: 1_024 }, olivia._id);
+  const second = await saveMove(deps, server, { address: '127.0.0.1', port: 1_025 }, olivia._id);
+  expect(await findMove(deps, server._id)).toMatchObject({ port: 1_025, code: second.code });
+  expect(second.code).not.toBe(first.code);
+  expect(await deps.serverDrafts.countDocuments({})).toBe(1);
+  await discardMove(deps, server._id);
+  expect(await findMove(deps, server._id)).toBeNull();
+});
+
+it('a place where another server is listed is refused, before the proof and after it', async () => {
+  const deps = await provingPlatform();
+  const [olivia, other, game] = [prover(), prover(), await gameServer()];
+  const server = await listed(deps, olivia);
+  const place = { address: '127.0.0.1', port: game.port };
+  const move = await saveMove(deps, server, place, olivia._id);
+  const draft = await draftOf(deps, other, { port: game.port });
+  game.said.motd = `${draft.code} ${move.code}`;
+  expect(await proveDraft(deps, other, draft._id)).toMatchObject({ kind: 'listed' });
+
+  expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'taken' });
+  expect((await placeOf(deps, server))?.[0]).toBe('play.example.org');
+  await expect(saveMove(deps, server, place, olivia._id)).rejects.toThrow(InvalidDocumentError);
+  const here = { address: server.address, port: server.port };
+  await expect(saveMove(deps, server, here, olivia._id)).rejects.toThrow('where the server is already');
+});
+
+it('a new owner is not moved by the wish of the one before', async () => {
+  const deps = await provingPlatform();
+  const olivia = prover();
+  const server = await listed(deps, olivia);
+  await saveMove(deps, server, { address: '127.0.0.1', port: 1_024 }, olivia._id);
+  await transferServer(deps, server._id, prover(), 'test');
+  expect(await findMove(deps, server._id)).toBeNull();
+});

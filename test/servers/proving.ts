@@ -1,0 +1,50 @@
+import { ObjectId, type WithId } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import type { Platform } from '../../src/platform.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
+import { type Prover, type Proving, proveDraft } from '../../src/servers/prove-draft.ts';
+import type { ServerDraft } from '../../src/servers/server-draft.ts';
+import { JavaServer } from '../support/game-servers.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+/** A platform that may ask this machine, and all that proving needs. */
+export async function provingPlatform(): Promise<
+  Platform & Proving & { clock: ReturnType<typeof stoppedClock> }
+> {
+  const platform = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  return { ...platform, clock: stoppedClock(), ask: createAsk(platform.config) };
+}
+
+/** Somebody who lists servers. */
+export function prover(): Prover {
+  const _id = new ObjectId();
+  return { _id, email: `${_id.toHexString()}@example.org` };
+}
+
+/** A Minecraft server on this machine for the length of a test. */
+export async function gameServer(): Promise<JavaServer> {
+  const game = new JavaServer();
+  await game.start();
+  onTestFinished(() => game.stop());
+  return game;
+}
+
+/** A draft of a server on this machine. */
+export async function draftOf(
+  deps: Proving,
+  { _id }: Prover,
+  settings: Partial<DraftSettings> & { port: number },
+): Promise<WithId<ServerDraft>> {
+  const said = { name: 'Alpha Craft', address: '127.0.0.1', game: 'minecraft', ...settings };
+  const draft = await saveDraft(deps, _id, said);
+  if (!draft) throw new Error('no draft');
+  return draft;
+}
+
+/** Puts a draft's code into the game's message, and has it checked. */
+export function shownBy(deps: Proving, who: Prover, draft: ServerDraft, game: JavaServer) {
+  game.said.motd = `Welcome! ${draft.code}`;
+  return proveDraft(deps, who, draft._id);
+}

@@ -1,0 +1,43 @@
+import { html } from 'hono/html';
+import { expect, it } from 'vitest';
+import { barChart, type ChartPoint, lineChart } from '../../src/site/chart.ts';
+
+const chart = (values: (number | null)[]) => ({
+  title: 'Votes <b>',
+  points: values.map((value, i): ChartPoint => ({ label: `day ${i}`, value })),
+  shown: String,
+  numbers: html`<table></table>`,
+  empty: 'Nothing yet.',
+});
+
+it('the scale ends at a round number over the greatest value', () => {
+  for (const [greatest, top, half] of [
+    [0, 2, 1],
+    [1, 2, 1],
+    [3, 4, 2],
+    [12, 20, 10],
+    [61, 80, 40],
+    [1_204, 2_000, 1_000],
+  ]) {
+    const drawn = String(barChart(chart([greatest ?? 0])));
+    expect(drawn).toContain(`<span>${top}</span><span>${half}</span><span>0</span>`);
+  }
+});
+
+it('a line breaks where nothing is known, and a point alone is a dot', () => {
+  const drawn = String(lineChart(chart([1, 2, null, 2, null])));
+  expect(drawn.match(/<path class="line" d="[^"]+"/g)).toEqual([
+    '<path class="line" d="M0 80 L150 0"',
+    '<path class="line" d="M450 0 h0.01"',
+  ]);
+  expect(drawn.match(/<rect class="gap" x="[\d.]+" y="0" width="[\d.]+"/g)).toEqual([
+    '<rect class="gap" x="150" y="0" width="300"',
+    '<rect class="gap" x="450" y="0" width="150"',
+  ]);
+});
+
+it('nothing to draw is said in words; a title is escaped', () => {
+  expect(String(lineChart(chart([null, null])))).toContain('Nothing yet.');
+  expect(String(lineChart(chart([])))).toContain('Nothing yet.');
+  expect(String(barChart(chart([1])))).toContain('aria-label="Votes &lt;b&gt;"');
+});

@@ -1,0 +1,198 @@
+import type { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { JavaServer } from '../support/game-servers.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
+
+let web: Awaited<ReturnType<typeof openWebApp>>;
+let olivia: SignedInPerson;
+
+beforeAll(async () => {
+  web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+});
+afterAll(() => web.close());
+// Checks by hand are counted for each person.
+beforeEach(async () => {
+  olivia = await signedInAs(web, 'owner');
+});
+
+async function gameServer(): Promise<JavaServer> {
+  const game = new JavaServer();
+  await game.start();
+  onTestFinished(() => game.stop());
+  return game;
+}
+
+const form = (fields: Record<string, string> = {}) => ({
+  name: 'Alpha Craft',
+  address: '127.0.0.1',
+  port: '25565',
+  game: 'Minecraft',
+  queryPort: '',
+  countryCode: '',
+  ...fields,
+});
+const post = (path: string, fields: Record<string, string> = {}, who = olivia) =>
+  sendForm(web, path, fields, who.headers);
+const get = (path: string, who = olivia) => getPage(web, path, who.headers);
+const locationOf = (answer: { headers: Record<string, unknown> }) =>
+  String(answer.headers.location).replace(/#.*/, '');
+
+describe('adding a server', () => {
+  it('shows what the server says, asks for a proof, and lists it when the code is seen', async () => {
+    const game = await gameServer();
+    game.said = { motd: '§aA <b>quiet</b>\n§7place', version: 'Paper', online: 12, max: 64 };
+    const added = await post('/dashboard/servers/new', form({ port: String(game.port), countryCode: 'SE' }));
+    expect(added.statusCode).toBe(303);
+    const path = locationOf(added);
+    const draft = (await get(path)).body;
+    expect(draft).toMatch(/We reached it: 12 of 64 players, \d+ ms/);
+    expect(draft).toContain('A &lt;b&gt;quiet&lt;/b&gt;\nplace</pre>');
+    const code = /<code>(tp-\w{10})<\/code>/.exec(draft)?.[1] ?? '';
+    expect((await get('/dashboard')).body).toContain('reached, proof missing');
+
+    game.said.motd = code;
+    const proved = await post(`${path}/check`);
+    expect(locationOf(proved)).toMatch(/^\/dashboard\/servers\/[0-9a-f]{24}\?done=listed$/);
+    const overview = await get(locationOf(proved));
+    expect(overview.body).toContain('The server is listed.');
+    expect(overview.body).toContain('Make an API token');
+    // Sent again from the page before: it leads to the same server.
+    expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
+  });
+
+  it('says why the server was not reached, and lets it be corrected or discarded', async () => {
+    const game = await gameServer();
+    await game.stop();
+    const path = locationOf(await post('/dashboard/servers/new', form({ port: String(game.port) })));
+    expect((await get(path)).body).toContain(`Nothing listens on 127.0.0.1:${game.port}.`);
+    const correct = `/dashboard/servers/new?draft=${path.split('/').at(-1)}`;
+    expect((await get(correct)).body).toContain(`value="${game.port}"`);
+
+    const other = await gameServer();
+    const again = form({ port: String(other.port), draft: path.split('/').at(-1) ?? '' });
+    expect(locationOf(await post('/dashboard/servers/new', again))).toBe(path);
+    expect((await get(path)).body).toContain('We reached it: 3 of 20 players');
+    expect(locationOf(await post(`${path}/discard`))).toBe('/dashboard?done=discarded');
+    expect((await get(path)).statusCode).toBe(404);
+  });
+
+  it('keeps what was typed and says what is wrong beside its field', async () => {
+    const wrong = form({
+      name: '"><script>',
+      address: 'play.example.org:25565',
+      port: 'x',
+      game: 'minecruft',
+    });
+    const refused = await post('/dashboard/servers/new', wrong);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.body).toContain('Enter the host without a port');
+    expect(refused.body).toContain('must be a whole number, 1 to 65535');
+    expect(refused.body).toContain('There is no game «minecruft» in the list.');
+    expect(refused.body).toContain('value="&quot;&gt;&lt;script&gt;"');
+    expect(refused.body).not.toContain('<script>');
+    expect((await post('/dashboard/servers/new', {})).statusCode).toBe(400);
+  });
+
+  it('refuses a seventh check in a minute, and whom a draft does not belong to', async () => {
+    const path = locationOf(await post('/dashboard/servers/new', form({ port: '9' })));
+    for (let i = 0; i < 5; i++) expect((await post(`${path}/check`)).statusCode).toBe(303);
+    const refused = await post(`${path}/check`);
+    expect(refused.statusCode).toBe(429);
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+
+    const other = await signedInAs(web, 'owner');
+    expect((await get(path, other)).statusCode).toBe(404);
+    expect((await post(`${path}/check`, {}, other)).statusCode).toBe(404);
+    await post(`${path}/discard`, {}, other);
+    expect((await get(path)).statusCode).toBe(200);
+  });
+});
+
+describe('the settings of a server', () => {
+  const settings = (id: ObjectId) => `/dashboard/servers/${id.toHexString()}/settings`;
+  const server = (id: ObjectId) => web.platform.servers.findOne({ _id: id });
+
+  it('change at once, and by whom is on record', async () => {
+    const id = await addOwnedServer(web.platform, olivia.personId);
+    const {
+      address: _,
+      port: __,
+      ...details
+    } = form({ name: 'مرحبا', game: 'bedrock', queryPort: '19132', countryCode: 'DE' });
+    expect(locationOf(await post(settings(id), details))).toBe(`${settings(id)}?done=saved`);
+    expect(await server(id)).toMatchObject({
+      name: 'مرحبا',
+      game: 'mbe',
+      queryPort: 19_132,
+      countryCode: 'DE',
+    });
+    const entry = await web.platform.auditLog.findOne({ serverId: id, action: 'server.edit' });
+    expect(entry).toMatchObject({ by: olivia.email });
+
+    const before = await server(id);
+    await post(settings(id), { ...details, name: 'Only the name', game: 'Minecraft: Bedrock Edition' });
+    const after = await server(id);
+    expect(after?.name).toBe('Only the name');
+    expect(after?.probe.revision).toBe(before?.probe.revision);
+    const refused = await post(settings(id), { ...details, queryPort: '22' });
+    expect(refused.body).toContain('must not be 22, 25, 465 or 587');
+  });
+
+  it('do not take another address without its proof', async () => {
+    const game = await gameServer();
+    const id = await addOwnedServer(web.platform, olivia.personId, { game: 'minecraft' });
+    const wished = await post(`${settings(id)}/place`, { address: '127.0.0.1', port: String(game.port) });
+    expect(locationOf(wished)).toBe(settings(id));
+    const page = (await get(settings(id))).body;
+    expect(page).toContain('We reached it');
+    expect(await server(id)).toMatchObject({ address: 'play.example.org' });
+
+    game.said.motd = /<code>(tp-\w{10})<\/code>/.exec(page)?.[1] ?? '';
+    const moved = await post(`${settings(id)}/place/check`);
+    expect(locationOf(moved)).toContain('?done=moved');
+    expect(await server(id)).toMatchObject({ address: '127.0.0.1', port: game.port });
+  });
+
+  it('take an operator’s word for it, and forget a wish', async () => {
+    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_571 });
+    await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
+    expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
+    expect((await get(settings(id))).body).not.toContain('Stay where it is');
+    const operator = await signedInAs(web, 'operator');
+    await post(`${settings(id)}/place`, { address: 'b.example.org', port: '25572' }, operator);
+    expect(await server(id)).toMatchObject({ address: 'b.example.org', port: 25_572 });
+  });
+
+  it('hold a text about voting: previewed, stored, its addresses links, and nothing else of it', async () => {
+    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_573 });
+    const text = 'Vote & win\r\n<img src=x> at https://example.org/a?b=1&c=2. Not javascript:alert(1)';
+    const previewed = await post(`${settings(id)}/how-to-vote`, { howToVote: text, do: 'preview' });
+    expect(previewed.body).toContain('Preview: not saved yet');
+    expect(previewed.body).toContain(
+      'Vote &amp; win<br />&lt;img src=x&gt; at <a href="https://example.org/a?b=1&amp;c=2" rel="nofollow ugc noopener noreferrer">https://example.org/a?b=1&amp;c=2</a>. Not javascript:alert(1)',
+    );
+    expect((await server(id))?.howToVote).toBeUndefined();
+    await post(`${settings(id)}/how-to-vote`, { howToVote: text });
+    expect((await server(id))?.howToVote).toBe(text.replace('\r\n', '\n'));
+    const long = await post(`${settings(id)}/how-to-vote`, { howToVote: 'x'.repeat(2_001) });
+    expect(long.statusCode).toBe(400);
+    expect(long.body).toContain('must have at most 2000 characters');
+    await post(`${settings(id)}/how-to-vote`, { howToVote: ' ' });
+    expect((await server(id))?.howToVote).toBeUndefined();
+  });
+
+  it('end with the removal of the server', async () => {
+    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_574 });
+    expect(locationOf(await post(`${settings(id)}/remove`))).toBe('/dashboard?done=removed');
+    expect((await server(id))?.removedAt).toBeInstanceOf(Date);
+    expect((await get(settings(id))).statusCode).toBe(404);
+  });
+});
+
+it('the overview shows figures, and "–" instead of a nought where nothing is known', async () => {
+  const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_575 });
+  const page = (await get(`/dashboard/servers/${id}`)).body;
+  expect(page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ')).toContain('Players – not known yet');
+  expect(page).toContain(id.toHexString());
+});

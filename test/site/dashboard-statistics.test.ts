@@ -1,0 +1,145 @@
+import { ObjectId, UUID } from 'mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { after, DAY, MINUTE } from '../../src/clock.ts';
+import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import type { Platform } from '../../src/platform.ts';
+import { topVoters } from '../../src/votes/top-voters.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { NOTHING } from '../status/samples.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { getPage, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
+
+let web: Awaited<ReturnType<typeof openWebApp>>;
+let olivia: SignedInPerson;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  olivia = await signedInAs(web, 'owner');
+});
+afterAll(() => web.close());
+
+const get = (serverId: ObjectId, rest = '') =>
+  getPage(web, `/dashboard/servers/${serverId.toHexString()}/statistics${rest}`, olivia.headers);
+
+async function addVotes(
+  { votes }: Platform,
+  serverId: ObjectId,
+  cast: [name: string, at: Date, more?: Partial<Vote>][],
+) {
+  const delivery = { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0 } as const;
+  await votes.insertMany(
+    cast.map(([username, votedAt, more], i) => ({
+      _id: new UUID(uuidv7()),
+      serverId,
+      username,
+      usernameKey: username.toLowerCase(),
+      seq: i + 1,
+      votedAt,
+      tokenId: null,
+      delivery: { ...delivery, attempts: [], ends: {}, events: [] },
+      ...more,
+    })),
+  );
+}
+
+it('votes are drawn for each day, and a file has one line a day', async () => {
+  const serverId = await addOwnedServer(web.platform, olivia.personId);
+  const today = dayOf(web.platform.clock.now());
+  const old = addDays(today, -40);
+  for (const [day, votes] of [
+    [today, 1_204],
+    [old, 7],
+  ] as const) {
+    await web.platform.voteCounters.updateOne(
+      { serverId, month: day.slice(0, 7) },
+      { $set: { [`days.${day.slice(8)}`]: votes } },
+      { upsert: true },
+    );
+  }
+  const page = (await get(serverId)).body;
+  expect(page).toContain('aria-label="Votes of each day: 1,204 votes in 30 days"');
+  expect(page.split('<rect class="bar"')).toHaveLength(31);
+  expect((await get(serverId, '?days=90')).body).toContain('1,211 votes in 90 days');
+
+  const file = await get(serverId, '/votes.csv?days=90');
+  expect(file.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': expect.stringMatching(/^attachment; filename="[a-z0-9-]+-votes\.csv"$/),
+  });
+  const lines = file.body.split('\r\n');
+  expect(lines).toHaveLength(92);
+  expect([lines[0], lines.at(-2)]).toEqual(['day,votes', `${today},1204`]);
+  expect(lines).toContain(`${old},7`);
+  expect((await get(serverId, '/other.csv')).statusCode).toBe(404);
+  expect((await get(serverId, '/constructor')).statusCode).toBe(404);
+});
+
+it('what is not known of a day is grey, and an empty cell', async () => {
+  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_566 });
+  const today = dayOf(web.platform.clock.now());
+  const probes = {
+    ...NOTHING,
+    onlineSeconds: 43_200,
+    offlineSeconds: 21_600,
+    playerSeconds: 432_000,
+    latencySum: 43_200 * 20.456,
+    latencySeconds: 43_200,
+    peakPlayers: 12,
+  };
+  for (const ago of [1, 3]) {
+    await web.platform.dailyStats.insertOne({
+      _id: new ObjectId(),
+      serverId,
+      day: addDays(today, -ago),
+      probes,
+      reports: NOTHING,
+    });
+  }
+  const page = (await get(serverId, '?days=90')).body;
+  expect(page).toContain('50 % online, 25 % offline, 25 % unknown');
+  expect(page).toContain('0 % online, 0 % offline, 100 % unknown');
+  // The day between the two: a gap in the line of players and in that of latency.
+  expect(page.split(/<rect class="gap" x="0" y="0" width="600"/)).toHaveLength(3);
+  const players = (await get(serverId, '/players.csv')).body.split('\r\n');
+  expect(players).toEqual([
+    'day,average_players,peak_players',
+    `${addDays(today, -3)},10,12`,
+    `${addDays(today, -2)},,`,
+    `${addDays(today, -1)},10,12`,
+    '',
+  ]);
+  expect((await get(serverId, '/latency.csv')).body).toContain(`${addDays(today, -1)},20.46\r\n`);
+  expect((await get(serverId, '/uptime.csv')).body).toContain(`${addDays(today, -1)},43200,21600,21600\r\n`);
+});
+
+it('the month’s top voters leave excluded votes and other months out; a name is no formula in the file', async () => {
+  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_567 });
+  const middle = new Date('2028-03-15T12:00:00Z');
+  const platform = { ...web.platform, clock: { now: () => middle } };
+  await addVotes(platform, serverId, [
+    ['steve', after(middle, -3 * DAY)],
+    ['Steve', after(middle, -DAY)],
+    ['Alex', after(middle, -2 * DAY)],
+    ['Alex', after(middle, -30 * DAY)],
+    ['Cheat', after(middle, -DAY), { excludedAt: middle, excludedBy: [new ObjectId()] }],
+    ['Bea', after(middle, -MINUTE)],
+  ]);
+  expect(await topVoters(platform, serverId, 2)).toEqual([
+    { username: 'Steve', votes: 2, lastVotedAt: after(middle, -DAY) },
+    { username: 'Alex', votes: 1, lastVotedAt: after(middle, -2 * DAY) },
+  ]);
+
+  const now = web.platform.clock.now();
+  await addVotes(web.platform, serverId, [['=HYPERLINK("http://x","y")', now, { seq: 101 }]]);
+  expect((await get(serverId)).body).toContain('<bdi>=HYPERLINK(&quot;http://x&quot;,&quot;y&quot;)</bdi>');
+  expect((await get(serverId, '/voters.csv')).body).toContain(`"'=HYPERLINK(""http://x"",""y"")",1,`);
+});
+
+it('a server of which nothing is known says so', async () => {
+  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_568 });
+  const page = (await get(serverId)).body;
+  expect(page).toContain('No vote in the last 30 days.');
+  expect(page).toContain('Nothing is known of the last 30 days.');
+  expect(page).toContain('Nobody has voted this month.');
+});

@@ -1,0 +1,94 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { authenticate, issueToken } from '../../src/servers/api-tokens.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
+
+let web: Awaited<ReturnType<typeof openWebApp>>;
+let olivia: SignedInPerson;
+let serverId: ObjectId;
+const path = () => `/dashboard/servers/${serverId.toHexString()}/tokens`;
+const post = (rest: string, fields: Record<string, string>) =>
+  sendForm(web, `${path()}${rest}`, fields, olivia.headers);
+const tokenIn = (body: string) => /<code>(tp_\w{36})<\/code>/.exec(body)?.[1];
+const letsIn = async (token = '') => Boolean(await authenticate(web.platform, serverId.toHexString(), token));
+const newId = () => new ObjectId().toHexString();
+
+beforeAll(async () => {
+  web = await openWebApp();
+  olivia = await signedInAs(web, 'owner');
+  serverId = await addOwnedServer(web.platform, olivia.personId);
+});
+afterAll(() => web.close());
+
+it('a token is made, shown this once, stands in the calls, and is on record', async () => {
+  const fields = { name: 'Website', lifetime: '90d', newId: newId() };
+  const made = await post('', fields);
+  const token = tokenIn(made.body) ?? '';
+  expect(await letsIn(token)).toBe(true);
+  expect(made.headers['cache-control']).toBe('no-store');
+  expect(made.body).toContain(
+    `curl &quot;${web.platform.config.PUBLIC_URL}/api/v1/servers/${serverId}/vote&quot;`,
+  );
+  expect(made.body.split(`Authorization: Bearer ${token}`)).toHaveLength(6);
+  const entry = await web.platform.auditLog.findOne({ action: 'token.issue' });
+  expect(entry).toMatchObject({ by: olivia.email, details: { name: 'Website' } });
+  expect(JSON.stringify(entry)).not.toContain(token);
+
+  const later = await getPage(web, path(), olivia.headers);
+  expect(tokenIn(later.body)).toBeUndefined();
+  expect(later.body).toContain(`${token.slice(0, 9)}…`);
+  expect(later.body.split('Authorization: Bearer $TOKEN')).toHaveLength(6);
+
+  const before = await web.platform.apiTokens.countDocuments({ serverId });
+  const again = await post('', fields);
+  expect(again.statusCode).toBe(409);
+  expect(again.body).toContain('This form was sent before');
+  expect(await web.platform.apiTokens.countDocuments({ serverId })).toBe(before);
+});
+
+it('a name that is none is told beside its field', async () => {
+  const refused = await post('', { name: '  ', lifetime: 'never', newId: newId() });
+  expect(refused.statusCode).toBe(400);
+  expect(refused.body).toContain('The name must not be empty.');
+  const broken = await post('', { name: 'x', lifetime: 'never', newId: 'x' });
+  expect(broken.body).toContain('Load the page again.');
+});
+
+it('a token is replaced once, and the old one goes on as long as was said', async () => {
+  const old = await issueToken(web.platform, { serverId, name: 'Plugin' });
+  const fields = { overlap: '1h', newId: newId() };
+  const replaced = await post(`/${old.tokenId}/rotate`, fields);
+  expect(await letsIn(tokenIn(replaced.body))).toBe(true);
+  const standing = await web.platform.apiTokens.findOne({ _id: new ObjectId(old.tokenId) });
+  const lasts = (standing?.expiresAt?.getTime() ?? 0) - Date.now();
+  expect(lasts).toBeGreaterThan(HOUR - 60_000);
+  expect(lasts).toBeLessThanOrEqual(HOUR);
+  expect((await post(`/${old.tokenId}/rotate`, fields)).body).toContain('This form was sent before');
+  expect(await web.platform.apiTokens.countDocuments({ name: 'Plugin' })).toBe(2);
+
+  const at = await post(`/${old.tokenId}/rotate`, { overlap: '0', newId: newId() });
+  expect(tokenIn(at.body)).toBeDefined();
+  expect(await letsIn(old.token)).toBe(false);
+  expect((await post(`/${old.tokenId}/rotate`, { overlap: '0', newId: newId() })).statusCode).toBe(409);
+});
+
+it('a replacement that was cut short is completed by sending it again', async () => {
+  const old = await issueToken(web.platform, { serverId, name: 'Cut' });
+  const id = newId();
+  await issueToken(web.platform, { serverId, name: 'Cut', tokenId: new ObjectId(id) });
+  expect((await post(`/${old.tokenId}/rotate`, { overlap: '0', newId: id })).statusCode).toBe(409);
+  expect(await letsIn(old.token)).toBe(false);
+});
+
+it('a revoked token is refused; one of another server is nobody’s here', async () => {
+  const { tokenId, token } = await issueToken(web.platform, { serverId, name: 'Gone' });
+  const revoked = await post(`/${tokenId}/revoke`, {});
+  expect(revoked.headers.location).toBe(`${path()}?done=revoked`);
+  expect(await letsIn(token)).toBe(false);
+  const elsewhere = await issueToken(web.platform, { serverId: new ObjectId(), name: 'Other' });
+  expect((await post(`/${elsewhere.tokenId}/revoke`, {})).statusCode).toBe(404);
+  const { revokedAt } = (await web.platform.apiTokens.findOne({ name: 'Other' })) ?? {};
+  expect(revokedAt).toBeNull();
+});
