@@ -36,3 +36,10 @@ export function shownText(maximum: number) {
     })
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
+
+/** Why an operator does something to what belongs to others. */
+export const reasonText = z
+  .string({ error: 'must say why' })
+  .transform((value) => value.trim())
+  .pipe(text({ max: 500 }))
+  .refine((value) => value.length > 0, { error: 'must say why' });
