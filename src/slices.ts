@@ -40,12 +40,7 @@ export async function readOn<T extends Document & { _id: ObjectId }>(
   return { rows, next: null };
 }
 
-function afterPlace(
-  field: string,
-  direction: 1 | -1,
-  from: string | undefined,
-  filter: Document,
-): Document {
+function afterPlace(field: string, direction: 1 | -1, from: string | undefined, filter: Document): Document {
   const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(from ?? '') ?? [];
   if (!ms || !id) return {};
   const at = new Date(Number(ms));

@@ -88,7 +88,10 @@ async function stuckListeners(
   );
 }
 
-async function withWaiting({ votes }: Sources, stuck: Omit<StuckListener, 'waiting'>): Promise<StuckListener> {
+async function withWaiting(
+  { votes }: Sources,
+  stuck: Omit<StuckListener, 'waiting'>,
+): Promise<StuckListener> {
   const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
   return { ...stuck, waiting: await votes.countDocuments(open, { hint: 'open_work', limit: COUNTED }) };
 }
@@ -111,7 +114,12 @@ async function failedVotes(sources: Sources): Promise<Attention['failed']> {
         },
         { $sort: { votedAt: -1 } },
         { $limit: COUNTED },
-        { $project: { serverId: 1, failedAt: { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] } } },
+        {
+          $project: {
+            serverId: 1,
+            failedAt: { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] },
+          },
+        },
         { $match: { failedAt: { $gte: after(now, -DAY) } } },
         { $group: { _id: '$serverId', votes: { $sum: 1 }, newest: { $max: '$failedAt' } } },
         { $sort: { votes: -1, _id: 1 } },
@@ -133,19 +141,20 @@ async function differingServers({ servers, clock }: Sources): Promise<Attention[
     .sort({ 'playersDiffer.at': -1 })
     .limit(LISTED + 1)
     .toArray();
-  return kind(found.flatMap(({ playersDiffer, ...server }) => (playersDiffer ? [{ server, ...playersDiffer }] : [])));
+  return kind(
+    found.flatMap(({ playersDiffer, ...server }) => (playersDiffer ? [{ server, ...playersDiffer }] : [])),
+  );
 }
 
 async function unusualServers({ servers }: Sources): Promise<Attention['unusualVotes']> {
   const found = await servers
-    .find(
-      { 'unusualVotes.votes': { $gt: 0 }, removedAt: null },
-      { projection: { name: 1, unusualVotes: 1 } },
-    )
+    .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
     .sort({ 'unusualVotes.votes': -1 })
     .limit(LISTED + 1)
     .toArray();
-  return kind(found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])));
+  return kind(
+    found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+  );
 }
 
 function kind<T>(rows: T[]): Kind<T> {

@@ -15,13 +15,7 @@ export function readAudit(
   { by, action, serverId }: AuditFilter,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<AuditEntry>> {
-  const filter: Filter<AuditEntry> = serverId
-    ? { serverId }
-    : by
-      ? { by }
-      : action
-        ? { action }
-        : {};
+  const filter: Filter<AuditEntry> = serverId ? { serverId } : by ? { by } : action ? { action } : {};
   return readOn(auditLog, {
     filter,
     by: { field: 'at', direction: -1 },

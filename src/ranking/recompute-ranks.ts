@@ -82,7 +82,11 @@ async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promi
 /** A hidden server has no place of its own: its API says the one behind all others. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
-    { hiddenAt: { $type: 'date' }, removedAt: null, $or: [{ rankPosition: { $ne: rankPosition } }, { ranked: { $ne: null } }] },
+    {
+      hiddenAt: { $type: 'date' },
+      removedAt: null,
+      $or: [{ rankPosition: { $ne: rankPosition } }, { ranked: { $ne: null } }],
+    },
     { $set: { rankPosition, ranked: null } },
   );
 }

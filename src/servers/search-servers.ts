@@ -29,11 +29,18 @@ export async function searchServers(
   const [, host = wanted, port] = /^([^:]+):(\d{1,5})$/.exec(wanted) ?? [];
   const found = await Promise.all([
     servers
-      .find({ name: beginsWith(text.trim()) }, { collation: { locale: 'en', strength: 1 }, hint: SERVER_NAMES })
+      .find(
+        { name: beginsWith(text.trim()) },
+        { collation: { locale: 'en', strength: 1 }, hint: SERVER_NAMES },
+      )
       .sort({ name: 1, _id: 1 })
       .limit(limit)
       .toArray(),
-    servers.find({ slug: beginsWith(wanted) }).sort({ slug: 1 }).limit(limit).toArray(),
+    servers
+      .find({ slug: beginsWith(wanted) })
+      .sort({ slug: 1 })
+      .limit(limit)
+      .toArray(),
     servers
       .find({ address: port ? host : beginsWith(wanted), ...(port ? { port: Number(port) } : {}) })
       .sort({ address: 1, _id: 1 })

@@ -135,20 +135,11 @@ serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // What operators look for. Names in any case and with any accents; addresses are kept in lower case.
-serverSchema.index(
-  { name: 1, _id: 1 },
-  { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } },
-);
+serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
 serverSchema.index({ address: 1, _id: 1 });
 serverSchema.index({ listedAt: -1, _id: -1 });
-serverSchema.index(
-  { hiddenAt: -1, _id: -1 },
-  { partialFilterExpression: { hiddenAt: { $type: 'date' } } },
-);
-serverSchema.index(
-  { removedAt: -1, _id: -1 },
-  { partialFilterExpression: { removedAt: { $type: 'date' } } },
-);
+serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
+serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
 // What asks for an operator's attention: few.
 serverSchema.index(
   { 'playersDiffer.at': -1 },

@@ -26,7 +26,10 @@ export class TransferError extends Error {
 export async function nextOwner({ people }: People, email: string): Promise<Person> {
   const person = await people.findOne({ email: email.trim().toLowerCase() });
   if (!person)
-    throw new TransferError('person-not-found', 'Nobody has an account with this address. They sign up first.');
+    throw new TransferError(
+      'person-not-found',
+      'Nobody has an account with this address. They sign up first.',
+    );
   if (person.suspendedAt) throw new TransferError('person-suspended', 'This person is suspended.');
   return person;
 }

@@ -41,6 +41,8 @@ export function figure(name: string, value: Content, detail?: Content): Html {
 /** What one field of a form needs. `fault` says what is wrong with what was typed. */
 export type Field = {
   name: string;
+  /** Where a page has several fields of one name; else the name. */
+  id?: string;
   label: string;
   hint?: Content;
   fault?: string | undefined;
@@ -61,23 +63,24 @@ type InputAttributes = Partial<{
   spellcheck: boolean;
   autofocus: boolean;
   list: string;
+  step: number | 'any';
 }>;
 
 /** An input with its label, hint and fault, tied together for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
-  const { name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
+  const { name, id = name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
   return labelled(
     rest,
-    html`<input id="${name}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
+    html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
       ${Object.entries(attributes).map(([key, value]) => attribute(key, value))} />`,
   );
 }
 
 export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
-  const { name, value = '', rows = 4, maxlength, required } = field;
+  const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
     field,
-    html`<textarea id="${name}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
+    html`<textarea id="${id}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
       ${required ? 'required' : ''}>${value}</textarea>`,
   );
 }
@@ -85,10 +88,10 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
 export function select(
   field: Field & { value?: string | undefined; options: [value: string, text: string][] },
 ): Html {
-  const { name, value, options, required } = field;
+  const { name, id = name, value, options, required } = field;
   return labelled(
     field,
-    html`<select id="${name}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
       ${options.map(
         ([option, text]) =>
           html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
@@ -98,26 +101,26 @@ export function select(
 }
 
 export function checkbox(field: Field & { checked?: boolean }): Html {
-  const { name, label, hint, checked } = field;
+  const { name, id = name, label, hint, checked } = field;
   return html`<div class="field check">
-    <input id="${name}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
-    <label for="${name}">${label}</label>
-    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
+    <input id="${id}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
   </div>`;
 }
 
 function labelled(field: Field, control: Html): Html {
-  const { name, label, hint, fault } = field;
+  const { name, id = name, label, hint, fault } = field;
   return html`<div class="field">
-    <label for="${name}">${label}</label>
-    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
-    ${fault ? html`<p class="fault" id="${name}-fault">${fault}</p>` : ''}
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${fault ? html`<p class="fault" id="${id}-fault">${fault}</p>` : ''}
     ${control}
   </div>`;
 }
 
-function shared({ name, hint, fault }: Field): Html {
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+function shared({ name, id = name, hint, fault }: Field): Html {
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return html`${fault ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
 }
 
@@ -180,8 +183,8 @@ export function dataTable<T>(table: {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
     heads
-      ? html`<th scope="row" data-title="${title}">${cell(row)}</th>`
-      : html`<td class="${kind ?? ''}" data-title="${title}">${cell(row)}</td>`;
+      ? html`<th scope="row" data-title="${title}"><div>${cell(row)}</div></th>`
+      : html`<td class="${kind ?? ''}" data-title="${title}"><div>${cell(row)}</div></td>`;
   return html`<table class="data">
     <caption class="for-readers">${caption}</caption>
     <thead>
@@ -194,11 +197,16 @@ export function dataTable<T>(table: {
 }
 
 /** Links to the neighbouring pages of a long list. */
-export function pager(links: { newer?: string | undefined; older?: string | undefined }): Content {
-  const { newer, older } = links;
-  if (!newer && !older) return '';
+export function pager(links: {
+  newer?: string | undefined;
+  older?: string | undefined;
+  /** Where a list only goes on: its beginning, once it has been left. */
+  first?: string | undefined;
+}): Content {
+  const { newer, older, first } = links;
+  if (!newer && !older && !first) return '';
   return html`<nav class="pager" aria-label="Pages">
-    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : html`<span></span>`}
+    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : first ? html`<a href="${first}">← To the beginning</a>` : html`<span></span>`}
     ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
   </nav>`;
 }

@@ -52,7 +52,10 @@ export async function searchVotes(
   const { player } = search;
   if (player === undefined) return byTime(votes, search, from, limit);
   if (UUID.isValid(player)) {
-    const vote = await votes.findOne<FoundVote>({ serverId: search.serverId, _id: new UUID(player) }, { projection: SHOWN });
+    const vote = await votes.findOne<FoundVote>(
+      { serverId: search.serverId, _id: new UUID(player) },
+      { projection: SHOWN },
+    );
     return { votes: vote && fits(vote, search) ? [vote] : [], next: null };
   }
   return ofPlayer(votes, search, player, from, limit);
@@ -138,7 +141,12 @@ const COUNTED = 50_000;
  */
 export async function countRange(
   { votes }: { votes: Collection<Vote> },
-  { serverId, since, until, tokenId }: { serverId: ObjectId; since: Date; until: Date; tokenId: ObjectId | null },
+  {
+    serverId,
+    since,
+    until,
+    tokenId,
+  }: { serverId: ObjectId; since: Date; until: Date; tokenId: ObjectId | null },
 ): Promise<RangeCount> {
   const cast = { serverId, votedAt: { $gte: since, $lt: until } };
   const under = { ...cast, excludedAt: { $gt: new Date(0) }, ...(tokenId ? { tokenId } : {}) };

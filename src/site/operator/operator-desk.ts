@@ -1,21 +1,20 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../../platform.ts';
-import { createWaitingWork } from '../../waiting-work.ts';
-import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
-import { homePage } from './pages.ts';
+import { attentionPage } from './attention-page.ts';
+import { auditPage } from './audit-page.ts';
+import type { DeskSources } from './desk-route.ts';
+import { exclusionPages } from './exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
+import { reviewPages } from './review-pages.ts';
+import { serverPages } from './server-pages.ts';
+import { votePages } from './vote-pages.ts';
 
-const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
-
-/** The operator's desk, under its own prefix: what needs attention, the figures of the queues, Bull Board. */
-export async function operatorDesk(
-  app: FastifyInstance,
-  { platform }: { platform: Platform },
-): Promise<void> {
-  const waitingWork = createWaitingWork(platform);
-  app.get('/', OPERATOR, async (request, reply) =>
-    sendPage(request, reply, homePage({ deskPath: app.prefix, work: await waitingWork() })),
-  );
-  await app.register(queueBoard, { prefix: '/queues', platform });
+/** The operator's desk, under its own prefix. */
+export async function operatorDesk(app: FastifyInstance, sources: DeskSources): Promise<void> {
+  attentionPage(app, sources);
+  reviewPages(app, sources);
+  serverPages(app, sources);
+  votePages(app, sources);
+  exclusionPages(app, sources);
+  auditPage(app, sources);
+  await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
 }
