@@ -15,12 +15,14 @@ export function readAudit(
   { by, action, serverId }: AuditFilter,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<AuditEntry>> {
-  const filter: Filter<AuditEntry> = serverId ? { serverId } : by ? { by } : action ? { action } : {};
+  const byIndex: Filter<AuditEntry> = serverId ? { serverId } : by ? { by } : action ? { action } : {};
+  const others = Boolean((serverId && by) || ((serverId || by) && action));
+  const wanted = (entry: AuditEntry) => (!by || entry.by === by) && (!action || entry.action === action);
   return readOn(auditLog, {
-    filter,
+    filter: byIndex,
     by: { field: 'at', direction: -1 },
     from,
     limit,
-    wanted: (entry) => (!by || entry.by === by) && (!action || entry.action === action),
+    ...(others ? { wanted } : {}),
   });
 }

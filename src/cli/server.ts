@@ -116,11 +116,11 @@ async function list(platform: Platform, options: { removed?: boolean }): Promise
   const servers = await listServers(platform, { removed: options.removed === true });
   const now = platform.clock.now();
   const rows = servers.map((server) => [
-    server.removedAt ? '-' : server.rankPosition,
+    server.removedAt || server.hiddenAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
     addressOf(server),
-    server.removedAt ? 'removed' : statusAt(server, now),
+    server.removedAt ? 'removed' : `${statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
     server._id.toHexString(),
   ]);
   return {

@@ -82,7 +82,7 @@ async function ofPlayer(
       { batchSize: limit + 1, projection: SHOWN },
     )
     .sort({ seq: -1 })
-    .limit(LOOKED_AT + 1);
+    .limit((search.tokenId || search.since || search.until ? LOOKED_AT : limit) + 1);
   const end = await take(all, search, limit);
   return { votes: end.votes, next: end.last ? String(end.last.seq) : null };
 }
@@ -101,10 +101,10 @@ async function byTime(
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
   // Several votes may have one time. The index gives them in the same order each time.
   const all = votes
-    .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN })
+    .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
     .skip(place?.count ?? 0)
-    .limit(LOOKED_AT + 1);
+    .limit((search.tokenId ? LOOKED_AT : limit) + 1);
   const end = await take(all, search, limit);
   if (!end.last) return { votes: end.votes, next: null };
   const at = end.last.votedAt.getTime();
