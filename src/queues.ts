@@ -63,6 +63,12 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
+  /** Looks for tokens that cast far more votes than their server has players. */
+  'find-unusual-votes': {
+    title: 'Find unusual votes',
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Finishes an exclusion of votes, or its undoing, that was begun and cut short. */
   'exclude-votes': {
     title: 'Exclude votes',

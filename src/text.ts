@@ -47,3 +47,10 @@ export function longText(maximum: number) {
       error: 'must have no control characters but line breaks',
     });
 }
+
+/** Why an operator does something to what belongs to others. */
+export const reasonText = z
+  .string({ error: 'must say why' })
+  .transform((value) => value.trim())
+  .pipe(text({ max: 500 }))
+  .refine((value) => value.length > 0, { error: 'must say why' });

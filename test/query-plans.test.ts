@@ -5,6 +5,7 @@
  */
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordAudit } from '../src/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
 import { diagnoseForOwner } from '../src/delivery/diagnose-for-owner.ts';
 import { listenerOverview } from '../src/delivery/listener-overview.ts';
@@ -12,6 +13,7 @@ import { setListener } from '../src/delivery/listeners.ts';
 import { outcome } from '../src/delivery/outcomes.ts';
 import { dayOf } from '../src/periods/period-marks.ts';
 import { readAnswered } from '../src/reviews/read-reviews.ts';
+import { writeReview } from '../src/reviews/write-review.ts';
 import { VotifierListener } from '../src/sample/votifier-listener.ts';
 import { issueToken, listTokens } from '../src/servers/api-tokens.ts';
 import { findDraft, findMove, listDrafts } from '../src/servers/drafts.ts';
@@ -20,6 +22,7 @@ import { makeToken } from '../src/servers/token-text.ts';
 import { historyOf, uptimeDays } from '../src/status/history.ts';
 import { topVoters } from '../src/votes/top-voters.ts';
 import { votesByDay } from '../src/votes/vote-figures.ts';
+import { signedInAs } from './site/web-app.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { addPast } from './support/crowd.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
@@ -273,11 +276,90 @@ test('the top voters of a month read its votes once each, by their index, and no
   expect(operation.docsExamined).toBeLessThanOrEqual(cast);
 });
 
-function expectIndexed(operation: Document): void {
+/** Something of every kind that operators look at, a little of it among 1,000 servers. */
+async function giveOperatorsWork(): Promise<void> {
+  const { platform, clock } = tallyport;
+  const now = clock.now();
+  const some = await platform.servers.find({}).sort({ _id: -1 }).limit(5).toArray();
+  for (const { _id: serverId } of some) {
+    const pause = { at: now, by: 'tallyport' as const, code: 'bad-signature' as const };
+    await platform.listeners.updateOne({ serverId }, { $set: { pause } });
+    await platform.servers.updateOne(
+      { _id: serverId },
+      {
+        $set: {
+          hiddenAt: now,
+          playersDiffer: { at: now, reported: 90, probed: 1 },
+          unusualVotes: { at: now, tokenId: busy.tokenId, votes: 90, players: 1 },
+        },
+      },
+    );
+    for (let i = 0; i < 10; i++)
+      await writeReview(platform, { serverId, username: `player ${i}`, rating: 4 });
+  }
+  const open = { failures: 3, tests: 1, openSince: now, code: 'silent' as const };
+  await platform.listeners.updateOne({ serverId: busy.serverId }, { $set: { breaker: open } });
+  const failed = { 'delivery.state': 'failed' as const, votedAt: now };
+  const recent = await platform.votes.find({ serverId: busy.serverId }).limit(5).toArray();
+  for (const { _id } of recent)
+    await platform.votes.updateOne({ serverId: busy.serverId, _id }, { $set: failed });
+  for (let i = 0; i < 300; i++) {
+    const serverId = i % 3 ? other.serverId : busy.serverId;
+    const by = i % 2 ? 'one@example.org' : 'cli';
+    await recordAudit(platform, { by, action: `made.up-${i % 5}`, serverId, details: {} });
+  }
+}
+
+test('the pages of the operator desk', async () => {
+  await giveOperatorsWork();
+  const { headers } = await signedInAs(tallyport, 'operator');
+  const page = async (path: string) => {
+    const answer = await fetch(`${tallyport.url}/operator${path}`, { headers, redirect: 'manual' });
+    expect(answer.status, path).toBe(200);
+  };
+  // The figures of the queues are counted once in ten seconds, whoever asks.
+  await page('');
+  const of = `server=${busy.serverId}`;
+  for (const path of [
+    '',
+    '/reviews',
+    '/reviews?state=approved',
+    '/servers',
+    '/servers?list=hidden',
+    '/servers?list=removed',
+    '/servers?q=server-1',
+    '/servers?q=busy',
+    '/servers?q=one%40example.org',
+    `/servers/${busy.serverId}`,
+    '/votes',
+    `/votes?${of}`,
+    `/votes?${of}&player=steve`,
+    `/votes?${of}&since=2020-01-01T00:00`,
+    `/votes/exclude?${of}&since=2020-01-01T00:00`,
+    '/audit',
+    '/audit?by=cli',
+    '/audit?action=made.up-1',
+    `/audit?${of}`,
+  ]) {
+    const operations = await profiled(() => page(path));
+    expect(operations.length, path).toBeGreaterThan(1);
+    for (const operation of operations.filter((one) => !isCount(one))) expectIndexed(operation, path);
+  }
+});
+
+/** A count examines one key for each that it counts; each has a bound of its own. */
+function isCount({ command }: Document): boolean {
+  const last = command.pipeline?.at(-1);
+  return (
+    last?.$group?.n !== undefined && command.pipeline.some((stage: Document) => stage.$limit !== undefined)
+  );
+}
+
+function expectIndexed(operation: Document, by = ''): void {
   const { keysExamined = 0, docsExamined = 0, nreturned, nMatched, ninserted } = operation;
   const affected = nreturned ?? nMatched ?? ninserted ?? 0;
   const figures = JSON.stringify({ keysExamined, docsExamined, affected, plan: operation.planSummary });
-  const what = `${put(operation)} ${figures}`;
+  const what = `${by} ${put(operation)} ${figures}`;
   expect(operation.planSummary ?? '', what).not.toContain('COLLSCAN');
   expect(Math.max(keysExamined, docsExamined), what).toBeLessThanOrEqual(3 * affected + 10);
 }

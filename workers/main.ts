@@ -10,6 +10,7 @@ import { openRedis } from '../src/redis.ts';
 import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
+import { findUnusualVotesWorker } from './find-unusual-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
 import { failingForPeopleOnly } from './job-ends.ts';
 import { probeServers } from './probe-servers.ts';
@@ -39,6 +40,7 @@ function processors(
     'aggregate-day': aggregateDays(platform, signals.stop),
     'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
     'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
+    'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
   };
 }

@@ -37,6 +37,11 @@ export const PERIODIC_WORK: PeriodicWork[] = [
     // Whatever was missed: it goes by what stands in MongoDB now.
     enqueue: ({ producer }) => requestRanks(producer),
   },
+  {
+    name: 'find-unusual-votes',
+    cron: EVERY_TEN_MINUTES,
+    enqueue: ({ producer }) => producer.add('find-unusual-votes', {}),
+  },
   { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
 ];
 

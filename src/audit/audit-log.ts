@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 const auditEntryDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
-  /** Who did it: `cli`. */
+  /** Who did it: a person's e-mail address, or `cli`. */
   by: { type: String, required: true },
   /** What was done: `vote.forget`, `listener.set`. */
   action: { type: String, required: true },
@@ -16,8 +16,10 @@ const auditEntryDefinition = {
 
 /** What people decided, by whom and when. */
 export const auditEntrySchema = new Schema(auditEntryDefinition, { collection: 'audit_log' });
-auditEntrySchema.index({ at: -1 });
-auditEntrySchema.index({ serverId: 1, at: -1 });
+auditEntrySchema.index({ at: -1, _id: -1 });
+auditEntrySchema.index({ serverId: 1, at: -1, _id: -1 });
+auditEntrySchema.index({ by: 1, at: -1, _id: -1 });
+auditEntrySchema.index({ action: 1, at: -1, _id: -1 });
 
 export type AuditEntry = Omit<InferRawDocType<typeof auditEntryDefinition>, 'details'> & {
   details: Record<string, unknown>;

@@ -7,6 +7,7 @@ import { ServiceError } from '../embedded/service-error.ts';
 import { isUnknownEnd } from '../mongo.ts';
 import { LeaseLostError } from '../periods/work-lease.ts';
 import { UnsealError } from '../secrets.ts';
+import { TransferError } from '../servers/transfer-server.ts';
 import { DayNotOverError, DayTooOldError } from '../status/aggregate-day.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './words.ts';
@@ -52,7 +53,8 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
     error instanceof DayTooOldError ||
     error instanceof DayNotOverError ||
     error instanceof ExclusionError ||
-    error instanceof LeaseLostError
+    error instanceof LeaseLostError ||
+    error instanceof TransferError
   )
     return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };

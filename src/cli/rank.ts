@@ -8,6 +8,7 @@ import {
 } from '../ranking/explain-rank.ts';
 import { recomputeRanks } from '../ranking/recompute-ranks.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { pairs, table } from './table.ts';
 import { counted, iso, when } from './words.ts';
@@ -38,7 +39,13 @@ async function recompute(platform: Platform): Promise<Answer> {
 }
 
 async function explain(platform: Platform, text: string): Promise<Answer> {
-  const explanation = await explainRank(platform, await serverOf(platform, text));
+  const server = await serverOf(platform, text);
+  if (server.hiddenAt)
+    throw new CommandError(
+      'server-hidden',
+      `An operator has hidden ${server.slug}: it has no place in the ranking.`,
+    );
+  const explanation = await explainRank(platform, server);
   return { json: explanationJson(explanation), text: explanationText(explanation, platform.clock.now()) };
 }
 

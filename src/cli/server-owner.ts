@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Platform } from '../platform.ts';
 import type { Server } from '../servers/server.ts';
-import { transferServer } from '../servers/transfer-server.ts';
+import { nextOwner, transferServer } from '../servers/transfer-server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
@@ -19,13 +19,7 @@ export function addServerTransferCommand(server: Command): void {
 
 async function transfer(platform: Platform, text: string, { email }: { email: string }): Promise<Answer> {
   const { _id, slug } = await serverOf(platform, text);
-  const person = await platform.people.findOne({ email: email.trim().toLowerCase() });
-  if (!person) {
-    throw new CommandError(
-      'person-not-found',
-      `Nobody signs in with «${email}»: the new owner signs up first.`,
-    );
-  }
+  const person = await nextOwner(platform, email);
   const given = await transferServer(platform, _id, person, BY);
   // It was removed in this very moment.
   if (!given) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);

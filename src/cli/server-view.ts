@@ -27,7 +27,10 @@ export function serverText(
     ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
     ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
-    ['Rank', server.rankPosition],
+    ...(server.hiddenAt
+      ? ([['Hidden', `${when(server.hiddenAt, now)}: ${server.hiddenReason}`]] satisfies [string, string][])
+      : []),
+    ['Rank', server.hiddenAt ? 'none while hidden' : server.rankPosition],
     ['Status', statusText(server, now)],
     ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
     ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
@@ -98,6 +101,7 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     proof: server.proof?.method ?? null,
     listed_at: iso(server.listedAt),
     removed_at: iso(server.removedAt),
+    hidden_at: iso(server.hiddenAt ?? null),
     rank_position: server.rankPosition,
     status: statusAt(server, now),
     online_players: current.onlinePlayers,

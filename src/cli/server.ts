@@ -120,11 +120,11 @@ async function list(platform: Platform, options: { removed?: boolean }): Promise
   const owners = await ownersOf(platform, servers);
   const ownerOf = ({ ownerId }: Server) => (ownerId && owners.get(ownerId.toHexString())) || null;
   const rows = servers.map((server) => [
-    server.removedAt ? '-' : server.rankPosition,
+    server.removedAt || server.hiddenAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
     addressOf(server),
-    server.removedAt ? 'removed' : statusAt(server, now),
+    server.removedAt ? 'removed' : `${statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
     ownerOf(server) ?? '-',
     server._id.toHexString(),
   ]);

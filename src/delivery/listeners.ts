@@ -1,6 +1,5 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { REFUSED_PORTS } from '../address-guard.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';

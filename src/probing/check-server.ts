@@ -6,6 +6,7 @@ import type { StatusSample } from '../status/status-sample.ts';
 import { type Waking, wakeListener } from '../status/wake-listener.ts';
 import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
+import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
 /** What checks work on. */
@@ -133,7 +134,11 @@ async function record(
   while (before && counts(before)) {
     const { state, sample } = stateAfter(before.probe, ended, now);
     const claim = byHand ? (state.claim ?? null) : null;
-    const changes = { ...probeFields({ ...state, claim }), ...currentFields(probe, startedAt, now) };
+    const changes = {
+      ...probeFields({ ...state, claim }),
+      ...currentFields(probe, startedAt, now),
+      ...(probe.ok ? comparedPlayers(probe.answer.onlinePlayers, now) : {}),
+    };
     const after = await updateUnchanged(deps.servers, before, changes);
     if (after) {
       if (sample) await keepSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });

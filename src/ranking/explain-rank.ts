@@ -4,7 +4,7 @@ import { dayOf } from '../periods/period-marks.ts';
 import type { WorkLease } from '../periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
-import { rankingDays } from './ranking-pipeline.ts';
+import { RANKED, rankingDays } from './ranking-pipeline.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
 type Explaining = {
@@ -64,11 +64,11 @@ export async function explainRank(deps: Explaining, found: WithId<Server>): Prom
   const { servers, voteCounters, clock } = deps;
   const at = await rankedAt(deps);
   const days = rankingDays(dayOf(at ?? clock.now()));
-  const next = async (place: number) => servers.findOne({ rankPosition: place, removedAt: null });
+  const next = async (place: number) => servers.findOne({ rankPosition: place, ...RANKED });
   const [above, below, listed, counters] = await Promise.all([
     next(found.rankPosition - 1),
     next(found.rankPosition + 1),
-    servers.countDocuments({ removedAt: null }),
+    servers.countDocuments(RANKED),
     voteCounters.find({ serverId: found._id }).toArray(),
   ]);
   const counts = new Map(counters.map((counter) => [counter.month, counter.days]));

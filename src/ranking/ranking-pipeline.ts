@@ -17,6 +17,9 @@ export type Ranking = Leasing & {
   log: Logger;
 };
 
+/** The servers that have a place now. */
+export const RANKED = { removedAt: null, hiddenAt: null } as const;
+
 /** The UTC days whose votes a ranking counts, oldest first: `lastDay` and the 29 before. */
 export function rankingDays(lastDay: string): string[] {
   return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));

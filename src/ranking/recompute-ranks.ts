@@ -1,8 +1,8 @@
-import type { AnyBulkWriteOperation, ObjectId } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { dayOf } from '../periods/period-marks.ts';
 import { type HeldLease, type Leasing, lastCompleted, withLease } from '../periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
-import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
+import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 /** The work's name, as its lease and queue have it. */
@@ -43,7 +43,6 @@ export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal
 }
 
 async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promise<Ranked> {
-  const listed = { removedAt: null };
   const figures = {
     $and: [
       { $eq: ['$place', '$rankPosition'] },
@@ -53,7 +52,7 @@ async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promi
   };
   const changed = servers.aggregate<Place>(
     [
-      ...rankingPipeline(dayOf(clock.now()), listed),
+      ...rankingPipeline(dayOf(clock.now()), RANKED),
       { $match: { $expr: { $not: figures } } },
       { $project: { place: 1, votesCount: 1, probedUptime: 1, rankPosition: 1 } },
     ],
@@ -74,7 +73,22 @@ async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promi
     if (writes.length === BULK) await write();
   }
   await write();
-  return { servers: await servers.countDocuments(listed), moved };
+  const ranked = await servers.countDocuments(RANKED);
+  lease.requireHeld();
+  await putHiddenLast(servers, ranked + 1);
+  return { servers: ranked, moved };
+}
+
+/** A hidden server has no place of its own: its API says the one behind all others. */
+async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
+  await servers.updateMany(
+    {
+      hiddenAt: { $type: 'date' },
+      removedAt: null,
+      $or: [{ rankPosition: { $ne: rankPosition } }, { ranked: { $ne: null } }],
+    },
+    { $set: { rankPosition, ranked: null } },
+  );
 }
 
 /** When the ranking that stands was computed; null before the first. */

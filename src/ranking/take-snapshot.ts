@@ -29,7 +29,10 @@ export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<voi
   const field = day.slice(8);
   const listed = {
     listedAt: { $lt: after(startOf(day), DAY) },
-    $or: [{ removedAt: null }, { removedAt: { $gte: today } }],
+    $and: [
+      { $or: [{ removedAt: null }, { removedAt: { $gte: today } }] },
+      { $or: [{ hiddenAt: null }, { hiddenAt: { $gte: today } }] },
+    ],
   };
   lease.requireHeld();
   await servers

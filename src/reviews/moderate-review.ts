@@ -1,8 +1,11 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
-import type { Review, ReviewList } from './review.ts';
+import { reasonText } from '../text.ts';
+import type { Review, ReviewList, ReviewState } from './review.ts';
 
 type Moderation = {
   reviews: Collection<Review>;
@@ -11,36 +14,43 @@ type Moderation = {
   clock: Clock;
 };
 
+type Decision = {
+  /** Why it is rejected. Rejecting again without one keeps the reason that stands. */
+  reason?: string;
+  /** Decide only while it is in this state: whoever decides has seen it so. */
+  seenAs?: ReviewState;
+};
+
+const rejection = z.object({ reason: reasonText.optional() });
+
 /**
- * Approves or rejects a review. Doing it again changes nothing, and completes what a crash cut short.
+ * Approves or rejects a review, or undoes either: `pending` takes it back to those that wait. Doing it again
+ * changes nothing, and completes what a crash cut short.
  *
  * The review's state is the truth and is written first; the server's public list follows it. Whoever has
  * written the list looks at the state once more: when two people decide differently at the same moment, the
  * list ends as the last decision says.
  *
  * @param by - who decided, for the audit log
- * @returns the review as it is now; null when there is none
+ * @returns the review as it is now, which is in another state than asked for when it was not in `seenAs` any more;
+ *   null when there is none
+ * @throws {InvalidDocumentError} for the reason
  */
 export async function moderateReview(
   deps: Moderation,
   reviewId: ObjectId,
-  state: 'approved' | 'rejected',
+  state: ReviewState,
   by: string,
+  { seenAs, ...input }: Decision = {},
 ): Promise<WithId<Review> | null> {
-  const { reviews, clock } = deps;
+  const { reason } = parseInput(rejection, input);
+  const { reviews } = deps;
   let review = await reviews.findOneAndUpdate(
-    { _id: reviewId },
-    [
-      {
-        $set: {
-          moderatedAt: { $cond: [{ $eq: ['$state', state] }, '$moderatedAt', clock.now()] },
-          state,
-        },
-      },
-    ],
+    { _id: reviewId, ...(seenAs ? { state: { $in: [seenAs, state] } } : {}) },
+    [{ $set: decided(state, by, deps.clock.now(), reason) }],
     { returnDocument: 'after' },
   );
-  if (!review) return null;
+  if (!review) return reviews.findOne({ _id: reviewId });
   const { serverId } = review;
 
   for (;;) {
@@ -53,9 +63,24 @@ export async function moderateReview(
     by,
     action: `review.${state}`,
     serverId,
-    details: { reviewId: reviewId.toHexString() },
+    details: { reviewId: reviewId.toHexString(), ...(reason ? { reason } : {}) },
   });
   return review;
+}
+
+/** The fields of a decision; the same one made again keeps what stands. */
+function decided(state: ReviewState, by: string, now: Date, reason: string | undefined): Document {
+  if (state === 'pending') return { state, moderatedAt: null, moderatedBy: null, rejectedFor: null };
+  const unlessDecided = (standing: string, value: unknown) => ({
+    $cond: [{ $eq: ['$state', state] }, { $ifNull: [standing, null] }, value],
+  });
+  const given = { $literal: state === 'rejected' ? (reason ?? null) : null };
+  return {
+    state,
+    moderatedAt: unlessDecided('$moderatedAt', now),
+    moderatedBy: unlessDecided('$moderatedBy', { $literal: by }),
+    rejectedFor: state === 'rejected' && reason ? given : unlessDecided('$rejectedFor', given),
+  };
 }
 
 /** Puts a review into its server's list, or takes it out, with the figures that belong to it: one update. */

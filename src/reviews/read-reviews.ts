@@ -1,4 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { readOn, type Slice } from '../slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures over all of them. */
@@ -84,4 +85,20 @@ export function listReviews(
     .sort({ createdAt: -1 })
     .limit(limit)
     .toArray();
+}
+
+/**
+ * A slice of the reviews of all servers in one state, for those who moderate them: of the pending ones the longest
+ * waiting first, of the others the newest decision first.
+ */
+export function listReviewsInState(
+  { reviews }: { reviews: Collection<Review> },
+  state: ReviewState,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<WithId<Review>>> {
+  const by =
+    state === 'pending'
+      ? ({ field: 'createdAt', direction: 1 } as const)
+      : ({ field: 'moderatedAt', direction: -1 } as const);
+  return readOn(reviews, { filter: { state }, by, from, limit });
 }

@@ -19,7 +19,11 @@ const reviewDefinition = {
   content: { type: String },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
+  /** When and by whom it was approved or rejected; null while it is pending. */
   moderatedAt: { type: Date, default: null },
+  moderatedBy: { type: String, default: null },
+  /** Why it was rejected, where somebody said so. */
+  rejectedFor: { type: String, default: null },
   /** Shown with the review, so only while that is approved; absent without one. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;
@@ -27,6 +31,9 @@ const reviewDefinition = {
 /** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
+// For those who moderate: the oldest that waits first, the newest decision first.
+reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
+reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });
 
 const listingDefinition = {
   /** The server's id. */

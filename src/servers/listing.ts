@@ -78,7 +78,7 @@ export async function addServer(
 
 /** The place of a server that is listed now. */
 export async function lastPlace(servers: Collection<Server>): Promise<number> {
-  return (await servers.countDocuments({ removedAt: null })) + 1;
+  return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
 /** A server of which nothing is known yet but what its owner says. */

@@ -86,6 +86,23 @@ const proofDefinition = {
   at: { type: Date, required: true },
 } as const;
 
+/** A probe that found far more or fewer players than the report before it (see probing/players-differ.ts). */
+const playersDiffer = {
+  at: { type: Date, required: true },
+  reported: { type: Number, required: true },
+  probed: { type: Number, required: true },
+} as const;
+
+/** One token that cast far more votes than the server has players (see attention/unusual-votes.ts). */
+const unusualVotes = {
+  /** When it was counted; the votes are those of the 24 h before. */
+  at: { type: Date, required: true },
+  tokenId: { type: Schema.Types.ObjectId, required: true },
+  votes: { type: Number, required: true },
+  /** The most players that the server has had lately. */
+  players: { type: Number, required: true },
+} as const;
+
 const nested = { _id: false } as const;
 
 const serverDefinition = {
@@ -108,6 +125,10 @@ const serverDefinition = {
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
+  /** An operator took it off the ranking and the public lists then; its API goes on. */
+  hiddenAt: { type: Date, default: null },
+  /** Why, in words for its owner. */
+  hiddenReason: { type: String, maxlength: 500 },
   rankPosition: { type: Number, required: true, min: 1 },
   /** null until the first ranking after the listing. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
@@ -117,7 +138,12 @@ const serverDefinition = {
   /** The first report of all, imported ones too; absent before it. Before it no reports need be looked for. */
   firstReportAt: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
+  playersDiffer: { type: new Schema(playersDiffer, nested) },
+  unusualVotes: { type: new Schema(unusualVotes, nested) },
 } as const;
+
+/** The index of names, which compares in any case and with any accents. */
+export const SERVER_NAMES = 'names';
 
 /** A listed game server. Removal is soft: `_id` and `slug` are never used again. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
@@ -126,6 +152,21 @@ serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
+// What operators look for. Names in any case and with any accents; addresses are kept in lower case.
+serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
+serverSchema.index({ address: 1, _id: 1 });
+serverSchema.index({ listedAt: -1, _id: -1 });
+serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
+serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
+// What asks for an operator's attention: few.
+serverSchema.index(
+  { 'playersDiffer.at': -1 },
+  { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
+);
+serverSchema.index(
+  { 'unusualVotes.votes': -1 },
+  { partialFilterExpression: { 'unusualVotes.votes': { $exists: true } } },
+);
 // Of the servers that can be probed only: the others would be due for ever, and read in every round.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },

@@ -16,6 +16,22 @@ export function typedValues(request: FastifyRequest): Record<string, string> {
   );
 }
 
+/** What stands behind the `?` of a request, as text without white space at its ends; what is empty is absent. */
+export function queryOf(request: FastifyRequest): Record<string, string> {
+  const query = (request.query ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(query)
+      .map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value).trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+/** The end of an address: `?name=value`, without what is absent; empty where all is. */
+export function queryText(values: Record<string, string | undefined>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => !!entry[1]);
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
+}
+
 /** A rule that other doors give the field's name to stands beside its field here: `Must not be empty.` */
 function asSentence(rule: string): string {
   const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;

@@ -41,12 +41,12 @@ export function figure(name: string, value: Content, detail?: Content): Html {
 /** What one field of a form needs. `fault` says what is wrong with what was typed. */
 export type Field = {
   name: string;
+  /** Where a page has several fields of one name; else the name. */
+  id?: string;
   label: string;
   hint?: Content;
   fault?: string | undefined;
   required?: boolean;
-  /** Where a page has several fields of one name. */
-  id?: string;
 };
 
 type InputAttributes = Partial<{
@@ -63,6 +63,7 @@ type InputAttributes = Partial<{
   spellcheck: boolean;
   autofocus: boolean;
   list: string;
+  step: number | 'any';
 }>;
 
 /** An input with its label, hint and fault, tied together for screen readers. */
@@ -100,11 +101,11 @@ export function select(
 }
 
 export function checkbox(field: Field & { checked?: boolean }): Html {
-  const { name, label, hint, checked } = field;
+  const { name, id = name, label, hint, checked } = field;
   return html`<div class="field check">
-    <input id="${name}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
-    <label for="${name}">${label}</label>
-    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
+    <input id="${id}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
   </div>`;
 }
 
@@ -182,8 +183,8 @@ export function dataTable<T>(table: {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
     heads
-      ? html`<th scope="row" data-title="${title}">${cell(row)}</th>`
-      : html`<td class="${kind ?? ''}" data-title="${title}">${cell(row)}</td>`;
+      ? html`<th scope="row" data-title="${title}"><div>${cell(row)}</div></th>`
+      : html`<td class="${kind ?? ''}" data-title="${title}"><div>${cell(row)}</div></td>`;
   return html`<table class="data">
     <caption class="for-readers">${caption}</caption>
     <thead>
@@ -196,11 +197,16 @@ export function dataTable<T>(table: {
 }
 
 /** Links to the neighbouring pages of a long list. */
-export function pager(links: { newer?: string | undefined; older?: string | undefined }): Content {
-  const { newer, older } = links;
-  if (!newer && !older) return '';
+export function pager(links: {
+  newer?: string | undefined;
+  older?: string | undefined;
+  /** Where a list only goes on: its beginning, once it has been left. */
+  first?: string | undefined;
+}): Content {
+  const { newer, older, first } = links;
+  if (!newer && !older && !first) return '';
   return html`<nav class="pager" aria-label="Pages">
-    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : html`<span></span>`}
+    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : first ? html`<a href="${first}">← To the beginning</a>` : html`<span></span>`}
     ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
   </nav>`;
 }

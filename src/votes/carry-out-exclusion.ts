@@ -38,10 +38,9 @@ export async function carryOut(
   lease: HeldLease,
   options: CarryOutOptions,
 ): Promise<VoteExclusion> {
-  const { _id, state, by, undone } = exclusion;
+  const { _id, state } = exclusion;
   if (state === 'excluded' || state === 'included') return exclusion;
-  await audit(deps, exclusion, 'vote.exclude', by);
-  if (undone) await audit(deps, exclusion, 'vote.include', undone.by);
+  await auditExclusion(deps, exclusion);
 
   if (state === 'excluding') await markVotes(deps, exclusion, lease, options);
   else await unmarkVotes(deps, exclusion, lease, options);
@@ -56,13 +55,24 @@ export async function carryOut(
     state === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
       : ({ state: 'included' } as const);
+  // Undone meanwhile: that is carried out next, with another run.
   await deps.voteExclusions.updateOne({ _id, state }, { $set: through });
   await requestRanks(deps.producer);
   return { ...exclusion, days, ...through };
 }
 
+/** Writes what was decided of an exclusion to the audit log, where it does not stand there yet. */
+export async function auditExclusion(
+  deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
+  exclusion: VoteExclusion,
+): Promise<void> {
+  const { by, undone } = exclusion;
+  await audit(deps, exclusion, 'vote.exclude', by);
+  if (undone) await audit(deps, exclusion, 'vote.include', undone.by);
+}
+
 async function audit(
-  deps: CarryingOut,
+  deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
   { _id, serverId, since, until, tokenId, reason }: VoteExclusion,
   action: string,
   by: string,

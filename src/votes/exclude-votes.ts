@@ -2,9 +2,11 @@ import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import { parseInput } from '../input.ts';
+import { isDuplicateKey } from '../mongo.ts';
 import { type HeldLease, type Leasing, withLease } from '../periods/work-lease.ts';
 import type { Producer } from '../queues.ts';
-import { type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
+import { reasonText } from '../text.ts';
+import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
 import type { Recounting } from './recount-votes.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
 
@@ -36,9 +38,7 @@ export class ExclusionError extends Error {
   }
 }
 
-const reasonSchema = z.object({
-  reason: z.string().trim().min(1, 'must say why').max(500, 'must have at most 500 characters'),
-});
+const reasonSchema = z.object({ reason: reasonText });
 
 /** One at a time for a server: two exclusions may touch the same votes and days. */
 function underLease<T>(
@@ -66,32 +66,94 @@ export async function excludeVotes(
   options: CarryOutOptions = {},
 ): Promise<VoteExclusion> {
   const { reason } = parseInput(reasonSchema, { reason: request.reason });
+  requireOver(request, deps.clock.now());
   const { serverId, since, until, tokenId } = request;
+  return underLease(deps, serverId, options, async (lease) => {
+    const same = { serverId, since, until, tokenId, reason, undone: null };
+    const standing = await deps.voteExclusions.findOne(same);
+    if (standing) return carryOut(deps, standing, lease, options);
+    const exclusion = newExclusion(same, new ObjectId(), by, deps.clock.now());
+    await deps.voteExclusions.insertOne(exclusion);
+    return carryOut(deps, exclusion, lease, options);
+  });
+}
+
+/** @throws {ExclusionError} */
+function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
   if (since >= until)
     throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
-  const now = deps.clock.now();
   if (until > now) {
     throw new ExclusionError(
       'range-not-over',
       'The range must end now or earlier: only votes that were cast can be excluded.',
     );
   }
-  return underLease(deps, serverId, options, async (lease) => {
-    const same = { serverId, since, until, tokenId, reason, undone: null };
-    const standing = await deps.voteExclusions.findOne(same);
-    if (standing) return carryOut(deps, standing, lease, options);
-    const exclusion: VoteExclusion = {
-      ...same,
-      _id: new ObjectId(),
-      by,
-      at: now,
-      state: 'excluding',
-      days: [],
-      votes: null,
-    };
-    await deps.voteExclusions.insertOne(exclusion);
-    return carryOut(deps, exclusion, lease, options);
+}
+
+function newExclusion(
+  { serverId, since, until, tokenId, reason }: ExclusionRequest,
+  _id: ObjectId,
+  by: string,
+  at: Date,
+): VoteExclusion {
+  const range = { serverId, since, until, tokenId, reason };
+  return { ...range, _id, by, at, undone: null, state: 'excluding', days: [], votes: null };
+}
+
+/**
+ * Decides an exclusion and leaves its carrying out, which takes up to a minute, to a worker. What stands in MongoDB
+ * is enough: where Redis is away, the scheduler's next round finds it.
+ *
+ * @param exclusionId - made when the votes were shown: the same form sent twice is one exclusion
+ * @returns the exclusion as it stands
+ * @throws {ExclusionError}; {InvalidDocumentError} for the reason
+ */
+export async function requestExclusion(
+  deps: Excluding,
+  exclusionId: ObjectId,
+  request: ExclusionRequest,
+  by: string,
+): Promise<VoteExclusion> {
+  const { reason } = parseInput(reasonSchema, { reason: request.reason });
+  requireOver(request, deps.clock.now());
+  const wanted = newExclusion({ ...request, reason }, exclusionId, by, deps.clock.now());
+  await deps.voteExclusions.insertOne(wanted).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
   });
+  const exclusion = (await deps.voteExclusions.findOne({ _id: exclusionId })) ?? wanted;
+  await auditExclusion(deps, exclusion);
+  await deps.producer.add('exclude-votes', { exclusionId: exclusionId.toHexString() });
+  return exclusion;
+}
+
+/**
+ * Decides that an exclusion is undone and leaves the rest to a worker, as {@link requestExclusion} does. One that is
+ * still being carried out is undone after that: both go by the same lease. Doing it again changes nothing.
+ *
+ * @returns the exclusion as it stands; null when there is none of this id
+ */
+export async function requestInclusion(
+  deps: Excluding,
+  exclusionId: ObjectId,
+  by: string,
+): Promise<VoteExclusion | null> {
+  await markUndone(deps, exclusionId, by);
+  const exclusion = await deps.voteExclusions.findOne({ _id: exclusionId });
+  if (!exclusion) return null;
+  await auditExclusion(deps, exclusion);
+  await deps.producer.add('exclude-votes', { exclusionId: exclusionId.toHexString() });
+  return exclusion;
+}
+
+async function markUndone(
+  { voteExclusions, clock }: Excluding,
+  exclusionId: ObjectId,
+  by: string,
+): Promise<void> {
+  await voteExclusions.updateOne(
+    { _id: exclusionId, undone: null },
+    { $set: { state: 'including', undone: { by, at: clock.now() } } },
+  );
 }
 
 /**
@@ -111,10 +173,7 @@ export async function includeVotes(
   if (!found) return null;
   return underLease(deps, found.serverId, options, async (lease) => {
     lease.requireHeld();
-    await deps.voteExclusions.updateOne(
-      { _id: exclusionId, undone: null },
-      { $set: { state: 'including', undone: { by, at: deps.clock.now() } } },
-    );
+    await markUndone(deps, exclusionId, by);
     const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
     return standing && carryOut(deps, standing, lease, options);
   });
@@ -151,4 +210,12 @@ export function listExclusions(
   serverId: ObjectId,
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
+}
+
+/** The newest exclusions of all servers, undone ones too. */
+export function newestExclusions(
+  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  { limit }: { limit: number },
+): Promise<VoteExclusion[]> {
+  return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();
 }

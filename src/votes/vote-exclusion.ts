@@ -34,6 +34,7 @@ const voteExclusionDefinition = {
 /** An operator's decision that votes do not count. */
 export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
 voteExclusionSchema.index({ serverId: 1, at: -1 });
+voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;

@@ -130,6 +130,12 @@ voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: 'open_work', partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
 );
+/** The index of failed votes alone, over all servers: what operators are shown of the last day. */
+export const FAILED_VOTES = 'failed_votes';
+voteSchema.index(
+  { votedAt: -1 },
+  { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
+);
 /** The index of excluded votes alone: few, so that counting without them stays cheap. */
 export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(

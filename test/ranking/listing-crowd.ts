@@ -9,7 +9,7 @@ import { dueAggregates, markAggregated } from '../../src/status/due-aggregates.t
 /** A listed server as the ranking sees it; what is not said is the same for all. */
 export async function listServer(
   { servers }: Pick<Platform, 'servers'>,
-  settings: Partial<Pick<Server, 'listedAt' | 'removedAt' | 'rankPosition'>> & {
+  settings: Partial<Pick<Server, 'listedAt' | 'removedAt' | 'hiddenAt' | 'rankPosition'>> & {
     _id?: ObjectId;
     uptime?: number | null;
   } = {},

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { addDays, dayOf } from '../../src/periods/period-marks.ts';
 import { rankHistory } from '../../src/ranking/rank-history.ts';
 import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { unhideServer } from '../../src/servers/moderate-server.ts';
 import { insert, probe } from '../status/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
@@ -36,6 +37,31 @@ it('goes by votes, then probed uptime with none last, then the older listing, th
   expect(await placesOf(platform, [...inOrder, removed])).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 0 });
   expect(await rankedAt(platform)).toEqual(new Date('2026-11-21T12:00:00Z'));
+});
+
+it('leaves hidden servers out, behind all others, until they are listed again', async () => {
+  const { platform, clock } = await rankingAt('2026-11-21T12:00:00Z');
+  const [first, second] = [await listServer(platform), await listServer(platform)];
+  const hidden = await listServer(platform, { hiddenAt: new Date('2026-11-20') });
+  await setCounters(platform, hidden, { '2026-11-21': 100 });
+  await setCounters(platform, first, { '2026-11-21': 1 });
+
+  expect(await recomputeRanks(platform)).toEqual({ servers: 2, moved: 1 });
+  expect(await placesOf(platform, [first, second, hidden])).toEqual([1, 2, 3]);
+  expect((await platform.servers.findOne({ _id: hidden }))?.ranked).toBeNull();
+  await listServer(platform);
+  await recomputeRanks(platform);
+  expect(await placesOf(platform, [hidden])).toEqual([4]);
+  await computeDays(platform);
+  clock.set(new Date('2026-11-22T02:00:00Z'));
+  await computeDays(platform);
+  await recomputeRanks(platform);
+  expect(await rankHistory(platform, first)).toEqual([{ day: '2026-11-21', place: 1 }]);
+  expect(await rankHistory(platform, hidden)).toEqual([]);
+
+  expect(await unhideServer(platform, hidden, 'test')).toMatchObject({ hiddenAt: null });
+  await recomputeRanks(platform);
+  expect(await placesOf(platform, [hidden, first])).toEqual([1, 2]);
 });
 
 it('counts today and the 29 UTC days before, over up to three months', async () => {

@@ -227,3 +227,60 @@ describe('reading reviews', () => {
     ).toEqual([second]);
   });
 });
+
+describe('deciding with a reason, and taking it back', () => {
+  it('keeps the reason and who decided, also when the same is decided again', async () => {
+    const id = await write(new ObjectId(), 2);
+    await moderateReview(platform, id, 'rejected', 'one', { reason: ' $insults ' });
+    await moderateReview(platform, id, 'rejected', 'other');
+
+    expect(await platform.reviews.findOne({ _id: id })).toMatchObject({
+      state: 'rejected',
+      rejectedFor: '$insults',
+      moderatedBy: 'one',
+    });
+    await expect(moderateReview(platform, id, 'rejected', 'one', { reason: ' ' })).rejects.toThrow(
+      InvalidDocumentError,
+    );
+  });
+
+  it('takes an approved review off the list when it is pending again', async () => {
+    const serverId = new ObjectId();
+    const id = await write(serverId, 5);
+    await moderateReview(platform, id, 'approved', 'test');
+    expect(await moderateReview(platform, id, 'pending', 'test')).toMatchObject({
+      state: 'pending',
+      moderatedAt: null,
+      moderatedBy: null,
+    });
+    await expectListToFollowStates(serverId);
+    expect((await platform.reviewLists.findOne({ _id: serverId }))?.count).toBe(0);
+  });
+
+  it('decides only on what was seen, but completes the same decision', async () => {
+    const serverId = new ObjectId();
+    const id = await write(serverId, 5);
+    const decide = (state: 'approved' | 'rejected') =>
+      moderateReview(platform, id, state, 'test', { seenAs: 'pending' });
+    await platform.reviews.updateOne({ _id: id }, { $set: { state: 'approved' } });
+    expect(await decide('rejected')).toMatchObject({ state: 'approved' });
+    expect(await platform.auditLog.countDocuments({ serverId })).toBe(0);
+    expect(await decide('approved')).toMatchObject({ state: 'approved' });
+    await expectListToFollowStates(serverId);
+  });
+
+  it('of approvals, rejections and undoings that race ends with a list that agrees', async () => {
+    const serverId = new ObjectId();
+    const ids = [await write(serverId, 1), await write(serverId, 3)];
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(
+        ids.flatMap((id) =>
+          (['approved', 'pending', 'rejected', 'pending', 'approved'] as const).map((state) =>
+            moderateReview(platform, id, state, 'test'),
+          ),
+        ),
+      );
+      await expectListToFollowStates(serverId);
+    }
+  });
+});

@@ -1,6 +1,7 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/document.ts';
+import type { Platform } from '../../src/platform.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { type Prover, type Proving, proveDraft, proveMove } from '../../src/servers/prove-draft.ts';
@@ -9,7 +10,11 @@ import { transferServer } from '../../src/servers/transfer-server.ts';
 import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
 /** A listed server of `owner` at a place where nothing is. */
-async function listed(deps: Proving, owner: Prover, port = 25_565): Promise<WithId<Server>> {
+async function listed(
+  deps: Proving & Pick<Platform, 'people'>,
+  owner: Prover,
+  port = 25_565,
+): Promise<WithId<Server>> {
   const settings = { name: 'Alpha', address: 'play.example.org', port, game: 'minecraft' };
   const { serverId } = await addServer(deps, settings, 'test');
   const server = await transferServer(deps, new ObjectId(serverId), owner, 'test');

@@ -42,6 +42,21 @@ const TABLE: Record<string, Access> = {
   'POST /dashboard/servers/:serverId/reviews/:reviewId/remove-answer': 'owner',
   'GET /operator': 'operator',
   'GET /operator/listeners/:listenerId': 'operator',
+  'GET /operator/audit': 'operator',
+  'GET /operator/reviews': 'operator',
+  'POST /operator/reviews/:reviewId': 'operator',
+  'GET /operator/servers': 'operator',
+  'GET /operator/servers/:serverId': 'operator',
+  'POST /operator/servers/:serverId/hide': 'operator',
+  'POST /operator/servers/:serverId/premium': 'operator',
+  'POST /operator/servers/:serverId/remove': 'operator',
+  'POST /operator/servers/:serverId/transfer': 'operator',
+  'POST /operator/servers/:serverId/unhide': 'operator',
+  'GET /operator/votes': 'operator',
+  'GET /operator/votes/exclude': 'operator',
+  'POST /operator/votes/exclude': 'operator',
+  'GET /operator/votes/exclusions': 'operator',
+  'POST /operator/votes/exclusions/:exclusionId/undo': 'operator',
 };
 
 let web: Awaited<ReturnType<typeof openWebApp>>;

@@ -66,14 +66,6 @@ test('no button of Bull Board is left out here', () => {
   expect(known).toEqual(new Set(there));
 });
 
-let cookie: { cookie: string } | undefined;
-
-/** Signs in once: every platform of these tests has the same key and password, and a try takes a while. */
-async function operator(web: WebApp): Promise<{ cookie: string }> {
-  cookie ??= await signedIn(web);
-  return cookie;
-}
-
 /** Presses `button`, once or for every job of forward-votes. */
 async function press({ app, platform }: WebApp, headers: object, button: Button): Promise<void> {
   const jobs = await platform.queues['forward-votes'].getJobs();
@@ -193,7 +185,7 @@ async function arrivals({ platform, listener, serverId }: DeliveryBench, names: 
 test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
   const bench = await deliveryBench({});
   const web = await webAppOn(bench.platform);
-  const headers = await operator(web);
+  const headers = await signedIn(web);
   const names = await castVotes(bench);
   await makeJobs(bench);
   await press(web, headers, button);
@@ -205,7 +197,7 @@ test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
   const bench = await deliveryBench({});
   const web = await webAppOn(bench.platform);
-  const headers = await operator(web);
+  const headers = await signedIn(web);
   bench.listener.behaviour = { answerDelayMs: 100 };
   startWorker(bench.platform);
   const names: string[] = [];

@@ -88,7 +88,7 @@ export type SignedInPerson = { personId: ObjectId; email: string; headers: { coo
 
 /** Makes a person of `role` and signs them in. An operator has a second factor, unless `twoFactor` is false. */
 export async function signedInAs(
-  { platform }: WebApp,
+  { platform }: Pick<WebApp, 'platform'>,
   role: Role,
   { twoFactor = true, email = `${role}-${randomUUID()}@example.org` } = {},
 ): Promise<SignedInPerson> {

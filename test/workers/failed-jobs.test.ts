@@ -75,6 +75,7 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
     'aggregate-day': { day },
     'repair-counters': { day },
     'recompute-ranks': {},
+    'find-unusual-votes': {},
     'exclude-votes': { exclusionId: exclusionId.toHexString() },
   };
 

@@ -2,11 +2,11 @@ import { html } from 'hono/html';
 import type { Server } from '../../servers/server.ts';
 import { statusAt } from '../../status/current-status.ts';
 import type { Content, Html } from '../html.ts';
-import { badge, tabs } from '../parts.ts';
+import { badge, notice, tabs } from '../parts.ts';
 
 type Frame = {
   base: string;
-  server: Pick<Server, '_id' | 'name' | 'probe' | 'lastReport'>;
+  server: Pick<Server, '_id' | 'name' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason'>;
   now: Date;
   /** The last part of the page's path, as in {@link PARTS}. */
   part: string;
@@ -14,7 +14,7 @@ type Frame = {
 };
 
 /** The parts of a server's dashboard, in the order of their tabs. */
-const PARTS = [
+export const PARTS = [
   ['', 'Overview'],
   ['/votes', 'Votes'],
   ['/listener', 'Vote listener'],
@@ -43,6 +43,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
       serverPath(base, server, part),
     )}
+    ${server.hiddenAt ? notice('attention', html`The operator has taken this server off the ranking and the public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and its votes go on.`) : ''}
     ${body}`;
 }
 

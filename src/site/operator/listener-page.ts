@@ -1,15 +1,20 @@
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import type { ListenerOverview, VotesFrom } from '../../delivery/listener-overview.ts';
+import { type ListenerOverview, listenerOverview, type VotesFrom } from '../../delivery/listener-overview.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
+import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
-import type { Page } from '../layout.ts';
+import { type Page, sendPage } from '../layout.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
 import { count, duration, time } from '../words.ts';
+import { deskFrame, deskPath } from './desk-frame.ts';
+import { type DeskSources, OPERATOR } from './desk-route.ts';
 
 /** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
-export const listenerPageQuery = z.object({
+const listenerPageQuery = z.object({
   state: z.enum(DELIVERY_STATES).optional().catch(undefined),
   /** `1764230400000.3`: after the three votes of that moment. */
   from: z
@@ -23,32 +28,53 @@ export const listenerPageQuery = z.object({
     .catch(undefined),
 });
 
+/** `/operator/listeners/:listenerId`: where the queues' jobs lead to. */
+export function listenerPages(app: FastifyInstance, { platform }: DeskSources): void {
+  const { base } = app.site;
+  app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
+    const { listenerId } = request.params as { listenerId: string };
+    const { state, from } = listenerPageQuery.parse(request.query);
+    const overview = /^[0-9a-f]{24}$/.test(listenerId)
+      ? await listenerOverview(platform, new ObjectId(listenerId), { state, from })
+      : null;
+    if (!overview) {
+      throw new PageError(
+        404,
+        'There is no such listener: it was removed, or set anew under another id. Its votes are kept.',
+      );
+    }
+    const now = platform.clock.now();
+    return sendPage(request, reply, listenerPage({ base, overview, listenerId, state, now }));
+  });
+}
+
 /** How a listener fares and the newest of its votes. */
-export function listenerPage(page: {
-  deskPath: string;
+function listenerPage(page: {
+  base: string;
   overview: ListenerOverview;
   listenerId: string;
   state: DeliveryState | undefined;
   now: Date;
 }): Page {
-  const { deskPath, overview, now } = page;
-  const { server } = overview;
-  const { next } = overview;
+  const { base, overview, now } = page;
+  const { server, next } = overview;
+  const older = next ? address(page, { state: page.state, from: next }) : undefined;
   return {
     title: `Listener of ${server.name}`,
-    body: html`<div class="page-head">
+    body: deskFrame({
+      base,
+      part: '/queues',
+      head: html`<div class="page-head">
         <div>
-          <p class="small"><a href="${deskPath}">Operator desk</a> · <a href="${deskPath}/queues">Queues</a></p>
           <h1>Vote listener of <bdi>${server.name}</bdi></h1>
-          <p class="soft">${server.slug}${server.removed ? ', removed from the listing' : ''} · ${server.id}</p>
+          <p class="soft">
+            <a href="${deskPath(base, `/servers/${server.id}`)}">${server.slug}</a>${server.removed ? ', removed from the listing' : ''}
+          </p>
         </div>
-      </div>
-      ${card({ title: 'Standing', actions: standingBadge(overview), body: standing(overview, now) })}
-      ${card({
-        title: 'Votes',
-        body: html`${filters(page)} ${votesTable(overview)}
-        ${pager({ older: next ? address(page, { state: page.state, from: next }) : undefined })}`,
-      })}`,
+      </div>`,
+      body: html`${card({ title: 'Standing', actions: standingBadge(overview), body: standing(overview, now) })}
+      ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
+    }),
   };
 }
 
@@ -89,10 +115,10 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
   ];
 }
 
-type Shown = { deskPath: string; listenerId: string; state: DeliveryState | undefined };
+type Shown = { base: string; listenerId: string; state: DeliveryState | undefined };
 
 function address(
-  { deskPath, listenerId }: Shown,
+  { base, listenerId }: Shown,
   query: { state?: DeliveryState | undefined; from?: VotesFrom },
 ): string {
   const { state, from } = query;
@@ -101,7 +127,7 @@ function address(
     ...(from ? { from: `${from.at.getTime()}.${from.seen}` } : {}),
   });
   const text = parameters.toString();
-  return `${deskPath}/listeners/${listenerId}${text ? `?${text}` : ''}`;
+  return `${deskPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;
 }
 
 function filters(shown: Shown): Html {

@@ -1,14 +1,16 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../audit/audit-log.ts';
 import { SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
 import { redisAnswers } from '../../redis-answers.ts';
+import { personOf } from '../access.ts';
 import { describeForwarding } from './queue-words.ts';
 
-type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis'>;
+type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
 
 /** A silent Redis is given up after this long. */
 const PATIENCE_MS = 2 * SECOND;
@@ -77,7 +79,8 @@ export async function queueBoard(
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith(`${app.prefix}/api/`)) return;
     // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
-    if (await redisAnswers(sources.producerRedis, PATIENCE_MS)) return;
+    if (await redisAnswers(sources.producerRedis, PATIENCE_MS))
+      return auditPress(sources, app.prefix, request);
     return reply
       .code(503)
       .header('retry-after', 5)
@@ -99,6 +102,24 @@ export async function queueBoard(
     });
   });
   await app.register(board.registerPlugin());
+}
+
+/** Notes a button before it does anything: `retry/:queueStatus` of a queue, and of which job. */
+async function auditPress(sources: Sources, prefix: string, request: FastifyRequest): Promise<void> {
+  if (request.method === 'GET') return;
+  const route = (request.routeOptions.url ?? '').slice(prefix.length);
+  if (WRITING_PAYLOADS.has(route)) return;
+  const params = request.params as Record<string, string>;
+  const button = route
+    .replace(/^\/api\/queues\/(:queueName\/)?/, '')
+    .replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
+  const details = { button, ...params };
+  await recordAudit(sources, {
+    by: personOf(request).email,
+    action: 'queue.button',
+    serverId: null,
+    details,
+  });
 }
 
 const SYSTEM_FONTS = {

@@ -1,0 +1,179 @@
+import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
+import { after, type Clock, DAY } from '../clock.ts';
+import { type ListenerReason, listenerReason } from '../delivery/explanations.ts';
+import type { Listener } from '../delivery/listener.ts';
+import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
+import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
+import type { Review } from '../reviews/review.ts';
+import type { Server } from '../servers/server.ts';
+import { FAILED_VOTES, type Vote } from '../votes/vote.ts';
+
+type Sources = {
+  reviews: Collection<Review>;
+  listeners: Collection<Listener>;
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  clock: Clock;
+};
+
+/** The server that something is about. */
+export type Named = Pick<Server, '_id' | 'name'>;
+
+/** What there is of one kind, the most urgent first: `LISTED` rows at most, `more` where there are others. */
+export type Kind<T> = { rows: T[]; more: boolean };
+
+/** A listener that takes no votes, why, and how many wait (`COUNTED` stands for that many or more). */
+export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
+
+/** What an operator should look at. */
+export type Attention = {
+  /** `COUNTED` stands for that many or more. */
+  reviews: { waiting: number; since: Date | null };
+  paused: Kind<StuckListener>;
+  unreachable: Kind<StuckListener>;
+  failed: Kind<{ server: Named; votes: number; newest: Date }>;
+  playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
+  unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
+};
+
+/** So many rows of a kind are shown. */
+const LISTED = 20;
+
+/** Nobody needs to know how many more than this there are. */
+export const COUNTED = 1_000;
+
+/**
+ * What needs an operator's attention at this moment. Each question goes by an index that holds little else, and
+ * is bounded whatever the size of the listing.
+ */
+export async function needsAttention(sources: Sources): Promise<Attention> {
+  const [reviews, paused, unreachable, failed, playersDiffer, unusualVotes] = await Promise.all([
+    waitingReviews(sources),
+    stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
+    stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
+    failedVotes(sources),
+    differingServers(sources),
+    unusualServers(sources),
+  ]);
+  return { reviews, paused, unreachable, failed, playersDiffer, unusualVotes };
+}
+
+async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews']> {
+  const [waiting, oldest] = await Promise.all([
+    reviews.countDocuments({ state: 'pending' }, { limit: COUNTED }),
+    reviews.findOne({ state: 'pending' }, { sort: { createdAt: 1, _id: 1 }, projection: { createdAt: 1 } }),
+  ]);
+  return { waiting, since: oldest?.createdAt ?? null };
+}
+
+/** The listeners that stand so for the longest time first. */
+async function stuckListeners(
+  sources: Sources,
+  filter: Filter<Listener>,
+  since: string,
+): Promise<Kind<StuckListener>> {
+  const found = await sources.listeners
+    .find(filter, { projection: { serverId: 1, pause: 1, breaker: 1 } })
+    .sort({ [since]: 1 })
+    .limit(LISTED + 1)
+    .toArray();
+  const rows = await named(sources, found, ({ serverId }) => serverId);
+  return kind(
+    await Promise.all(
+      rows.flatMap(({ server, row }) => {
+        const reason = listenerReason(row);
+        return reason ? [withWaiting(sources, { server, reason })] : [];
+      }),
+    ),
+  );
+}
+
+async function withWaiting(
+  { votes }: Sources,
+  stuck: Omit<StuckListener, 'waiting'>,
+): Promise<StuckListener> {
+  const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
+  return { ...stuck, waiting: await votes.countDocuments(open, { hint: 'open_work', limit: COUNTED }) };
+}
+
+/**
+ * The votes that failed in the last 24 h, by server. A vote fails 72 h after it was cast at the latest, so those
+ * cast in the last 4 days are looked at, `COUNTED` of them at most: after that many, the numbers are the least there
+ * can be. This is one of the few questions about votes that name no server (docs/decisions.md).
+ */
+async function failedVotes(sources: Sources): Promise<Attention['failed']> {
+  const now = sources.clock.now();
+  const failed = await sources.votes
+    .aggregate<{ _id: ObjectId; votes: number; newest: Date }>(
+      [
+        {
+          $match: {
+            'delivery.state': 'failed',
+            votedAt: { $gte: after(now, -DELIVERY_EXPIRES_MS - DAY) },
+          },
+        },
+        { $sort: { votedAt: -1 } },
+        { $limit: COUNTED },
+        {
+          $project: {
+            serverId: 1,
+            failedAt: { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] },
+          },
+        },
+        { $match: { failedAt: { $gte: after(now, -DAY) } } },
+        { $group: { _id: '$serverId', votes: { $sum: 1 }, newest: { $max: '$failedAt' } } },
+        { $sort: { votes: -1, _id: 1 } },
+        { $limit: LISTED + 1 },
+      ],
+      { hint: FAILED_VOTES },
+    )
+    .toArray();
+  const rows = await named(sources, failed, ({ _id }) => _id);
+  return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
+}
+
+async function differingServers({ servers, clock }: Sources): Promise<Attention['playersDiffer']> {
+  const found = await servers
+    .find(
+      { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
+      { projection: { name: 1, playersDiffer: 1 } },
+    )
+    .sort({ 'playersDiffer.at': -1 })
+    .limit(LISTED + 1)
+    .toArray();
+  return kind(
+    found.flatMap(({ playersDiffer, ...server }) => (playersDiffer ? [{ server, ...playersDiffer }] : [])),
+  );
+}
+
+async function unusualServers({ servers }: Sources): Promise<Attention['unusualVotes']> {
+  const found = await servers
+    .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
+    .sort({ 'unusualVotes.votes': -1 })
+    .limit(LISTED + 1)
+    .toArray();
+  return kind(
+    found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+  );
+}
+
+function kind<T>(rows: T[]): Kind<T> {
+  return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
+}
+
+/** Puts to each row the server that it is about; rows of removed servers are left out. */
+async function named<T>(
+  { servers }: Sources,
+  rows: T[],
+  serverIdOf: (row: T) => ObjectId,
+): Promise<{ server: Named; row: T }[]> {
+  if (rows.length === 0) return [];
+  const found: WithId<Named>[] = await servers
+    .find({ _id: { $in: rows.map(serverIdOf) }, removedAt: null }, { projection: { name: 1 } })
+    .toArray();
+  const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
+  return rows.flatMap((row) => {
+    const server = byId.get(serverIdOf(row).toHexString());
+    return server ? [{ server, row }] : [];
+  });
+}

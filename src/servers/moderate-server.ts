@@ -1,0 +1,79 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { parseInput } from '../input.ts';
+import type { Producer } from '../queues.ts';
+import { requestRanks } from '../ranking/request-ranks.ts';
+import { reasonText } from '../text.ts';
+import { lastPlace } from './listing.ts';
+import type { Server } from './server.ts';
+
+type Moderation = {
+  servers: Collection<Server>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+  producer: Pick<Producer, 'add'>;
+};
+
+const hiding = z.object({ reason: reasonText });
+
+/**
+ * Takes a server off the ranking and the public lists. Its API goes on, votes and all, and says the last place;
+ * its owner sees the reason. Hiding it again changes the reason only.
+ *
+ * @param by - who decided, for the audit log
+ * @returns the server as it is now; null when no such server is listed
+ * @throws {InvalidDocumentError} for the reason
+ */
+export async function hideServer(
+  deps: Moderation,
+  serverId: ObjectId,
+  input: { reason: string },
+  by: string,
+): Promise<WithId<Server> | null> {
+  const { reason } = parseInput(hiding, input);
+  const { servers, clock } = deps;
+  const hidden = await servers.findOneAndUpdate({ _id: serverId, removedAt: null }, [
+    {
+      $set: {
+        hiddenAt: { $ifNull: ['$hiddenAt', clock.now()] },
+        hiddenReason: { $literal: reason },
+        ranked: null,
+      },
+    },
+  ]);
+  if (!hidden) return null;
+  // The ranking does this too; until it runs, two servers would show one place.
+  const rankPosition = await lastPlace(servers);
+  const server = await servers.findOneAndUpdate(
+    { _id: serverId, hiddenAt: { $ne: null } },
+    { $set: { rankPosition } },
+    { returnDocument: 'after' },
+  );
+  await recordAudit(deps, { by, action: 'server.hide', serverId, details: { reason } });
+  await requestRanks(deps.producer);
+  return server;
+}
+
+/**
+ * Puts a hidden server back: it gets its place with the next ranking, which is asked for. Doing it again changes
+ * nothing.
+ *
+ * @returns the server as it is now; null when no such server is listed
+ */
+export async function unhideServer(
+  deps: Moderation,
+  serverId: ObjectId,
+  by: string,
+): Promise<WithId<Server> | null> {
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId, removedAt: null },
+    { $set: { hiddenAt: null }, $unset: { hiddenReason: 1 } },
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  await recordAudit(deps, { by, action: 'server.unhide', serverId, details: {} });
+  await requestRanks(deps.producer);
+  return server;
+}

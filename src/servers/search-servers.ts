@@ -1,0 +1,76 @@
+import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
+import type { Person } from '../accounts/person.ts';
+import { readOn, type Slice } from '../slices.ts';
+import { SERVER_NAMES, type Server } from './server.ts';
+import { isId } from './slug.ts';
+
+type Searching = { servers: Collection<Server>; people: Collection<Person> };
+
+/** Sorts behind every character in MongoDB's collations, and behind every text of the plain order here. */
+const LAST = '\uffff';
+
+const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
+
+/**
+ * The servers, removed and hidden ones too, whose name, address or slug begins with `text`; whose id it is; or
+ * whose owner has this e-mail address. Each of these is a range of an index.
+ *
+ * @param limit - so many at most, of each kind of match and in all
+ */
+export async function searchServers(
+  { servers, people }: Searching,
+  text: string,
+  { limit }: { limit: number },
+): Promise<WithId<Server>[]> {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return [];
+  if (isId(wanted)) return servers.find({ _id: new ObjectId(wanted) }).toArray();
+  if (wanted.includes('@')) return serversOf({ servers, people }, wanted, limit);
+  const [, host = wanted, port] = /^([^:]+):(\d{1,5})$/.exec(wanted) ?? [];
+  const found = await Promise.all([
+    servers
+      .find(
+        { name: beginsWith(text.trim()) },
+        { collation: { locale: 'en', strength: 1 }, hint: SERVER_NAMES },
+      )
+      .sort({ name: 1, _id: 1 })
+      .limit(limit)
+      .toArray(),
+    servers
+      .find({ slug: beginsWith(wanted) })
+      .sort({ slug: 1 })
+      .limit(limit)
+      .toArray(),
+    servers
+      .find({ address: port ? host : beginsWith(wanted), ...(port ? { port: Number(port) } : {}) })
+      .sort({ address: 1, _id: 1 })
+      .limit(limit)
+      .toArray(),
+  ]);
+  const byId = new Map(found.flat().map((server) => [server._id.toHexString(), server]));
+  return [...byId.values()].slice(0, limit);
+}
+
+async function serversOf({ servers, people }: Searching, email: string, limit: number) {
+  const person = await people.findOne({ email }, { projection: { _id: 1 } });
+  const [owned, imported] = await Promise.all([
+    person ? servers.find({ ownerId: person._id }).limit(limit).toArray() : [],
+    servers.find({ ownerEmail: email }).limit(limit).toArray(),
+  ]);
+  return [...owned, ...imported].slice(0, limit);
+}
+
+/** Which servers an operator looks through, and by which time they are sorted. */
+export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
+export type ServerList = keyof typeof SERVER_LISTS;
+
+/** A page of the servers, the newest listing, hiding or removal first. */
+export function listServersByTime(
+  { servers }: Pick<Searching, 'servers'>,
+  list: ServerList,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<WithId<Server>>> {
+  const field = SERVER_LISTS[list];
+  const filter: Filter<Server> = list === 'all' ? {} : { [field]: { $type: 'date' } };
+  return readOn(servers, { filter, by: { field, direction: -1 }, from, limit });
+}

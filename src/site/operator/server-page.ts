@@ -1,0 +1,218 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { Person } from '../../accounts/person.ts';
+import { COUNTED } from '../../attention/needs-attention.ts';
+import { listenerReason } from '../../delivery/explanations.ts';
+import { type Listener, type ListenerState, listenerState } from '../../delivery/listener.ts';
+import type { Platform } from '../../platform.ts';
+import type { Server } from '../../servers/server.ts';
+import { PARTS, serverPath } from '../dashboard/server-frame.ts';
+import type { Typed } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { badge, button, card, facts, notice, textArea, textField } from '../parts.ts';
+import { count, decimal, time, timeAgo } from '../words.ts';
+import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
+import { stateBadges } from './server-badges.ts';
+
+const SAYS = {
+  hidden: 'It is hidden: it leaves the ranking within seconds.',
+  shown: 'It is listed again and gets its place with the next ranking.',
+  'premium-on': 'It is premium now.',
+  'premium-off': 'It is not premium any more.',
+  transferred: 'It has its new owner.',
+  removed: 'It is removed for ever.',
+};
+
+type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
+
+/** The desk's page of one server, removed ones too: how it stands and what operators can do to it. */
+export async function serverPage(
+  platform: Platform,
+  base: string,
+  server: WithId<Server>,
+  typed: Typed,
+): Promise<Page> {
+  const { _id: serverId, ownerId } = server;
+  const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const [owner, listener, waiting] = await Promise.all([
+    ownerId ? platform.people.findOne({ _id: ownerId }) : null,
+    platform.listeners.findOne({ serverId }),
+    platform.votes.countDocuments(open, { hint: 'open_work', limit: COUNTED }),
+  ]);
+  const now = platform.clock.now();
+  const view = { base, server, now, typed };
+  return {
+    title: server.name,
+    says: SAYS,
+    body: deskFrame({
+      base,
+      part: '/servers',
+      head: html`<div class="page-head">
+        <div>
+          <p class="small"><a href="${deskPath(base, '/servers')}">Servers</a></p>
+          <h1><bdi>${server.name}</bdi></h1>
+        </div>
+        <span class="actions">${stateBadges(server, now)}</span>
+      </div>`,
+      body: html`${remarks(view)}
+        <div class="columns">
+          ${card({ title: 'Facts', body: serverFacts(view, owner) })}
+          ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
+        </div>
+        ${card({ title: 'Look closer', body: links(view) })}
+        ${server.removedAt ? '' : card({ title: 'What you can do', body: actions(view) })}`,
+    }),
+  };
+}
+
+/** What an operator should know before anything else. */
+function remarks({ server, now }: View): Content {
+  const { hiddenAt, hiddenReason, playersDiffer, unusualVotes } = server;
+  return [
+    hiddenAt &&
+      notice(
+        'attention',
+        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” Its owner sees this.`,
+      ),
+    unusualVotes &&
+      notice(
+        'attention',
+        `One token cast ${count(unusualVotes.votes)} votes in 24 hours; the most players in 7 days were ${count(unusualVotes.players)}.`,
+      ),
+    playersDiffer &&
+      notice(
+        'attention',
+        html`${timeAgo(playersDiffer.at, now)} it had reported ${count(playersDiffer.reported)} players and answered our probe with ${count(playersDiffer.probed)}.`,
+      ),
+  ].filter(Boolean) as Content;
+}
+
+function serverFacts({ base, server, now }: View, owner: Person | null): Html {
+  const { current, daily, ranked } = server;
+  return facts([
+    ['Owner', ownerText(base, server, owner)],
+    ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
+    ['Game', server.game ?? 'none: it is not probed'],
+    ['Slug', html`<span class="mono">${server.slug}</span>`],
+    ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],
+    ['Listed', time(server.listedAt)],
+    ['Removed', server.removedAt ? time(server.removedAt) : null],
+    ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
+    ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'counted with the next ranking'],
+    [
+      'Players',
+      `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`,
+    ],
+    ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
+  ]);
+}
+
+function ownerText(base: string, { ownerEmail }: Server, owner: Person | null): Content {
+  if (owner) {
+    const people = deskPath(base, `/people?q=${encodeURIComponent(owner.email)}`);
+    return html`<bdi>${owner.name}</bdi>, <a href="${people}">${owner.email}</a>${owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : ''}`;
+  }
+  return ownerEmail ? `${ownerEmail}, who has not signed in yet` : 'nobody';
+}
+
+const LISTENER_TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
+const LISTENER_WORDS: Record<ListenerState, string> = {
+  active: 'takes votes',
+  paused: 'paused',
+  unreachable: 'unreachable',
+};
+
+function listenerFacts(listener: Listener | null, waiting: number, now: Date): Html {
+  if (!listener) return html`<p class="soft">None is set: votes count and are not forwarded.</p>`;
+  const state = listenerState(listener);
+  const reason = listenerReason(listener);
+  const { protocol, url, host, port, lastDeliveredAt } = listener;
+  return facts([
+    ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
+    ['Since', reason && timeAgo(reason.since, now)],
+    ['Why', reason?.cause],
+    ['It said', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
+    ['What helps', reason?.mend],
+    ['Protocol', protocol],
+    ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
+    ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
+    ['Last delivery', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'none yet'],
+  ]);
+}
+
+/** The desk's lists of this server, and what its owner sees. */
+function links({ base, server }: View): Html {
+  const id = server._id.toHexString();
+  const owners = server.removedAt
+    ? []
+    : PARTS.map(([part, text]) => ({ href: serverPath(base, server, part), text }));
+  return html`<div class="actions">
+      <a class="button quiet" href="${deskPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
+      <a class="button quiet" href="${deskPath(base, `/audit?server=${id}`)}">Audit log</a>
+    </div>
+    ${owners.length > 0 ? html`<p>What its owner sees:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
+}
+
+function actions(view: View): Html {
+  return html`<div class="actions top">
+    ${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
+  </div>`;
+}
+
+function premium({ base, server }: View): Html {
+  return button({
+    to: deskServerPath(base, server, '/premium'),
+    hidden: { premium: server.isPremium ? 'off' : 'on' },
+    text: server.isPremium ? 'End premium' : 'Make premium',
+  });
+}
+
+/** A part that opens by itself where its form came back with a fault. */
+function formPart(part: { text: string; fault: string | undefined; consequence: Content; form: Html }): Html {
+  const { text, fault, consequence, form } = part;
+  return html`<details class="confirm" ${fault ? 'open' : ''}>
+    <summary class="button quiet">${text}</summary>
+    <div class="confirm-body"><p>${consequence}</p>${form}</div>
+  </details>`;
+}
+
+function hiding({ base, server, typed }: View): Html {
+  if (server.hiddenAt) return button({ to: deskServerPath(base, server, '/unhide'), text: 'List it again' });
+  return formPart({
+    text: 'Hide…',
+    fault: typed.faults.reason,
+    consequence:
+      'It leaves the ranking and the public lists. Its API, votes and listener go on; its owner sees the reason.',
+    form: html`<form method="post" action="${deskServerPath(base, server, '/hide')}" class="stack">
+      ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', fault: typed.faults.reason })}
+      <button type="submit">Hide it</button>
+    </form>`,
+  });
+}
+
+function transfer({ base, server, typed }: View): Html {
+  return formPart({
+    text: 'Give to somebody else…',
+    fault: typed.faults.email,
+    consequence:
+      'The new owner sees and changes everything of it, the old one nothing any more. API tokens go on working: the new owner should rotate them.',
+    form: html`<form method="post" action="${deskServerPath(base, server, '/transfer')}" class="stack">
+      ${textField({ name: 'email', label: 'E-mail address of the new owner', type: 'email', required: true, maxlength: 254, value: typed.values.email ?? '', fault: typed.faults.email })}
+      <button type="submit">Give it</button>
+    </form>`,
+  });
+}
+
+function removal({ base, server, typed }: View): Html {
+  return formPart({
+    text: 'Remove…',
+    fault: typed.faults.slug,
+    consequence:
+      'This cannot be undone. Its tokens are refused, its waiting votes fail, its id and slug are never used again.',
+    form: html`<form method="post" action="${deskServerPath(base, server, '/remove')}" class="stack">
+      ${textField({ name: 'slug', label: `Type ${server.slug} to confirm`, required: true, spellcheck: false, autocomplete: 'off', value: typed.values.slug ?? '', fault: typed.faults.slug })}
+      <button class="danger" type="submit">Remove it for ever</button>
+    </form>`,
+  });
+}

@@ -1,0 +1,184 @@
+import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
+import { usernameKey } from './username.ts';
+import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
+
+/** Which votes of a server are looked for; what is absent does not matter. */
+export type VoteSearch = {
+  serverId: ObjectId;
+  /** A player's name, in any spelling of it, or a vote's id. */
+  player?: string | undefined;
+  tokenId?: ObjectId | undefined;
+  /** Cast then or later. */
+  since?: Date | undefined;
+  /** Cast before then. */
+  until?: Date | undefined;
+};
+
+/** As much of a vote as a list shows: its attempts may be long. */
+export type FoundVote = Pick<
+  Vote,
+  '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
+> & { delivery: Pick<Delivery, 'state'> };
+
+/** `next` is where the search goes on, null where all was looked at. */
+export type FoundVotes = { votes: FoundVote[]; next: string | null };
+
+const SHOWN = {
+  serverId: 1,
+  username: 1,
+  seq: 1,
+  votedAt: 1,
+  tokenId: 1,
+  excludedAt: 1,
+  excludedBy: 1,
+  'delivery.state': 1,
+} as const;
+
+/** Votes of one token are looked for among so many of the server's votes at a time. */
+const LOOKED_AT = 1_000;
+
+/**
+ * Looks for votes of a server, newest first. A player is found by an index, a time range by another; a token is
+ * looked for among the votes of the range, a thousand at a time, so that a slice may have few and the search still
+ * go on.
+ *
+ * @param from - where the slice before ended (its `next`)
+ */
+export async function searchVotes(
+  { votes }: { votes: Collection<Vote> },
+  search: VoteSearch,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<FoundVotes> {
+  const { player } = search;
+  if (player === undefined) return byTime(votes, search, from, limit);
+  if (UUID.isValid(player)) {
+    const vote = await votes.findOne<FoundVote>(
+      { serverId: search.serverId, _id: new UUID(player) },
+      { projection: SHOWN },
+    );
+    return { votes: vote && fits(vote, search) ? [vote] : [], next: null };
+  }
+  return ofPlayer(votes, search, player, from, limit);
+}
+
+const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
+  (!search.tokenId || search.tokenId.equals(tokenId ?? '')) &&
+  (!search.since || votedAt >= search.since) &&
+  (!search.until || votedAt < search.until);
+
+/** By the number of a player's votes: those that were cast here come before imported ones. */
+async function ofPlayer(
+  votes: Collection<Vote>,
+  search: VoteSearch,
+  player: string,
+  from: string | undefined,
+  limit: number,
+): Promise<FoundVotes> {
+  const { serverId } = search;
+  const before = /^-?\d{1,16}$/.test(from ?? '') ? { seq: { $lt: Number(from) } } : {};
+  const all = votes
+    .find<FoundVote>(
+      { serverId, usernameKey: usernameKey(player), ...before },
+      { batchSize: limit + 1, projection: SHOWN },
+    )
+    .sort({ seq: -1 })
+    .limit((search.tokenId || search.since || search.until ? LOOKED_AT : limit) + 1);
+  const end = await take(all, search, limit);
+  return { votes: end.votes, next: end.last ? String(end.last.seq) : null };
+}
+
+async function byTime(
+  votes: Collection<Vote>,
+  search: VoteSearch,
+  from: string | undefined,
+  limit: number,
+): Promise<FoundVotes> {
+  const { serverId, since } = search;
+  const [, ms, skipped] = /^(\d{1,15})\.(\d{1,6})$/.exec(from ?? '') ?? [];
+  const place = ms && skipped ? { at: new Date(Number(ms)), count: Number(skipped) } : null;
+  const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
+  const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
+  const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
+  // Several votes may have one time. The index gives them in the same order each time.
+  const all = votes
+    .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
+    .sort({ votedAt: -1 })
+    .skip(place?.count ?? 0)
+    .limit((search.tokenId ? LOOKED_AT : limit) + 1);
+  const end = await take(all, search, limit);
+  if (!end.last) return { votes: end.votes, next: null };
+  const at = end.last.votedAt.getTime();
+  const sameTime = end.looked.filter(({ votedAt }) => votedAt.getTime() === at).length;
+  const before = place?.at.getTime() === at ? place.count : 0;
+  return { votes: end.votes, next: `${at}.${before + sameTime}` };
+}
+
+/** @returns `last`: the last vote looked at, where there are more */
+async function take(
+  all: AsyncIterable<FoundVote>,
+  search: VoteSearch,
+  limit: number,
+): Promise<{ votes: FoundVote[]; looked: FoundVote[]; last: FoundVote | undefined }> {
+  const votes: FoundVote[] = [];
+  const looked: FoundVote[] = [];
+  for await (const vote of all) {
+    if (votes.length === limit || looked.length === LOOKED_AT) return { votes, looked, last: looked.at(-1) };
+    looked.push(vote);
+    if (fits(vote, search)) votes.push(vote);
+  }
+  return { votes, looked, last: undefined };
+}
+
+/** What an exclusion of a range would touch. `more`: there may be more than were counted. */
+export type RangeCount = { votes: number; excluded: number; more: boolean };
+
+/** A preview counts so many votes and no more. */
+const COUNTED = 50_000;
+
+/**
+ * Counts the votes that an exclusion of this range would touch, and how many of them are in no count already, by
+ * another one.
+ */
+export async function countRange(
+  { votes }: { votes: Collection<Vote> },
+  {
+    serverId,
+    since,
+    until,
+    tokenId,
+  }: { serverId: ObjectId; since: Date; until: Date; tokenId: ObjectId | null },
+): Promise<RangeCount> {
+  const cast = { serverId, votedAt: { $gte: since, $lt: until } };
+  const under = { ...cast, excludedAt: { $gt: new Date(0) }, ...(tokenId ? { tokenId } : {}) };
+  const [inRange, chosen, excluded] = await Promise.all([
+    votes.countDocuments(cast, { limit: COUNTED }),
+    tokenId ? countOfToken(votes, cast, tokenId) : null,
+    votes.countDocuments(under, { hint: EXCLUDED_VOTES, limit: COUNTED }),
+  ]);
+  return { votes: chosen ?? inRange, excluded, more: inRange === COUNTED };
+}
+
+async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId: ObjectId): Promise<number> {
+  const counted = await votes
+    .aggregate<{ votes: number }>([
+      { $match: cast },
+      { $sort: { votedAt: 1 } },
+      { $limit: COUNTED },
+      { $match: { tokenId } },
+      { $count: 'votes' },
+    ])
+    .next();
+  return counted?.votes ?? 0;
+}
+
+/** How many votes of an exclusion that is under way are marked so far, at most `COUNTED`. */
+export function countMarked(
+  { votes }: { votes: Collection<Vote> },
+  exclusion: { _id: ObjectId; serverId: ObjectId; since: Date; until: Date },
+): Promise<number> {
+  const { _id, serverId, since, until } = exclusion;
+  return votes.countDocuments(
+    { serverId, votedAt: { $gte: since, $lt: until }, excludedAt: { $gt: new Date(0) }, excludedBy: _id },
+    { hint: EXCLUDED_VOTES, limit: COUNTED },
+  );
+}

@@ -1,0 +1,79 @@
+import { ObjectId } from 'mongodb';
+import { beforeEach, expect, test } from 'vitest';
+import { HOUR, MINUTE } from '../../src/clock.ts';
+import type { Platform } from '../../src/platform.ts';
+import { checkServer } from '../../src/probing/check-server.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+let platform: Platform;
+let clock: StoppedClock;
+let serverId: ObjectId;
+
+beforeEach(async () => {
+  clock = stoppedClock(new Date('2026-05-20T12:00:00Z'));
+  platform = { ...(await testPlatform()), clock };
+  const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565, game: 'minecraft' };
+  serverId = new ObjectId((await addServer(platform, settings, 'test')).serverId);
+});
+
+const serverNow = async () => {
+  const server = await platform.servers.findOne({ _id: serverId });
+  if (!server) throw new Error('gone');
+  return server;
+};
+
+/** A probe that is answered with so many players, a minute later. */
+async function probe(onlinePlayers: number): Promise<void> {
+  clock.move(MINUTE);
+  const answer = { onlinePlayers, maxPlayers: 1_000, motd: '', version: '', latencyMs: 20 };
+  const canary = { note: () => {}, works: async () => true };
+  const ask = async () => ({ ok: true as const, answer });
+  const checked = await checkServer({ ...platform, ask, canary } as never, await serverNow());
+  expect(checked.kind).toBe('recorded');
+}
+
+async function report(onlinePlayers: number): Promise<void> {
+  clock.move(5 * MINUTE);
+  await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: 1_000 });
+}
+
+const found = async () => (await serverNow()).playersDiffer;
+
+test.each([
+  [400, 12, true],
+  [12, 400, true],
+  [11, 0, true],
+  [10, 0, false],
+  [20, 9, true],
+  [20, 10, false],
+  [1_000, 500, false],
+  [1_000, 499, true],
+])('%i reported and %i found: remarked %s', async (reported, probed, remarked) => {
+  await report(reported);
+  await probe(probed);
+  if (remarked) expect(await found()).toEqual({ at: clock.now(), reported, probed });
+  else expect(await found()).toBeUndefined();
+});
+
+test('a report is compared once, and the next that agrees takes the remark away', async () => {
+  await report(400);
+  await probe(12);
+  const first = await found();
+  await probe(30);
+  expect(await found()).toEqual(first);
+  await report(30);
+  await probe(30);
+  expect(await found()).toBeUndefined();
+});
+
+test('a report of over an hour ago is not compared, nor is a server that never reported', async () => {
+  await probe(500);
+  expect(await found()).toBeUndefined();
+  await report(400);
+  clock.move(HOUR);
+  await probe(12);
+  expect(await found()).toBeUndefined();
+});

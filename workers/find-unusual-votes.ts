@@ -1,0 +1,12 @@
+import type { Processor } from 'bullmq';
+import { findUnusualVotes } from '../src/attention/unusual-votes.ts';
+import type { Platform } from '../src/platform.ts';
+
+/** Looks for unusual votes. What a stop cuts short, the next round does. */
+export function findUnusualVotesWorker(platform: Platform, stop: AbortSignal): Processor {
+  return async () => {
+    const result = await findUnusualVotes(platform, { signal: stop });
+    platform.log.info({ event: 'votes.unusual', ...result });
+    return result;
+  };
+}
