@@ -1,6 +1,7 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Clock } from '../clock.ts';
+import { isDuplicateKey } from '../mongo.ts';
 
 const auditEntryDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -25,10 +26,23 @@ export type AuditEntry = Omit<InferRawDocType<typeof auditEntryDefinition>, 'det
   details: Record<string, unknown>;
 };
 
+type NewEntry = { by: string; action: string; serverId: ObjectId | null; details: Record<string, unknown> };
+
 /** Writes one entry of the audit log. `details` must hold no secret. */
 export async function recordAudit(
   { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
-  entry: { by: string; action: string; serverId: ObjectId | null; details: Record<string, unknown> },
+  entry: NewEntry,
 ): Promise<void> {
   await auditLog.insertOne({ _id: new ObjectId(), at: clock.now(), ...entry });
+}
+
+/** Writes an entry under an id of its own: once, however many try, one after the other or at the same moment. */
+export async function recordAuditOnce(
+  { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
+  _id: ObjectId,
+  entry: NewEntry,
+): Promise<void> {
+  await auditLog.insertOne({ _id, at: clock.now(), ...entry }).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
 }

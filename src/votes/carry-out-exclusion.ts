@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Collection, Document, ObjectId, UUID } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { type Collection, type Document, ObjectId, type UUID } from 'mongodb';
+import { type AuditEntry, recordAuditOnce } from '../audit/audit-log.ts';
 import { dayOf } from '../periods/period-marks.ts';
 import type { HeldLease } from '../periods/work-lease.ts';
 import type { Progress } from '../progress.ts';
@@ -78,11 +79,10 @@ async function audit(
   by: string,
 ): Promise<void> {
   const exclusionId = _id.toHexString();
-  const written = await deps.auditLog.findOne({ serverId, action, 'details.exclusionId': exclusionId });
-  if (written) return;
   const range = { since: since.toISOString(), until: until.toISOString() };
   const details = { exclusionId, ...range, tokenId: tokenId?.toHexString() ?? null, reason };
-  await recordAudit(deps, { by, action, serverId, details });
+  const hash = createHash('sha256').update(`${action} ${exclusionId}`).digest('hex');
+  await recordAuditOnce(deps, new ObjectId(hash.slice(0, 24)), { by, action, serverId, details });
 }
 
 function castInRange({ serverId, since, until }: VoteExclusion) {
