@@ -71,6 +71,12 @@ const listenerDefinition = {
 /** A game server's vote listener: where its votes are forwarded to, and how it fares. One a server. */
 export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
 listenerSchema.index({ serverId: 1 }, { unique: true });
+// Those that are paused or unreachable, few of many.
+listenerSchema.index({ 'pause.at': 1 }, { partialFilterExpression: { 'pause.at': { $exists: true } } });
+listenerSchema.index(
+  { 'breaker.openSince': 1 },
+  { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },
+);
 
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;

@@ -41,6 +41,8 @@ export function figure(name: string, value: Content, detail?: Content): Html {
 /** What one field of a form needs. `fault` says what is wrong with what was typed. */
 export type Field = {
   name: string;
+  /** Where a page has two fields of one name. */
+  id?: string;
   label: string;
   hint?: Content;
   fault?: string | undefined;
@@ -65,10 +67,10 @@ type InputAttributes = Partial<{
 
 /** An input with its label, hint and fault, tied together for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
-  const { name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
+  const { name, id = name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
   return labelled(
     rest,
-    html`<input id="${name}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
+    html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
       ${Object.entries(attributes).map(([key, value]) => attribute(key, value))} />`,
   );
 }
@@ -107,17 +109,17 @@ export function checkbox(field: Field & { checked?: boolean }): Html {
 }
 
 function labelled(field: Field, control: Html): Html {
-  const { name, label, hint, fault } = field;
+  const { name, id = name, label, hint, fault } = field;
   return html`<div class="field">
-    <label for="${name}">${label}</label>
-    ${hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : ''}
-    ${fault ? html`<p class="fault" id="${name}-fault">${fault}</p>` : ''}
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${fault ? html`<p class="fault" id="${id}-fault">${fault}</p>` : ''}
     ${control}
   </div>`;
 }
 
-function shared({ name, hint, fault }: Field): Html {
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+function shared({ name, id = name, hint, fault }: Field): Html {
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return html`${fault ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
 }
 
