@@ -4,6 +4,8 @@ import { createWaitingWork } from '../../waiting-work.ts';
 import { sendPage } from '../layout.ts';
 import { PAGE } from '../page-route.ts';
 import { homePage } from './pages.ts';
+import { peoplePages } from './people.ts';
+import { personPages } from './person.ts';
 import { queueBoard } from './queue-board.ts';
 
 const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
@@ -17,5 +19,7 @@ export async function operatorDesk(
   app.get('/', OPERATOR, async (request, reply) =>
     sendPage(request, reply, homePage({ deskPath: app.prefix, work: await waitingWork() })),
   );
+  peoplePages(app, { platform });
+  personPages(app, { platform });
   await app.register(queueBoard, { prefix: '/queues', platform });
 }

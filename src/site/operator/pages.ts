@@ -11,7 +11,7 @@ export function homePage(page: { deskPath: string; work: WaitingWork }): Page {
   const { deskPath, work } = page;
   return {
     title: 'Operator desk',
-    body: html`<h1>Operator desk</h1>
+    body: html`<div class="page-head"><h1>Operator desk</h1><a class="button quiet" href="${deskPath}/people">People</a></div>
       ${work.redisUp ? '' : notice('attention', 'Redis does not answer. Votes are accepted and kept in MongoDB; they are forwarded when it is back.')}
       ${work.mongodbUp ? '' : notice('bad', 'MongoDB does not answer: no vote can be cast at the moment.')}
       ${card({ title: 'Votes on their way', body: openVotes(work) })}
