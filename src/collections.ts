@@ -1,18 +1,23 @@
 import type { Collection, Db } from 'mongodb';
 import type { Schema } from 'mongoose';
 import {
+  type Credential,
   credentialSchema,
   type Person,
   personSchema,
+  type SecondFactor,
   type SignInSession,
   sessionSchema,
   twoFactorSchema,
+  type Verification,
   verificationSchema,
 } from './accounts/person.ts';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
 import { type DiagnosisAllowance, diagnosisAllowanceSchema } from './delivery/diagnosis-allowance.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
 import { type RateLimit, rateLimitSchema } from './limits/rate-limit.ts';
+import { type Mail, mailSchema } from './mail/mail.ts';
+import { type ListenerNotices, listenerNoticesSchema } from './notices/listener-notices.ts';
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from './periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from './ranking/rank-snapshot.ts';
@@ -52,6 +57,8 @@ export const SCHEMAS: Schema[] = [
   credentialSchema,
   verificationSchema,
   twoFactorSchema,
+  mailSchema,
+  listenerNoticesSchema,
 ];
 
 /** The collections that features work on, each under the name by which features ask for it. */
@@ -76,6 +83,11 @@ export type Collections = {
   rateLimits: Collection<RateLimit>;
   people: Collection<Person>;
   sessions: Collection<SignInSession>;
+  credentials: Collection<Credential>;
+  verifications: Collection<Verification>;
+  twoFactors: Collection<SecondFactor>;
+  mails: Collection<Mail>;
+  listenerNotices: Collection<ListenerNotices>;
 };
 
 export function bindCollections(db: Db): Collections {
@@ -100,5 +112,10 @@ export function bindCollections(db: Db): Collections {
     rateLimits: db.collection('rate_limits'),
     people: db.collection('people'),
     sessions: db.collection('sessions'),
+    credentials: db.collection('credentials'),
+    verifications: db.collection('verifications'),
+    twoFactors: db.collection('two_factors'),
+    mails: db.collection('mails'),
+    listenerNotices: db.collection('listener_notices'),
   };
 }

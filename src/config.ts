@@ -62,6 +62,8 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
+  /** Of older versions; where it still stands, the web process says what came in its place. */
+  OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),
   SMTP_URL: smtpUrl.optional(),
   MAIL_FROM: mailAddress.optional(),
@@ -193,7 +195,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
     for (const { path, message } of parsed.error.issues) {
       const name = String(path[0]);
       if (faults.has(name)) continue;
-      const shown = /SECRET|URI|REDIS_URL|SMTP_URL/.test(name) ? '' : ` («${given[name]}»)`;
+      const shown = /SECRET|URI|REDIS_URL|SMTP_URL|PASSWORD/.test(name) ? '' : ` («${given[name]}»)`;
       // A message about one part of a list names that part itself.
       faults.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
     }

@@ -2,11 +2,10 @@
  * `npm run demo`: the whole platform with a sample server and a Votifier listener that stands in for its game
  * server. Cast a vote and see it arrive; stop the listener and see it wait.
  */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { emitKeypressEvents } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import { hashPassword } from './accounts/password.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { SECOND } from './clock.ts';
@@ -15,6 +14,7 @@ import { ServiceError } from './embedded/service-error.ts';
 import { openPlatform, type Platform } from './platform.ts';
 import { SampleGameServer } from './sample/game-server.ts';
 import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from './sample/sample-history.ts';
+import { openSamplePeople, type SamplePeople } from './sample/sample-people.ts';
 import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
 import { VotifierListener } from './sample/votifier-listener.ts';
 import { watchVotes } from './sample/watch-votes.ts';
@@ -89,7 +89,7 @@ function listenForKeys(stopListener: () => Promise<void>): void {
   });
 }
 
-function introduction(url: string, sample: SampleServer, password: string, dataDir: string): string {
+function introduction(url: string, sample: SampleServer, people: SamplePeople, dataDir: string): string {
   const player = `Steve${randomInt(1_000, 10_000)}`;
   return `
 Tallyport demo at ${url}
@@ -110,7 +110,9 @@ See what is known of the server; its last 30 days are made up, and it is probed 
   curl ${url}/api/v1/servers/${sample.serverId}/info \\
     -H 'Authorization: Bearer ${sample.token}'
 
-  Bull Board     ${url}/operator/queues   password: ${password}
+  Sign in at     ${url}/sign-in
+    as its owner       ${people.owner.email}      ${people.owner.password}
+    as the operator    ${people.operator.email}   ${people.operator.password}
   API reference  ${url}/docs
   Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${sample.slug}
 
@@ -137,7 +139,6 @@ onStopSignal({
 });
 
 try {
-  const password = randomBytes(9).toString('base64url');
   const env = {
     DATA_DIR: '.data/demo',
     LOG_LEVEL: 'error',
@@ -147,7 +148,8 @@ try {
     RELAY_INTERVAL_MS: '1000',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    OPERATOR_PASSWORD_HASH: await hashPassword(password),
+    // Nobody wants to set up an app for a quick look.
+    OPERATOR_TWO_FACTOR: 'optional',
   };
   const config = loadConfig(env);
   running = await startAllInOne(config, { log: say, env });
@@ -157,10 +159,11 @@ try {
   const game = openGame();
   await game.start();
   const sample = await openSampleServer(opened, { listener, game });
+  const people = await openSamplePeople(opened, new ObjectId(sample.serverId));
   const stopListener = holidays(listener);
   process.on('SIGUSR2', () => void stopListener());
   listenForKeys(stopListener);
-  say(introduction(running.url, sample, password, config.DATA_DIR));
+  say(introduction(running.url, sample, people, config.DATA_DIR));
   void writeHistory(opened, sample);
   const tell = (username: string, news: string) => say(`${time()}  the vote of ${username} is ${news}`);
   await watchVotes(opened, new ObjectId(sample.serverId), tell, stopping.signal);

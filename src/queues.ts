@@ -69,6 +69,18 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
+  /** Sends one mail of the outbox; its text stands in MongoDB, sealed. */
+  'send-mail': {
+    title: 'Send mail',
+    payload: z.object({ mailId: z.string().min(1).max(120) }),
+    key: (payload: { mailId: string }) => payload.mailId,
+  },
+  /** Looks which owners are to be told of their listeners. */
+  'tell-owners': {
+    title: 'Tell owners',
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Finishes an exclusion of votes, or its undoing, that was begun and cut short. */
   'exclude-votes': {
     title: 'Exclude votes',

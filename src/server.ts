@@ -10,6 +10,7 @@ import { type ProcessContext, runProcess, type Work } from './process.ts';
 const CLOSE_PATIENCE_MS = 8 * SECOND;
 
 async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
+  sayWhatIsUnused(platform);
   const app = await buildApp(platform, context);
   try {
     const { HOST: host, PORT: port } = platform.config;
@@ -20,6 +21,15 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
     throw listenFault(error, platform.config);
   }
   return { close: () => close(app) };
+}
+
+/** What an older version was set up with, and what to do in its place. */
+function sayWhatIsUnused({ config, log }: Platform): void {
+  if (config.OPERATOR_PASSWORD_HASH === undefined) return;
+  log.warn(
+    { event: 'config.unused', name: 'OPERATOR_PASSWORD_HASH' },
+    'OPERATOR_PASSWORD_HASH is not used any more: make an operator with `tallyport operator create --email ADDRESS`, then remove it',
+  );
 }
 
 /** Closes the port and idle connections, waits for the requests under way, and ends the rest. */

@@ -5,6 +5,7 @@
  */
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listPeople, searchPeople, showPerson } from '../src/accounts/find-people.ts';
 import { recordAudit } from '../src/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
 import { diagnoseForOwner } from '../src/delivery/diagnose-for-owner.ts';
@@ -77,6 +78,17 @@ beforeAll(async () => {
   for (const serverId of [busy.serverId, ...ids]) {
     await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
   }
+  const people = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `Person ${i}`,
+    email: `person-${i}@example.org`,
+    emailVerified: true,
+    createdAt: after(now, -Math.floor(i / 4) * MINUTE),
+    updatedAt: now,
+    role: i % 50 ? ('owner' as const) : ('operator' as const),
+    twoFactorEnabled: false,
+    wantsMail: true,
+  }));
+  await platform.people.insertMany(people as never);
   // The first request asks for the indexes; the others do not.
   await tallyport.call(busy, 'info');
 }, 180_000);
@@ -261,6 +273,31 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
 
 test.each(PAGES)('%s', async (_, queries) => {
   const operations = await profiled(queries);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test.each([
+  ['the newest people', () => listPeople(tallyport.platform, { limit: 50 })],
+  [
+    'a later page of people',
+    async () => {
+      const { next } = await listPeople(tallyport.platform, { limit: 50 });
+      return listPeople(tallyport.platform, { limit: 50, after: next ?? undefined });
+    },
+  ],
+  ['the operators', () => listPeople(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['a search for people', () => searchPeople(tallyport.platform, 'PERSON-7', 50)],
+  ['a search for people by name', () => searchPeople(tallyport.platform, 'person 71', 50)],
+  [
+    'one person',
+    async () => {
+      const somebody = await tallyport.platform.people.findOne({ email: 'person-500@example.org' });
+      return showPerson(tallyport.platform, somebody?._id ?? busy.serverId);
+    },
+  ],
+])('%s', async (_, look) => {
+  const operations = await profiled(look);
   expect(operations.length).toBeGreaterThan(0);
   for (const operation of operations) expectIndexed(operation);
 });

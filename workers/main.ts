@@ -17,6 +17,8 @@ import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker } from './repair-counters.ts';
+import { sendMailWorker } from './send-mail.ts';
+import { tellOwnersWorker } from './tell-owners.ts';
 
 /** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
@@ -24,6 +26,8 @@ const LAST_ANSWERS_MS = 10 * SECOND;
 const LONGEST_OPERATION_MS = 30 * SECOND;
 /** A worker whose Redis is away never closes by itself: it is left so long after its last job has ended. */
 const CLOSE_PATIENCE_MS = 3 * SECOND;
+/** A slow mail server must not hold up every mail, nor be flooded. */
+const MAILS_AT_ONCE = 4;
 /** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
 const RETRY_MS = SECOND;
 
@@ -42,6 +46,8 @@ function processors(
     'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
     'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
+    'send-mail': sendMailWorker(platform, signals.waitNoLonger),
+    'tell-owners': tellOwnersWorker(platform, signals.stop),
   };
 }
 
@@ -57,7 +63,8 @@ function chosenQueues(names: string[]): QueueName[] {
 /** How many jobs of a queue run at once in this process; periodic work goes one by one. */
 function concurrencyOf(config: Platform['config'], name: QueueName): number {
   if (name === 'forward-votes') return config.WORKER_CONCURRENCY;
-  return name === 'probe-servers' ? config.PROBE_CONCURRENCY : 1;
+  if (name === 'probe-servers') return config.PROBE_CONCURRENCY;
+  return name === 'send-mail' ? MAILS_AT_ONCE : 1;
 }
 
 async function startWorkers(platform: Platform, metrics: Metrics, queues: QueueName[]): Promise<Work> {

@@ -1,4 +1,5 @@
 import { after, DAY, MINUTE } from '../src/clock.ts';
+import { dueMails } from '../src/mail/send-mail.ts';
 import { dayOf, dueDays } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { requestRanks } from '../src/ranking/request-ranks.ts';
@@ -23,6 +24,7 @@ export type PeriodicWork = {
 const SETTLED_MS = 10 * MINUTE;
 
 const EVERY_TEN_MINUTES = '*/10 * * * *';
+const EVERY_MINUTE = '* * * * *';
 
 /** All of it. The probes of due servers are claimed every second instead (claim-probes.ts). */
 export const PERIODIC_WORK: PeriodicWork[] = [
@@ -43,6 +45,8 @@ export const PERIODIC_WORK: PeriodicWork[] = [
     enqueue: ({ producer }) => producer.add('find-unusual-votes', {}),
   },
   { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
+  { name: 'send-mail', cron: EVERY_MINUTE, enqueue: enqueueMails },
+  { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotices },
 ];
 
 /** Work of which each UTC day has its own job; the marks in MongoDB say which days are due. */
@@ -68,4 +72,16 @@ async function enqueueExclusions({ producer, ...platform }: Platform): Promise<b
   const open = await openExclusions(platform);
   const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
   return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
+}
+
+/** Mails whose job was lost, or whose next attempt is due. */
+async function enqueueMails(platform: Platform): Promise<boolean> {
+  if (platform.config.SMTP_URL === undefined) return true;
+  const jobs = (await dueMails(platform)).map((mailId) => ({ payload: { mailId } }));
+  return (await platform.producer.addAll('send-mail', jobs)) === jobs.length;
+}
+
+/** It goes by how listeners stand now, and by what their owners were told already. */
+async function enqueueNotices({ config, producer }: Platform): Promise<boolean> {
+  return config.SMTP_URL === undefined || (await producer.add('tell-owners', {}));
 }

@@ -3,12 +3,17 @@ import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { APIError } from 'better-auth/api';
 import { twoFactor } from 'better-auth/plugins';
 import { type Collection, type Db, ObjectId } from 'mongodb';
-import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+import type { AuditEntry } from '../audit/audit-log.ts';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
 import type { ConnectedConfig } from '../config.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { derivedKey } from '../secrets.ts';
+import type { Server } from '../servers/server.ts';
+import { claimServers } from './claim-servers.ts';
 import { hashPassword, verifyPassword } from './password.ts';
-import type { Person } from './person.ts';
+import type { Person, Verification } from './person.ts';
+import { isCodeUsed } from './sign-in-limits.ts';
 import { createTurnstile } from './turnstile.ts';
 
 /** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */
@@ -30,12 +35,20 @@ export type OneTimeLink = {
   address: string;
 };
 
-type AuthSources = {
+export type AuthSources = {
   config: ConnectedConfig;
   log: Logger;
+  clock: Clock;
   mongo: { db: Db };
   people: Collection<Person>;
+  verifications: Collection<Verification>;
+  servers: Collection<Server>;
+  auditLog: Collection<AuditEntry>;
+  rateLimits: Collection<RateLimit>;
 };
+
+/** How somebody who signs up with an address that has an account is told, where the page may not tell. */
+type OnKnownAddress = (person: Pick<Person, 'email'>) => Promise<void>;
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -46,9 +59,11 @@ export type Auth = ReturnType<typeof createAuth>;
  * @param giveLink - brings a one-time link to its person: by mail, or to whoever asked for it at the command line
  */
 export function createAuth(
-  { config, log, mongo, people }: AuthSources,
+  sources: AuthSources,
   giveLink: (link: OneTimeLink) => Promise<void>,
+  onKnownAddress: OnKnownAddress = async () => {},
 ) {
+  const { config, log, mongo, verifications } = sources;
   // A password check costs 32 MiB and a third of a second of one core.
   const inTurn = createTurnstile(2, 8);
   const page = (path: string, token: string) =>
@@ -76,6 +91,9 @@ export function createAuth(
         suspendedAt: { type: 'date', input: false, required: false },
         wantsMail: { type: 'boolean', input: false, defaultValue: true },
       },
+      // Whoever names another's address there, unconfirmed, would keep its owner from signing up.
+      validateUserInfo: ({ user, source }) =>
+        source.method === 'oauth' && !user.emailVerified ? { error: 'email_not_verified' } : undefined,
     },
     session: {
       modelName: 'sessions',
@@ -100,12 +118,19 @@ export function createAuth(
       },
       sendResetPassword: async ({ user, token }) =>
         giveLink({ kind: 'set-password', person: user, address: page('/set-password', token) }),
+      // Other links that were given out work no more, and neither does a sign-in that waits for its code.
+      onPasswordReset: async ({ user }) => {
+        await verifications.deleteMany({ value: user.id });
+      },
+      onExistingUserSignUp: ({ user }) => onKnownAddress(user),
     },
     emailVerification: {
       expiresIn: DAY / SECOND,
       sendOnSignUp: config.SMTP_URL !== undefined,
       sendOnSignIn: config.SMTP_URL !== undefined,
-      autoSignInAfterVerification: true,
+      // A link alone signs nobody in: it would pass by the second factor, and whoever reads somebody's mail.
+      autoSignInAfterVerification: false,
+      afterEmailVerification: ({ id }) => claim(sources, new ObjectId(id)),
       sendVerificationEmail: async ({ user, token }) =>
         giveLink({ kind: 'verify-email', person: user, address: page('/verify-email', token) }),
     },
@@ -119,14 +144,13 @@ export function createAuth(
     databaseHooks: {
       session: {
         create: {
-          async before({ userId }) {
-            const person = await people.findOne({ _id: new ObjectId(userId) });
-            if (!person?.suspendedAt) return;
-            throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
-          },
+          before: ({ userId }, context) =>
+            refuseSession(sources, new ObjectId(userId), { path: context?.path, body: context?.body }),
+          after: ({ userId }) => claim(sources, new ObjectId(userId)),
         },
       },
     },
+    onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in` },
     plugins: [
       twoFactor({
         issuer: config.SERVICE_NAME,
@@ -141,6 +165,42 @@ export function createAuth(
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
   });
+}
+
+type Asked = { path: string | undefined; body: { code?: unknown } | undefined };
+
+/** What must hold of everybody who gets a session, however they sign in. */
+async function refuseSession(
+  { people, ...limits }: AuthSources,
+  personId: ObjectId,
+  { path, body }: Asked,
+): Promise<void> {
+  const person = await people.findOne({ _id: personId });
+  if (person?.suspendedAt) {
+    throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
+  }
+  // The library asks for the second factor after a password only.
+  const byOtherSite = path?.startsWith('/callback/') ?? false;
+  if (byOtherSite && (person?.twoFactorEnabled || person?.role === 'operator')) {
+    throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
+  }
+  // A code works for a minute or so: whoever looked over a shoulder must not use it again.
+  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, personId, String(body?.code)))) {
+    throw new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
+  }
+}
+
+/** Gives a person what waits for their address. It keeps nobody from signing in. */
+async function claim(sources: AuthSources, personId: ObjectId): Promise<void> {
+  const { people, log } = sources;
+  try {
+    const person = await people.findOne({ _id: personId });
+    const claimed = person ? await claimServers(sources, person) : 0;
+    if (claimed > 0)
+      log.info({ event: 'account.servers_claimed', personId: personId.toHexString(), claimed });
+  } catch (error) {
+    log.warn({ event: 'account.servers_not_claimed', reason: String(error) });
+  }
 }
 
 /** Under a changed SECRET_KEY what was encrypted under the one before can still be read. */

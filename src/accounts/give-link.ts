@@ -1,7 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
+import { type Outbox, putMail } from '../mail/outbox.ts';
+import { dayOf } from '../periods/period-marks.ts';
 import type { OneTimeLink } from './auth.ts';
+import { hasAccountText, linkText } from './link-text.ts';
+import type { Person } from './person.ts';
 
-/** Sends a one-time link to its person. */
-export async function giveLink({ log }: { log: Logger }, { kind, person }: OneTimeLink): Promise<void> {
-  log.warn({ event: 'account.link_not_sent', kind, email: person.email });
+type Sources = Outbox & { log: Logger; config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'> };
+
+/** Sends a one-time link to its person by mail. Without a mail server only an operator can give one. */
+export async function giveLink(sources: Sources, link: OneTimeLink): Promise<void> {
+  const { config, log } = sources;
+  if (config.SMTP_URL === undefined) {
+    log.warn({ event: 'account.link_not_sent', kind: link.kind }, 'there is no mail server (SMTP_URL)');
+    return;
+  }
+  await putMail(sources, { to: link.person.email, ...linkText(config, link) });
+}
+
+/**
+ * Tells a person by mail that somebody signed up with their address, once a day: the page may not tell a stranger
+ * that there is an account.
+ */
+export async function tellKnownAddress(sources: Sources, { email }: Pick<Person, 'email'>): Promise<void> {
+  const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
+  await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }

@@ -8,7 +8,7 @@ const COST = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Makes `OPERATOR_PASSWORD_HASH`: `scrypt$N$r$p$salt$hash`, the last two in base64url. */
+/** What is kept of a password: `scrypt$N$r$p$salt$hash`, the last two in base64url. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, COST);
@@ -25,7 +25,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
   const [, N, r, p, salt = '', hash = ''] = stored.split('$');
   const expected = Buffer.from(hash, 'base64url');
   // Of a hash that was cut off, nothing might be left to compare: every password would be right.
-  if (expected.length !== HASH_BYTES) throw new Error('OPERATOR_PASSWORD_HASH is not whole');
+  if (expected.length !== HASH_BYTES) throw new Error('a stored password hash is not whole');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
   const found = await derive(password, Buffer.from(salt, 'base64url'), cost);
   return timingSafeEqual(found, expected);

@@ -19,6 +19,8 @@ const personDefinition = {
   role: { type: String, enum: ROLES, required: true },
   /** An operator suspended this person then: no sign-in, and every session has ended. */
   suspendedAt: { type: Date, default: null },
+  /** Why, in the operator's words. */
+  suspendedFor: { type: String, maxlength: 500 },
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this person gets mail about the votes of their servers. */
   wantsMail: { type: Boolean, default: true },
@@ -27,8 +29,11 @@ const personDefinition = {
 /** People who sign in: owners of servers and operators of the listing. */
 export const personSchema = new Schema(personDefinition, { collection: 'people' });
 personSchema.index({ email: 1 }, { unique: true });
-personSchema.index({ createdAt: -1 });
-personSchema.index({ role: 1, createdAt: -1 });
+personSchema.index({ createdAt: -1, _id: -1 });
+personSchema.index({ role: 1, createdAt: -1, _id: -1 });
+/** How names are compared where people are looked for: neither case nor accents count. */
+export const NAME_COLLATION = { locale: 'en', strength: 1 } as const;
+personSchema.index({ name: 1 }, { name: 'name_for_search', collation: NAME_COLLATION });
 
 const sessionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -48,18 +53,42 @@ sessionSchema.index({ userId: 1 });
 sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 /** How a person can sign in: with a password (its hash), or by another site. */
-export const credentialSchema = new Schema({}, { collection: 'credentials' });
+const credentialDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  userId: { type: Schema.Types.ObjectId, required: true },
+  /** `credential` for a password, `discord`. */
+  providerId: { type: String, required: true },
+  accountId: { type: String, required: true },
+} as const;
+export const credentialSchema = new Schema(credentialDefinition, { collection: 'credentials' });
 credentialSchema.index({ providerId: 1, accountId: 1 }, { unique: true });
 credentialSchema.index({ userId: 1 });
 
 /** One-time links and codes that were given out; their tokens are kept as hashes. */
-export const verificationSchema = new Schema({}, { collection: 'verifications' });
+const verificationDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  identifier: { type: String, required: true },
+  /** For a link to set a password: whose it is. */
+  value: { type: String, required: true },
+  expiresAt: { type: Date, required: true },
+} as const;
+export const verificationSchema = new Schema(verificationDefinition, { collection: 'verifications' });
 verificationSchema.index({ identifier: 1 });
+verificationSchema.index({ value: 1 });
 verificationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 /** Secrets of authenticator apps and backup codes, encrypted by the library. */
-export const twoFactorSchema = new Schema({}, { collection: 'two_factors' });
+const secondFactorDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  userId: { type: Schema.Types.ObjectId, required: true },
+  /** False until the first code of the app was right. */
+  verified: { type: Boolean },
+} as const;
+export const twoFactorSchema = new Schema(secondFactorDefinition, { collection: 'two_factors' });
 twoFactorSchema.index({ userId: 1 }, { unique: true });
 
 export type Person = Omit<InferRawDocType<typeof personDefinition>, 'role'> & { role: Role };
 export type SignInSession = InferRawDocType<typeof sessionDefinition>;
+export type Credential = InferRawDocType<typeof credentialDefinition>;
+export type Verification = InferRawDocType<typeof verificationDefinition>;
+export type SecondFactor = InferRawDocType<typeof secondFactorDefinition>;

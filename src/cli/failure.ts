@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
+import { PersonError } from '../accounts/people.ts';
 import { ConfigError } from '../config.ts';
 import { CredentialError } from '../delivery/credentials.ts';
 import { InvalidDocumentError } from '../document.ts';
@@ -54,7 +55,8 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
     error instanceof DayNotOverError ||
     error instanceof ExclusionError ||
     error instanceof LeaseLostError ||
-    error instanceof TransferError
+    error instanceof TransferError ||
+    error instanceof PersonError
   )
     return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };

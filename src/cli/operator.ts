@@ -1,31 +1,96 @@
 import type { Command } from 'commander';
-import { hashPassword } from '../accounts/password.ts';
-import { examples, give } from './answer.ts';
+import { makePasswordLink } from '../accounts/make-link.ts';
+import { createOperator, type Decider, listOperators, noteLink } from '../accounts/people.ts';
+import type { Person } from '../accounts/person.ts';
+import type { Platform } from '../platform.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { readSecret } from './prompt.ts';
+import { BY } from './find.ts';
+import { table } from './table.ts';
+import { iso, when } from './words.ts';
 
-/** OWASP's authentication advice for passwords that no second factor backs up is 15; NIST's least is 8. */
-const SHORTEST_PASSWORD = 8;
+const DECIDER: Decider = { personId: null, by: BY };
 
 export function addOperatorCommands(program: Command): void {
-  const operator = program.command('operator').description('prepare the operator’s sign-in');
+  const operator = program.command('operator').description('who may use the operator’s desk');
 
   operator
-    .command('hash-password')
-    .description(
-      'make OPERATOR_PASSWORD_HASH from a password: typed twice, or the first line of standard input',
-    )
-    .addHelpText('after', examples('operator hash-password', 'operator hash-password < password.txt'))
-    .action(async (_options: object, command: Command) => {
-      const password = await readSecret('Password');
-      if ([...password].length < SHORTEST_PASSWORD) {
-        throw new CommandError(
-          'password-too-short',
-          `The password must have at least ${SHORTEST_PASSWORD} characters.`,
-        );
-      }
-      const hash = await hashPassword(password);
-      give({ json: { hash }, text: hash }, command);
-      process.stderr.write('Set it as OPERATOR_PASSWORD_HASH, in single quotes: it has dollar signs.\n');
-    });
+    .command('create')
+    .description('make an operator, or make one of a person who is there, and print a link to set a password')
+    .requiredOption('--email <address>', 'the address to sign in with')
+    .option('--name <name>', 'how others see them; by default what stands before the @')
+    .addHelpText('after', examples('operator create --email ada@example.org --name "Ada"'))
+    .action(onPlatform(create));
+
+  operator
+    .command('link')
+    .description('print a one-time link by which a person, operator or not, sets a new password')
+    .requiredOption('--email <address>', 'whose')
+    .addHelpText('after', examples('operator link --email ada@example.org'))
+    .action(onPlatform(link));
+
+  operator
+    .command('list')
+    .description('show the operators')
+    .addHelpText('after', examples('operator list'))
+    .action(onPlatform(list));
+}
+
+async function create(platform: Platform, options: { email: string; name?: string }): Promise<Answer> {
+  const { person, isNew } = await createOperator(platform, options, DECIDER);
+  const address = await linkFor(platform, person);
+  const needsFactor = platform.config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled;
+  return {
+    json: { person_id: person._id.toHexString(), email: person.email, is_new: isNew, link: address },
+    text: [
+      `${person.email} ${isNew ? 'is an operator now' : 'was here already and is an operator now'}. Open this link to set the password; it works once, within an hour:`,
+      `  ${address}`,
+      ...(needsFactor ? ['The desk asks for a second factor, which is set up after signing in.'] : []),
+    ].join('\n\n'),
+  };
+}
+
+async function link(platform: Platform, { email }: { email: string }): Promise<Answer> {
+  const person = await platform.people.findOne({ email: email.trim().toLowerCase() });
+  if (!person) throw new CommandError('person-not-found', `Nobody has the address «${email}».`);
+  const address = await linkFor(platform, person);
+  return {
+    json: { person_id: person._id.toHexString(), email: person.email, link: address },
+    text: `With this link ${person.email} sets a new password; it works once, within an hour:\n\n  ${address}`,
+  };
+}
+
+/** Noted first: a link that nobody knows of must not be about. */
+async function linkFor(platform: Platform, person: Person): Promise<string> {
+  await noteLink(platform, person, DECIDER);
+  return makePasswordLink(platform, person);
+}
+
+async function list(platform: Platform): Promise<Answer> {
+  const operators = await listOperators(platform);
+  const now = platform.clock.now();
+  const rows = operators.map((person) => [
+    person.email,
+    person.name,
+    person.twoFactorEnabled ? 'on' : 'off',
+    person.suspendedAt ? 'suspended' : '',
+    when(person.createdAt, now),
+  ]);
+  return {
+    json: {
+      operators: operators.map((person) => ({
+        person_id: person._id.toHexString(),
+        email: person.email,
+        name: person.name,
+        two_factor: person.twoFactorEnabled ?? false,
+        suspended_at: iso(person.suspendedAt),
+        created_at: iso(person.createdAt),
+      })),
+    },
+    text: table(
+      ['E-MAIL', 'NAME', 'SECOND FACTOR', '', 'SINCE'],
+      rows,
+      'There is no operator. Make one: tallyport operator create --email ADDRESS',
+    ),
+  };
 }

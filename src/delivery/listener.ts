@@ -86,6 +86,7 @@ listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },
 );
+listenerSchema.index({ 'pause.at': 1 }, { partialFilterExpression: { 'pause.at': { $exists: true } } });
 listenerSchema.index(
   { 'breaker.openSince': 1 },
   { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
-import { giveLink } from '../accounts/give-link.ts';
+import { giveLink, tellKnownAddress } from '../accounts/give-link.ts';
 import type { Platform } from '../platform.ts';
 import { type Access, guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
@@ -42,16 +42,19 @@ export function nameSite(app: FastifyInstance, config: Platform['config'], asset
 }
 
 /** Nothing from anywhere else, no script or style inside a page, never inside another site's frame. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    // The button that leads to Discord is a form, and browsers look at where its answer leads.
+    `form-action 'self'${DISCORD_CLIENT_ID === undefined ? '' : ' https://discord.com'}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 /** A form has a few hundred characters; the longest text of an owner's is under 8 KiB. */
 const FORM_LIMIT = 32 * 1_024;
@@ -66,9 +69,14 @@ export async function site(
 ): Promise<void> {
   const { config } = platform;
   const { base } = app.site;
-  const auth = createAuth(platform, (link) => giveLink(platform, link));
+  const auth = createAuth(
+    platform,
+    (link) => giveLink(platform, link),
+    (person) => tellKnownAddress(platform, person),
+  );
+  const policy = contentSecurityPolicy(config);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+    reply.header('content-security-policy', policy);
     // Under `no-referrer` a browser sends `Origin: null` with our own forms; outsiders learn nothing.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { verifyPassword } from '../../src/accounts/password.ts';
 import { ownEnvironment } from '../../src/config.ts';
 import { tallyport } from './tallyport.ts';
 
@@ -20,7 +19,7 @@ const COMMANDS = [
   ...['list', 'show', 'resend', 'forget'].map((name) => `vote ${name}`),
   ...['add', 'list', 'approve', 'reject'].map((name) => `review ${name}`),
   'migrate',
-  'operator hash-password',
+  ...['create', 'link', 'list'].map((name) => `operator ${name}`),
 ];
 
 describe('help', () => {
@@ -71,6 +70,7 @@ describe('wrong use', () => {
       'listener set alpha --protocol smoke --host h --port 1',
       'Allowed choices are votifier-v1, votifier-v2, http.',
     ],
+    ['operator create', "Required option '--email <address>' not specified."],
     ['listener set alpha --protocol votifier-v2 --host h --port 1', 'votifier-v2 needs --token.'],
     ['listener set alpha --protocol votifier-v1 --host h --port 1', 'votifier-v1 needs --public-key-file.'],
     [
@@ -114,29 +114,5 @@ describe('a wrong configuration', () => {
     ]);
     expect(json.code).toBe(1);
     expect(json.json).toEqual({ error: expect.stringContaining('PORT'), code: 'configuration' });
-  });
-});
-
-describe('operator hash-password', () => {
-  it('hashes the first line of standard input', async () => {
-    const { code, stdout, stderr } = await run('operator hash-password', 'correct horse\nignored\n');
-
-    expect(code).toBe(0);
-    expect(await verifyPassword('correct horse', stdout.trim())).toBe(true);
-    expect(stdout + stderr).not.toContain('correct horse');
-  });
-
-  it('gives it as JSON', async () => {
-    const { json } = await run('operator hash-password --json', 'correct horse');
-
-    expect(Object.keys(json)).toEqual(['hash']);
-    expect(await verifyPassword('correct horse', String(json.hash))).toBe(true);
-  });
-
-  it.concurrent.each(['', 'short'])('refuses «%s»', async (password) => {
-    const ended = await run('operator hash-password --json', password);
-
-    expect(ended.code).toBe(1);
-    expect(ended.json.code).toBe('password-too-short');
   });
 });

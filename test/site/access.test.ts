@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { SignInSession } from '../../src/accounts/person.ts';
 import type { Access } from '../../src/site/access.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { OWN_ORIGIN, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
@@ -17,6 +18,33 @@ const TABLE: Record<string, Access> = {
   'GET /sign-up': 'anyone',
   'POST /sign-up': 'anyone',
   'POST /sign-out': 'anyone',
+  'GET /forgot-password': 'anyone',
+  'POST /forgot-password': 'anyone',
+  'GET /set-password': 'anyone',
+  'POST /set-password': 'anyone',
+  'GET /verify-email': 'anyone',
+  'POST /verify-email': 'anyone',
+  'POST /sign-in/discord': 'anyone',
+  'GET /api/auth/callback/discord': 'anyone',
+  'GET /account': 'person',
+  'POST /account/name': 'person',
+  'POST /account/mail': 'person',
+  'POST /account/password': 'person',
+  'POST /account/sessions/:sessionId/end': 'person',
+  'POST /account/sessions/end-all': 'person',
+  'GET /account/two-factor': 'person',
+  'POST /account/two-factor/begin': 'person',
+  'POST /account/two-factor/confirm': 'person',
+  'POST /account/two-factor/backup-codes': 'person',
+  'POST /account/two-factor/off': 'person',
+  'GET /operator/people': 'operator',
+  'GET /operator/people/:personId': 'operator',
+  'POST /operator/people/:personId/suspend': 'operator',
+  'POST /operator/people/:personId/lift': 'operator',
+  'POST /operator/people/:personId/reset-two-factor': 'operator',
+  'POST /operator/people/:personId/make-operator': 'operator',
+  'POST /operator/people/:personId/unmake-operator': 'operator',
+  'POST /operator/people/:personId/link': 'operator',
   'GET /dashboard': 'person',
   'GET /dashboard/servers/new': 'person',
   'POST /dashboard/servers/new': 'person',
@@ -62,13 +90,14 @@ const TABLE: Record<string, Access> = {
 let web: Awaited<ReturnType<typeof openWebApp>>;
 let people: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInPerson>;
 let serverId: ObjectId;
+let sessions: SignInSession[];
 const named = () => web.app.site.routes.filter(({ url, method }) => method !== 'HEAD' && isListed(url));
 const isListed = (url: string) => !url.startsWith('/assets/') && !url.startsWith('/operator/queues');
 const nameOf = ({ method, url }: { method: string; url: string }) =>
   `${method} ${url.replace(/(.)\/$/, '$1')}`;
 
 beforeAll(async () => {
-  web = await openWebApp();
+  web = await openWebApp({ DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' });
   people = {
     owner: await signedInAs(web, 'owner'),
     other: await signedInAs(web, 'owner'),
@@ -76,6 +105,14 @@ beforeAll(async () => {
     weakOperator: await signedInAs(web, 'operator', { twoFactor: false }),
   };
   serverId = await addOwnedServer(web.platform, people.owner.personId);
+  sessions = await web.platform.sessions.find().toArray();
+});
+
+// Some routes end sessions, and do so here.
+afterEach(async () => {
+  for (const session of sessions) {
+    await web.platform.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
+  }
 });
 
 afterAll(() => web.close());
@@ -109,7 +146,7 @@ async function isLet(
   });
   const location = String(answer.headers.location ?? '');
   return !(
-    location.startsWith('/sign-in') ||
+    /^\/sign-in(\?next=|$)/.test(location) ||
     location === '/account/two-factor' ||
     answer.body.includes('You have no such server.') ||
     answer.body.includes('There is no such page.')

@@ -9,6 +9,8 @@ export type WebProcess = {
   /** Where the application and the metrics are: `http://127.0.0.1:41234`. */
   url: string;
   metricsUrl: string;
+  /** What it wrote to its log until it listened. */
+  log(): string;
   /** What it wrote to standard error. */
   errors(): string;
   /** Waits for its end; the exit code. */
@@ -29,14 +31,16 @@ function spawnWeb(env: Record<string, string>) {
 export async function startWeb(env: Record<string, string>): Promise<WebProcess> {
   const web = spawnWeb(env);
   const addresses: Record<string, string> = {};
+  let log = '';
   for await (const line of createInterface({ input: web.child.stdout })) {
+    log += `${line}\n`;
     const { event, address } = JSON.parse(line);
     if (address) addresses[event] = address;
     const { 'web.listening': url, 'process.endpoints': metricsUrl } = addresses;
     if (!url || !metricsUrl) continue;
     // Whoever leaves the loop closes the interface: what comes later must not fill the pipe.
     web.child.stdout.resume();
-    return { ...web, url, metricsUrl };
+    return { ...web, url, metricsUrl, log: () => log };
   }
   throw new Error(`the web process ended before it listened: ${web.errors()}`);
 }

@@ -76,10 +76,13 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
     'repair-counters': { day },
     'recompute-ranks': {},
     'find-unusual-votes': {},
+    'send-mail': { mailId: 'a mail' },
+    'tell-owners': {},
     'exclude-votes': { exclusionId: exclusionId.toHexString() },
   };
 
-  const worker = await startWorker(platform.config);
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
+  const worker = await startWorker(platform.config, { env: mail });
   await mongod.kill();
   for (const name of QUEUE_NAMES) {
     expect(await platform.producer.add(name, payloads[name] as never), name).toBe(true);

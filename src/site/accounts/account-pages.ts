@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Auth } from '../../accounts/auth.ts';
 import type { Platform } from '../../platform.ts';
+import { ownAccountPages } from './account.ts';
+import { discordPages } from './discord.ts';
+import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
 import { signUpPages } from './sign-up.ts';
+import { twoFactorPages } from './two-factor.ts';
+import { verifyEmailPages } from './verify-email.ts';
 
 /** What the pages of this folder work with. */
 export type AccountSources = { platform: Platform; auth: Auth };
@@ -11,4 +16,9 @@ export type AccountSources = { platform: Platform; auth: Auth };
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {
   signUpPages(app, sources);
   signInPages(app, sources);
+  discordPages(app, sources);
+  passwordPages(app, sources);
+  verifyEmailPages(app, sources);
+  ownAccountPages(app, sources);
+  twoFactorPages(app, sources);
 }

@@ -5,11 +5,13 @@ import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { PAGE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
+import { DISCORD_FAULT, DISCORD_FAULTS, discordButton } from './discord.ts';
 import { giveCookies, refusalCode } from './library.ts';
 
 const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
@@ -30,7 +32,9 @@ const codeForm = z.object({
 
 const SAYS = {
   'signed-out': 'You are signed out.',
+  'signed-out-everywhere': 'You are signed out everywhere.',
   'password-set': 'Your password is set. Sign in with it.',
+  verified: 'Your address is confirmed. Sign in.',
 };
 
 /** What the library refuses a sign-in with, in words; what is not here is a wrong address or password. */
@@ -39,21 +43,29 @@ const REFUSALS: Record<string, string> = {
   EMAIL_NOT_VERIFIED: 'Your address is not confirmed yet. We have sent you the link once more.',
 };
 
+const CODE_REFUSALS: Record<string, string> = {
+  CODE_USED: 'That code was used already. Sign in again with the next one.',
+  ACCOUNT_TEMPORARILY_LOCKED: 'There were too many wrong codes. Wait a quarter of an hour.',
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'There were too many wrong codes. Sign in again.',
+};
+
 /** `/sign-in`, with the second step for those who have a second factor, and `/sign-out`. */
 export function signInPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
+  const discord = (next: string) => discordButton(base, platform.config.DISCORD_CLIENT_ID, next);
+  const page = (next: string, typed: Typed) => signInPage({ base, next, otherWay: discord(next) }, typed);
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
-    const { next } = request.query as { next?: unknown };
+    const { next, error } = request.query as { next?: unknown; error?: unknown };
     if (request.signedIn && next === undefined) return reply.redirect(`${base}/dashboard`, 303);
-    return sendPage(request, reply, signInPage(base, inside(next), UNTOUCHED));
+    return sendPage(request, reply, page(inside(next), fromDiscord(error)));
   });
 
   app.post('/sign-in', ANYONE, async (request, reply) => {
     const { data, typed } = readForm(signInForm, request);
     const next = inside(typed.values.next);
-    if (!data) return sendPage(request, reply, signInPage(base, next, typed), 400);
+    if (!data) return sendPage(request, reply, page(next, typed), 400);
     const who = { email: data.email, address: request.ip };
     await refuseTooMany(who);
     try {
@@ -73,7 +85,7 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
       const code = refusalCode(error);
       request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
       const sentence = REFUSALS[code] ?? 'There is no account with this address and password.';
-      return sendPage(request, reply, signInPage(base, next, withFault(typed, sentence)), 401);
+      return sendPage(request, reply, page(next, withFault(typed, sentence)), 401);
     }
   });
 
@@ -103,8 +115,8 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
       const code = refusalCode(error);
       request.log.warn({ event: 'account.code_refused', address: request.ip, code });
       if (code === 'INVALID_TWO_FACTOR_COOKIE') return reply.redirect(`${base}/sign-in`, 303);
-      const page = codePage(base, next, withFault(typed, 'That code is not right, or it is too old.'));
-      return sendPage(request, reply, page, 401);
+      const sentence = CODE_REFUSALS[code] ?? 'That code is not right, or it is too old.';
+      return sendPage(request, reply, codePage(base, next, withFault(typed, sentence)), 401);
     }
   });
 
@@ -120,7 +132,15 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
   }
 }
 
-function signInPage(base: string, next: string, { values, faults }: Typed): Page {
+/** What came back from Discord that is no sign-in. */
+function fromDiscord(error: unknown): Typed {
+  if (typeof error !== 'string') return UNTOUCHED;
+  return withFault(UNTOUCHED, DISCORD_FAULTS.get(error) ?? DISCORD_FAULT);
+}
+
+type SignIn = { base: string; next: string; otherWay: Content };
+
+function signInPage({ base, next, otherWay }: SignIn, { values, faults }: Typed): Page {
   return {
     title: 'Sign in',
     width: 'narrow',
@@ -134,6 +154,7 @@ function signInPage(base: string, next: string, { values, faults }: Typed): Page
         <button type="submit">Sign in</button>
         <p><a href="${base}/forgot-password">Forgot your password?</a></p>
       </form>
+      ${otherWay}
       <p>New here? <a href="${base}/sign-up">Sign up</a> to list a server.</p>`,
   };
 }

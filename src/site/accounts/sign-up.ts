@@ -7,11 +7,13 @@ import { shownText } from '../../text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { PAGE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
-import { giveCookies, refusalCode } from './library.ts';
+import { discordButton } from './discord.ts';
+import { evenly, giveCookies, refusalCode } from './library.ts';
 
 const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
@@ -30,33 +32,37 @@ const signUpForm = z.object({
 /** `/sign-up`: makes a person of the role `owner`. */
 export function signUpPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
-  const sendsMail = platform.config.SMTP_URL !== undefined;
+  const { SMTP_URL, DISCORD_CLIENT_ID } = platform.config;
+  const sendsMail = SMTP_URL !== undefined;
+  const page = (typed: Typed) =>
+    signUpPage({ base, otherWay: discordButton(base, DISCORD_CLIENT_ID, `${base}/dashboard`) }, typed);
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     if (request.signedIn) return reply.redirect(`${base}/dashboard`, 303);
-    return sendPage(request, reply, signUpPage(base, UNTOUCHED));
+    return sendPage(request, reply, page(UNTOUCHED));
   });
 
   app.post('/sign-up', ANYONE, async (request, reply) => {
     const { data, typed } = readForm(signUpForm, request);
-    if (!data) return sendPage(request, reply, signUpPage(base, typed), 400);
+    if (!data) return sendPage(request, reply, page(typed), 400);
     const retryAt = await countTry(platform, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const { headers, response } = await auth.api.signUpEmail({
-        body: data,
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
+      const { headers, response } = await evenly(() =>
+        auth.api.signUpEmail({ body: data, headers: signInHeaders(request), returnHeaders: true }),
+      );
       if (sendsMail) return sendPage(request, reply, confirmPage(data.email));
       giveCookies(reply, headers);
       request.log.info({ event: 'account.signed_up', personId: response.user.id });
       return reply.redirect(`${base}/dashboard`, 303);
     } catch (error) {
-      const sentence = TAKEN.has(refusalCode(error))
+      const isTaken = TAKEN.has(refusalCode(error));
+      // Somebody else was faster by a moment: the page says what it says of every address.
+      if (isTaken && sendsMail) return sendPage(request, reply, confirmPage(data.email));
+      const sentence = isTaken
         ? 'There is an account with this address already. Sign in, or set a new password.'
         : 'The account could not be made. Check what you typed.';
-      return sendPage(request, reply, signUpPage(base, withFault(typed, sentence)), 409);
+      return sendPage(request, reply, page(withFault(typed, sentence)), 409);
     }
   });
 }
@@ -68,7 +74,10 @@ const TAKEN = new Set([
   'FAILED_TO_CREATE_USER',
 ]);
 
-function signUpPage(base: string, { values, faults }: Typed): Page {
+function signUpPage(
+  { base, otherWay }: { base: string; otherWay: Content },
+  { values, faults }: Typed,
+): Page {
   return {
     title: 'Sign up',
     width: 'narrow',
@@ -80,6 +89,7 @@ function signUpPage(base: string, { values, faults }: Typed): Page {
         ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, fault: faults.password, hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.` })}
         <button type="submit">Sign up</button>
       </form>
+      ${otherWay}
       <p>Have an account? <a href="${base}/sign-in">Sign in</a>.</p>`,
   };
 }

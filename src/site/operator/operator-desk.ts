@@ -4,6 +4,8 @@ import { auditPage } from './audit-page.ts';
 import type { DeskSources } from './desk-route.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
+import { peoplePages } from './people.ts';
+import { personPages } from './person.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
@@ -17,6 +19,8 @@ export async function operatorDesk(app: FastifyInstance, sources: DeskSources): 
   votePages(app, sources);
   exclusionPages(app, sources);
   listenerPages(app, sources);
+  peoplePages(app, sources);
+  personPages(app, sources);
   auditPage(app, sources);
   await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
 }

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { type Collection, ObjectId } from 'mongodb';
+import type { AuditEntry } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Server } from '../servers/server.ts';
+import type { Person } from './person.ts';
+
+type Claiming = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/**
+ * Gives a person the imported servers that wait for somebody with their address. Only a confirmed address
+ * counts. Safe to run again: the entry in the audit log has an id of its own making and is written first, so
+ * a run that was cut short is finished by the next one, and nothing is told twice.
+ *
+ * @returns how many servers the person got
+ */
+export async function claimServers(
+  { servers, auditLog, clock }: Claiming,
+  { _id: personId, email, emailVerified }: Pick<Person, '_id' | 'email' | 'emailVerified'>,
+): Promise<number> {
+  if (!emailVerified) return 0;
+  const unclaimed = { ownerEmail: email, ownerId: { $exists: false }, removedAt: null };
+  const waiting = await servers.find(unclaimed, { projection: { _id: 1 } }).toArray();
+  let claimed = 0;
+  for (const { _id } of waiting) {
+    const entry = {
+      _id: entryId(_id, personId),
+      at: clock.now(),
+      by: email,
+      action: 'server.claim',
+      serverId: _id,
+      details: { personId: personId.toHexString() },
+    };
+    await auditLog.insertOne(entry).catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+    });
+    const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: personId } });
+    claimed += modifiedCount;
+  }
+  return claimed;
+}
+
+function entryId(serverId: ObjectId, personId: ObjectId): ObjectId {
+  const name = `server.claim ${serverId.toHexString()} ${personId.toHexString()}`;
+  return new ObjectId(createHash('sha256').update(name).digest('hex').slice(0, 24));
+}

@@ -1,0 +1,46 @@
+import type { Config } from '../config.ts';
+import type { OneTimeLink } from './auth.ts';
+
+type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+type Letter = { subject: string; text: string };
+
+/**
+ * The mail that brings a one-time link. It has nothing of what its reader, or somebody who gave a stranger's
+ * address as theirs, typed into a form: nobody's words travel under our name.
+ */
+export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): Letter {
+  const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
+  const { subject, before, after } = LETTERS[kind](name, url);
+  return { subject, text: [before, address, after, `-- \n${name}, ${url}`].join('\n\n') };
+}
+
+/** The mail to somebody who signs up with an address that has an account: the page says the same to both. */
+export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): Letter {
+  return {
+    subject: `You have an account at ${name} already`,
+    text: [
+      `Somebody, most likely you, has just tried to sign up at ${name} with this address, which has an account there already. Sign in:`,
+      `${url}/sign-in`,
+      'If you have forgotten your password, set a new one:',
+      `${url}/forgot-password`,
+      'If it was not you, there is nothing to do.',
+      `-- \n${name}, ${url}`,
+    ].join('\n\n'),
+  };
+}
+
+const LETTERS: Record<
+  OneTimeLink['kind'],
+  (name: string, url: string) => { subject: string; before: string; after: string }
+> = {
+  'set-password': (name, url) => ({
+    subject: `Set your password at ${name}`,
+    before: `Set a new password for your account at ${name} (${url}) with this link. It works once, within an hour:`,
+    after: 'If you did not ask for it, there is nothing to do: your password stays as it is.',
+  }),
+  'verify-email': (name, url) => ({
+    subject: `Confirm your address at ${name}`,
+    before: `Somebody, most likely you, has signed up at ${name} (${url}) with this address. Confirm it with this link, within a day:`,
+    after: 'If it was not you, do not open it: until it is confirmed, nobody can use the account.',
+  }),
+};

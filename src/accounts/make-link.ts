@@ -1,0 +1,21 @@
+import { type AuthSources, createAuth } from './auth.ts';
+import type { Person } from './person.ts';
+
+/**
+ * Makes a link by which a person sets a password, once, within an hour. Whoever has it can take the account
+ * over: it is shown once, to whoever asked for it, and kept nowhere.
+ *
+ * @returns the whole address
+ */
+export async function makePasswordLink(
+  sources: AuthSources,
+  { email }: Pick<Person, 'email'>,
+): Promise<string> {
+  let address: string | undefined;
+  const auth = createAuth(sources, async (link) => {
+    address = link.address;
+  });
+  await auth.api.requestPasswordReset({ body: { email } });
+  if (!address) throw new Error('the sign-in library made no link');
+  return address;
+}

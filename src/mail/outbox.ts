@@ -1,0 +1,58 @@
+import { type Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { checked } from '../document.ts';
+import { DURABLE, isDuplicateKey } from '../mongo.ts';
+import type { Producer } from '../queues.ts';
+import type { SecretBox } from '../secrets.ts';
+import { type Mail, mailSchema } from './mail.ts';
+
+/** What writing a mail works on. */
+export type Outbox = {
+  mails: Collection<Mail>;
+  secrets: SecretBox;
+  producer: Pick<Producer, 'add'>;
+  clock: Clock;
+};
+
+/** A mail to be sent: plain text. */
+export type NewMail = {
+  /** Names the occasion, where it must be told only once: a second mail of the same id is not written. */
+  id?: string;
+  to: string;
+  subject: string;
+  text: string;
+};
+
+/** What a mail's text is sealed for: it cannot be moved to another mail. */
+export function mailContext(id: string): string {
+  return `mail ${id}`;
+}
+
+/**
+ * Puts a mail into the outbox, from where a worker sends it (see send-mail.ts).
+ *
+ * @returns whether it was written; false when one of its `id` stands there already
+ */
+export async function putMail(
+  { mails, secrets, producer, clock }: Outbox,
+  { id = new ObjectId().toHexString(), to, subject, text }: NewMail,
+): Promise<boolean> {
+  const now = clock.now();
+  const mail = await checked<Mail>(mailSchema, {
+    _id: id,
+    to,
+    subject,
+    sealedText: secrets.seal(text, mailContext(id)),
+    createdAt: now,
+    nextAt: now,
+    attempts: 0,
+  });
+  try {
+    await mails.insertOne(mail, { writeConcern: DURABLE });
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+  await producer.add('send-mail', { mailId: id });
+  return true;
+}

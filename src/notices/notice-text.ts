@@ -1,0 +1,109 @@
+import type { Config } from '../config.ts';
+import { listenerReason } from '../delivery/explanations.ts';
+import type { Occasion } from './occasions.ts';
+import type { Told } from './tell-owners.ts';
+
+type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+type Letter = { subject: string; text: string };
+
+const counting = new Intl.NumberFormat('en-GB');
+const moment = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'long',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+function votes(count: number): string {
+  return `${counting.format(count)} ${count === 1 ? 'vote' : 'votes'}`;
+}
+
+/** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
+function votesDo(count: number, one: string, many: string): string {
+  return `${votes(count)} ${count === 1 ? one : many}`;
+}
+
+function time(at: Date): string {
+  return `${moment.format(at)} UTC`;
+}
+
+/** The mail that tells a server's owner of an occasion. */
+export function noticeText(site: Site, told: Told, occasion: Occasion): Letter {
+  const { subject, lines } = LETTERS[occasion.kind](told, occasion);
+  const path = `${site.PUBLIC_URL}/dashboard/servers/${told.server._id.toHexString()}/listener`;
+  return {
+    subject: `${told.server.name}: ${subject}`,
+    text: [
+      ...lines,
+      path,
+      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this because the server is yours. No such mails any more: ${site.PUBLIC_URL}/account`,
+    ].join('\n\n'),
+  };
+}
+
+type Content = { subject: string; lines: string[] };
+type Writer = (told: Told, occasion: Occasion) => Content;
+
+const LETTERS: Record<Occasion['kind'], Writer> = {
+  paused: (told, { since }) => ({
+    subject: 'its vote listener is paused',
+    lines: [
+      `The vote listener of ${told.server.name} refuses votes, so we have sent it none since ${time(since)}.`,
+      ...reason(told),
+      `${waiting(told)} Votes are kept for 72 hours after they were cast, and sent as soon as you have mended the listener and resumed it here:`,
+    ],
+  }),
+  unreachable: (told, { since }) => ({
+    subject: 'its vote listener cannot be reached',
+    lines: [
+      `We have not been able to reach the vote listener of ${told.server.name} since ${time(since)}.`,
+      ...reason(told),
+      `${waiting(told)} We go on trying, and send votes as soon as it answers, up to 72 hours after they were cast. How it stands:`,
+    ],
+  }),
+  expiring: (told) => ({
+    subject: 'votes are about to be given up',
+    lines: [
+      `${votesDo(told.fate.waiting, 'waits', 'wait')} for the vote listener of ${told.server.name}. A vote that could not be delivered within 72 hours is given up${told.expiresAt ? `, the oldest of these on ${time(told.expiresAt)}` : ''}.`,
+      ...reason(told),
+      'Votes that were given up are not lost: you can send them again by hand for 30 days. How the listener stands:',
+    ],
+  }),
+  returned: (told, { since }) => ({
+    subject: 'its vote listener is back',
+    lines: [
+      `The vote listener of ${told.server.name} takes votes again, after an outage that began on ${time(since)}.`,
+      outcome(told),
+      'How it stands:',
+    ],
+  }),
+};
+
+function reason({ listener }: Told): string[] {
+  const found = listenerReason(listener);
+  if (!found) return [];
+  const { cause, mend, words } = found;
+  return [`${cause}${words ? ` It said: «${words}»` : ''}\n${mend}`];
+}
+
+function waiting({ fate }: Told): string {
+  return fate.waiting === 0
+    ? 'No vote is waiting yet.'
+    : `${votesDo(fate.waiting, 'is waiting.', 'are waiting.')}`;
+}
+
+function outcome({ fate: { arrived, waiting, lost } }: Told): string {
+  const total = arrived + waiting + lost;
+  if (total === 0) return 'No vote had to wait.';
+  if (arrived === total)
+    return total === 1 ? '1 vote waited; it has arrived.' : `${votes(total)} waited; all have arrived.`;
+  const parts = [
+    `${counting.format(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
+    waiting > 0 ? `${counting.format(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
+    lost > 0
+      ? `${counting.format(lost)} could not be delivered or confirmed, and can be sent again by hand`
+      : '',
+  ].filter(Boolean);
+  return `${votes(total)} waited: ${parts.join('; ')}.`;
+}

@@ -1,0 +1,233 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { showPerson } from '../../accounts/find-people.ts';
+import { endSessions } from '../../accounts/people.ts';
+import type { SignInSession } from '../../accounts/person.ts';
+import type { SignedIn } from '../../accounts/sessions.ts';
+import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { shownText } from '../../text.ts';
+import { personOf, signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { readForm, type Typed, UNTOUCHED } from '../form.ts';
+import type { Html } from '../html.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { PAGE } from '../page-route.ts';
+import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import type { AccountSources } from './account-pages.ts';
+import { agentName } from './agent-name.ts';
+import { giveCookies, refusalCode } from './library.ts';
+import { newPassword } from './sign-up.ts';
+
+const PERSON = { ...PAGE, config: { access: 'person' } } as const;
+
+const nameForm = z.object({ name: shownText(60) });
+const mailForm = z.object({ wantsMail: z.literal('yes').optional() });
+const passwordForm = z.object({
+  current: z.string().min(1, 'Enter your present password.').max(256, 'That is too long for a password.'),
+  password: newPassword,
+});
+
+const SAYS = {
+  name: 'Your name is changed.',
+  password: 'Your password is changed. You are signed out everywhere else.',
+  'mail-on': 'You get mail about your servers from now on.',
+  'mail-off': 'You get no more mail about your servers.',
+  session: 'That session has ended.',
+  'two-factor-off': 'Your second factor is switched off.',
+};
+
+/** `/account`: what a person decides about themselves. */
+export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { people, sessions, clock } = platform;
+
+  const show = async (request: Parameters<typeof personOf>[0], typed = UNTOUCHED): Promise<Page> => {
+    const { signedIn } = request;
+    const view = signedIn && (await showPerson(platform, signedIn.person._id));
+    if (!signedIn || !view) throw new PageError(404, 'There is no such account any more.');
+    const own = sessions.find({ userId: view.person._id }).sort({ updatedAt: -1 }).limit(MOST_SESSIONS);
+    return accountPage({
+      base,
+      sendsMail: platform.config.SMTP_URL !== undefined,
+      discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
+      hasPassword: view.hasPassword,
+      signedIn: { ...signedIn, person: view.person },
+      sessions: await own.toArray(),
+      now: clock.now(),
+      typed,
+    });
+  };
+
+  app.get('/account', PERSON, async (request, reply) => sendPage(request, reply, await show(request)));
+
+  app.post('/account/name', PERSON, async (request, reply) => {
+    const { data, typed } = readForm(nameForm, request);
+    if (!data) return sendPage(request, reply, await show(request, typed), 400);
+    const updatedAt = clock.now();
+    await people.updateOne({ _id: personOf(request)._id }, { $set: { name: data.name, updatedAt } });
+    return reply.redirect(`${base}/account?done=name`, 303);
+  });
+
+  app.post('/account/mail', PERSON, async (request, reply) => {
+    const { data } = readForm(mailForm, request);
+    const wantsMail = data?.wantsMail === 'yes';
+    const updatedAt = clock.now();
+    await people.updateOne({ _id: personOf(request)._id }, { $set: { wantsMail, updatedAt } });
+    return reply.redirect(`${base}/account?done=mail-${wantsMail ? 'on' : 'off'}`, 303);
+  });
+
+  app.post('/account/password', PERSON, async (request, reply) => {
+    const { data, typed } = readForm(passwordForm, request);
+    if (!data) return sendPage(request, reply, await show(request, typed), 400);
+    const { _id, email } = personOf(request);
+    const who = { email, address: request.ip };
+    const retryAt = await countTry(platform, who);
+    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+    try {
+      const { headers } = await auth.api.changePassword({
+        body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      giveCookies(reply, headers);
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.password_refused', personId: _id.toHexString(), code });
+      const faults = { ...typed.faults, current: 'That is not your present password.' };
+      return sendPage(request, reply, await show(request, { ...typed, faults }), 400);
+    }
+    await forgiveTry(platform, who);
+    // A link to set another one that somebody has asked for works no more.
+    await platform.verifications.deleteMany({ value: _id.toHexString() });
+    request.log.info({ event: 'account.password_changed', personId: _id.toHexString() });
+    return reply.redirect(`${base}/account?done=password`, 303);
+  });
+
+  app.post('/account/sessions/end-all', PERSON, async (request, reply) => {
+    await endSessions(platform, personOf(request)._id);
+    const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
+    giveCookies(reply, headers);
+    return reply.redirect(`${base}/sign-in?done=signed-out-everywhere`, 303);
+  });
+
+  app.post('/account/sessions/:sessionId/end', PERSON, async (request, reply) => {
+    const { sessionId } = request.params as { sessionId: string };
+    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'There is no such session.');
+    await sessions.deleteOne({ _id: new ObjectId(sessionId), userId: personOf(request)._id });
+    return reply.redirect(`${base}/account?done=session`, 303);
+  });
+}
+
+/** So many sessions are shown; signing out everywhere ends the others too. */
+const MOST_SESSIONS = 50;
+
+type Account = {
+  base: string;
+  sendsMail: boolean;
+  /** Whether Discord is linked; null where the listing has no Discord. */
+  discord: boolean | null;
+  hasPassword: boolean;
+  signedIn: SignedIn;
+  sessions: WithId<SignInSession>[];
+  now: Date;
+  typed: Typed;
+};
+
+function accountPage(account: Account): Page {
+  const { base, sendsMail, discord, typed } = account;
+  const { person } = account.signedIn;
+  return {
+    title: 'Your account',
+    says: SAYS,
+    body: html`<h1>Your account</h1>
+      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      <div class="columns">
+        ${card({ title: 'You', body: namePart(account) })}
+        ${card({ title: 'Password', body: passwordPart(account) })}
+        ${card({
+          title: 'Second factor',
+          body: html`${facts([
+            ['State', person.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
+          ])}
+            <p class="soft">A code from an app on your phone, besides the password: a stolen password alone opens nothing then.</p>
+            <p><a class="button quiet" href="${base}/account/two-factor">${person.twoFactorEnabled ? 'Change it' : 'Set it up'}</a></p>`,
+        })}
+        ${sendsMail ? card({ title: 'Mail', body: mailPart(account) }) : ''}
+        ${
+          discord === null
+            ? ''
+            : card({
+                title: 'Discord',
+                body: discord
+                  ? html`<p>${badge('good', 'linked')} You can sign in with Discord.</p>`
+                  : html`<p>${badge('quiet', 'not linked')} Sign in with Discord once, with an account of the same e-mail address, and it is linked.</p>`,
+              })
+        }
+      </div>
+      ${card({
+        title: 'Where you are signed in',
+        actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
+        body: sessionTable(account),
+      })}`,
+  };
+}
+
+function namePart({ base, signedIn: { person }, typed: { values, faults } }: Account): Html {
+  return html`${facts([['E-mail address', person.email]])}
+    <form method="post" action="${base}/account/name" class="stack">
+      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? person.name, fault: faults.name, hint: 'Shown with your answers to reviews.' })}
+      <button type="submit" class="quiet">Save the name</button>
+    </form>`;
+}
+
+function passwordPart({ base, hasPassword, sendsMail, typed: { faults } }: Account): Html {
+  if (!hasPassword) {
+    return sendsMail
+      ? html`<p>You have no password yet. <a href="${base}/forgot-password">Have a link sent</a> to set one.</p>`
+      : html`<p>You have no password. Ask the operator of this listing for a link to set one.</p>`;
+  }
+  return html`<form method="post" action="${base}/account/password" class="stack">
+    ${textField({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password', required: true, fault: faults.current })}
+    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, fault: faults.password, hint: `At least ${PASSWORD_LENGTH.min} characters. You are signed out everywhere else then.` })}
+    <button type="submit" class="quiet">Change the password</button>
+  </form>`;
+}
+
+function mailPart({ base, signedIn: { person } }: Account): Html {
+  return html`<form method="post" action="${base}/account/mail" class="stack">
+    ${checkbox({ name: 'wantsMail', label: 'Mail me about my servers', checked: person.wantsMail ?? true, hint: 'When a vote listener is paused or cannot be reached for an hour, before votes are given up, and when it is back.' })}
+    <button type="submit" class="quiet">Save</button>
+  </form>`;
+}
+
+function sessionTable({ base, signedIn, sessions, now }: Account): Html {
+  return dataTable({
+    caption: 'Where you are signed in',
+    rows: sessions,
+    columns: [
+      {
+        title: 'With',
+        heads: true,
+        cell: ({ userAgent }) => agentName(userAgent ?? ''),
+      },
+      { title: 'From', cell: ({ ipAddress }) => ipAddress || 'unknown' },
+      { title: 'Signed in', cell: ({ createdAt }) => timeAgo(createdAt, now) },
+      {
+        title: 'End it',
+        cell: ({ _id, userAgent }) =>
+          _id.equals(signedIn.session.id)
+            ? badge('good', 'this one')
+            : button({
+                to: `${base}/account/sessions/${_id.toHexString()}/end`,
+                text: 'Sign out',
+                of: agentName(userAgent ?? ''),
+              }),
+      },
+    ],
+    empty: '',
+  });
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { signInHeaders } from '../access.ts';
+import { typedValues } from '../form.ts';
+import type { Content } from '../html.ts';
+import { nextPath } from '../next-path.ts';
+import { PAGE } from '../page-route.ts';
+import type { AccountSources } from './account-pages.ts';
+import { giveCookies } from './library.ts';
+
+const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
+
+/** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */
+export const DISCORD_FAULTS = new Map([
+  ['access_denied', 'You did not let Discord tell us who you are.'],
+  [
+    'account_not_linked',
+    'There is an account with your address, which is not confirmed. Sign in with its password.',
+  ],
+  ['email_not_found', 'Your Discord account has no e-mail address.'],
+  ['email_not_verified', 'Confirm your e-mail address at Discord first.'],
+  ['PASSWORD_NEEDED', 'This account is better protected than by Discord alone. Sign in with its password.'],
+  ['SUSPENDED', 'This account is suspended. Ask the operator of this listing.'],
+]);
+
+/** What is said of a sign-in that came back with another code. */
+export const DISCORD_FAULT = 'Signing in with Discord did not work. Try again, or use your password.';
+
+/**
+ * Signing in with Discord, where the operator has set it up. Of the library's own addresses only the one to which
+ * Discord sends people back can be reached.
+ */
+export function discordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { DISCORD_CLIENT_ID, PUBLIC_URL } = platform.config;
+  if (DISCORD_CLIENT_ID === undefined) return;
+
+  app.post('/sign-in/discord', ANYONE, async (request, reply) => {
+    const next = nextPath(typedValues(request).next, base, `${base}/dashboard`);
+    const { headers, response } = await auth.api.signInSocial({
+      body: {
+        provider: 'discord',
+        callbackURL: `${new URL(PUBLIC_URL).origin}${next}`,
+        errorCallbackURL: `${PUBLIC_URL}/sign-in`,
+        disableRedirect: true,
+      },
+      headers: signInHeaders(request),
+      returnHeaders: true,
+    });
+    if (!response.url) throw new Error('the sign-in library gave no address of Discord');
+    giveCookies(reply, headers);
+    return reply.redirect(response.url, 303);
+  });
+
+  app.get('/api/auth/callback/discord', ANYONE, async (request, reply) => {
+    const address = new URL(request.url, new URL(PUBLIC_URL).origin);
+    const answer = await auth.handler(new Request(address, { headers: signInHeaders(request) }));
+    giveCookies(reply, answer.headers);
+    const location = answer.headers.get('location');
+    if (!location) request.log.warn({ event: 'account.discord_failed', status: answer.status });
+    return reply.redirect(location ?? `${base}/sign-in?error=failed`, 303);
+  });
+}
+
+/** The button on the pages to sign in and up. */
+export function discordButton(base: string, clientId: string | undefined, next: string): Content {
+  if (clientId === undefined) return '';
+  return html`<form method="post" action="${base}/sign-in/discord" class="stack">
+    <input type="hidden" name="next" value="${next}" />
+    <button type="submit" class="quiet">Go on with Discord</button>
+  </form>`;
+}

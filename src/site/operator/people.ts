@@ -1,0 +1,113 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { listPeople, type PeoplePosition, searchPeople } from '../../accounts/find-people.ts';
+import type { Person } from '../../accounts/person.ts';
+import type { Content, Html } from '../html.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { badge, dataTable, pager, select, textField } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import { deskFrame, deskPath } from './desk-frame.ts';
+import { type DeskSources, OPERATOR } from './desk-route.ts';
+
+const PER_PAGE = 50;
+
+/** `/operator/people`: everybody, the newest first, or those whose address or name begins with what is typed. */
+export function peoplePages(app: FastifyInstance, { platform }: DeskSources): void {
+  const { base } = app.site;
+  const path = deskPath(base, '/people');
+
+  app.get('/people', OPERATOR, async (request, reply) => {
+    const { search = '', role, after } = readQuery(request.query as Record<string, unknown>);
+    const page = { base, path, search, role, now: platform.clock.now() };
+    if (search !== '') {
+      const people = await searchPeople(platform, search, PER_PAGE);
+      return sendPage(request, reply, peoplePage({ ...page, people, older: undefined }));
+    }
+    const { people, next } = await listPeople(platform, { role, after, limit: PER_PAGE });
+    const older = next ? `${path}?${new URLSearchParams(positionQuery(role, next))}` : undefined;
+    return sendPage(request, reply, peoplePage({ ...page, people, older }));
+  });
+}
+
+type Query = { search?: string; role?: 'operator' | undefined; after?: PeoplePosition | undefined };
+
+/** What is no search, role or position counts as not given. */
+function readQuery({ search, role, after }: Record<string, unknown>): Query {
+  const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(String(after)) ?? [];
+  return {
+    search: typeof search === 'string' ? search.trim().slice(0, 254) : '',
+    role: role === 'operator' ? role : undefined,
+    after: ms && id ? { createdAt: new Date(Number(ms)), id: new ObjectId(id) } : undefined,
+  };
+}
+
+function positionQuery(role: Query['role'], { createdAt, id }: PeoplePosition): Record<string, string> {
+  return { ...(role ? { role } : {}), after: `${createdAt.getTime()}-${id.toHexString()}` };
+}
+
+type PeopleView = {
+  base: string;
+  path: string;
+  search: string;
+  role: 'operator' | undefined;
+  people: WithId<Person>[];
+  older: string | undefined;
+  now: Date;
+};
+
+function peoplePage({ base, path, search, role, people, older, now }: PeopleView): Page {
+  return {
+    title: 'People',
+    body: deskFrame({
+      base,
+      part: '/people',
+      body: html`<form method="get" action="${path}" class="filters">
+        ${textField({ name: 'search', label: 'E-mail address or name begins with', type: 'search', value: search, maxlength: 254 })}
+        ${select({
+          name: 'role',
+          label: 'Role',
+          value: role ?? '',
+          options: [
+            ['', 'everybody'],
+            ['operator', 'operators'],
+          ],
+        })}
+        <button type="submit" class="quiet">Show</button>
+      </form>
+      <section class="card">
+        ${dataTable({
+          caption: 'People',
+          rows: people,
+          columns: [
+            {
+              title: 'E-mail address',
+              heads: true,
+              cell: ({ _id, email }) => html`<a href="${path}/${_id.toHexString()}">${email}</a>`,
+            },
+            { title: 'Name', cell: ({ name }) => html`<bdi>${name}</bdi>` },
+            { title: 'State', cell: standing },
+            { title: 'Since', cell: ({ createdAt }) => timeAgo(createdAt, now) },
+          ],
+          empty: search === '' ? 'There is nobody yet.' : 'Nobody’s address or name begins so.',
+        })}
+        ${people.length === PER_PAGE && search !== '' ? html`<p class="soft">There may be more: type more letters.</p>` : ''}
+      </section>
+      ${pager({ older })}`,
+    }),
+  };
+}
+
+/** What matters of a person at a glance. */
+export function standing(person: Person): Content {
+  return html`<span class="actions">${marks(person)}</span>`;
+}
+
+function marks({ role, suspendedAt, emailVerified, twoFactorEnabled }: Person): Html[] {
+  return [
+    ...(suspendedAt ? [badge('bad', 'suspended')] : []),
+    ...(role === 'operator' ? [badge('attention', 'operator')] : []),
+    ...(emailVerified ? [] : [badge('quiet', 'not confirmed')]),
+    ...(twoFactorEnabled ? [badge('good', 'second factor')] : []),
+  ];
+}

@@ -1,0 +1,203 @@
+import net from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import type { Mail } from '../../src/mail/mail.ts';
+import { putMail } from '../../src/mail/outbox.ts';
+import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
+import { createSend } from '../../src/mail/smtp.ts';
+import type { Platform } from '../../src/platform.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { movableClock } from '../support/platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { startScheduler, startWorker } from '../support/worker-process.ts';
+import { PATIENT } from '../workers/game-server.ts';
+
+const LETTER = {
+  to: 'olivia@example.org',
+  subject: 'Set your password at Tallyport',
+  text: 'Open this:\n\nhttp://localhost:3000/set-password?token=s3cret\n\n-- \nTallyport – «votes»',
+};
+const NEVER = new AbortController().signal;
+
+/** An outbox, and a mail server that takes what is sent. */
+async function outbox(env: Record<string, string> = {}) {
+  const server = await startMailServer();
+  const clock = movableClock();
+  const opened = await testPlatform({
+    SMTP_URL: server.url,
+    MAIL_FROM: 'Tallyport <votes@example.org>',
+    ...env,
+  });
+  const platform = { ...opened, clock };
+  return { server, clock, platform, ...bench(platform, server.url) };
+}
+
+function bench(platform: Platform, SMTP_URL: string) {
+  const { mails } = platform;
+  return {
+    async put(letter: Partial<typeof LETTER> & { id?: string } = {}): Promise<string> {
+      await putMail(platform, { ...LETTER, ...letter });
+      const newest = await mails.findOne({}, { sort: { createdAt: -1, _id: -1 } });
+      return letter.id ?? newest?._id ?? '';
+    },
+    send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
+      sendMail({ ...platform, send: createSend({ ...platform.config, SMTP_URL }, longestMs) }, id, signal),
+    async mail(id: string): Promise<Mail> {
+      const found = await mails.findOne({ _id: id });
+      if (!found) throw new Error(`no mail ${id}`);
+      return found;
+    },
+  };
+}
+
+/** What a worker that was killed left behind: nobody's lease. */
+async function endLease({ mails }: Platform, _id: string): Promise<void> {
+  await mails.updateOne({ _id }, { $set: { leaseUntil: new Date(0) } });
+}
+
+test('a mail is sent once, and its text is gone from the database then', async () => {
+  const { server, platform, put, send, mail } = await outbox();
+  const id = await put();
+  expect(JSON.stringify(await mail(id))).not.toContain('s3cret');
+  const [job] = await platform.queues['send-mail'].getJobs();
+  expect(job?.data).toEqual({ mailId: id });
+
+  expect(await send(id)).toBe('sent');
+  expect(await send(id)).toBe('not-due');
+  expect(server.received).toEqual([
+    {
+      ...LETTER,
+      from: 'Tallyport <votes@example.org>',
+      messageId: expect.stringMatching(/^<\w+@localhost>$/),
+    },
+  ]);
+  const sent = await mail(id);
+  expect(sent).toMatchObject({ sentAt: expect.any(Date), attempts: 1 });
+  expect(sent).not.toHaveProperty('sealedText');
+  expect(await dueMails(platform)).toEqual([]);
+});
+
+test('many workers at once send a mail once', async () => {
+  const { server, put, send } = await outbox();
+  const id = await put();
+  const ends = await Promise.all(Array.from({ length: 8 }, () => send(id)));
+  expect(ends.toSorted()).toEqual([...Array(7).fill('not-due'), 'sent']);
+  expect(server.received).toHaveLength(1);
+});
+
+test('a mail of an occasion that was told is not written again', async () => {
+  const { put, platform } = await outbox();
+  await put({ id: 'paused:1' });
+  await put({ id: 'paused:1', text: 'another' });
+  expect(await platform.mails.countDocuments()).toBe(1);
+});
+
+test('while the mail server is away a mail waits, longer and longer, and goes out when it is back', async () => {
+  const { server, clock, platform, put, send, mail } = await outbox();
+  const id = await put();
+  await server.stop();
+  expect(await send(id)).toBe('failed');
+  const { nextAt, createdAt, lastFault } = await mail(id);
+  expect(lastFault).toContain('ECONNREFUSED');
+  expect((nextAt?.getTime() ?? 0) - createdAt.getTime()).toBeGreaterThanOrEqual(MINUTE);
+  expect(await send(id)).toBe('not-due');
+  clock.move(2 * MINUTE);
+  expect(await dueMails(platform)).toEqual([id]);
+  expect(await send(id)).toBe('failed');
+  clock.move(HOUR);
+  await server.start();
+  expect(await send(id)).toBe('sent');
+  expect(server.received).toHaveLength(1);
+  expect((await mail(id)).attempts).toBe(3);
+});
+
+test('a mail that could not be sent for a day is given up, and its text is gone', async () => {
+  const { server, clock, put, send, mail } = await outbox();
+  const id = await put();
+  await server.stop();
+  clock.move(DAY);
+  expect(await send(id)).toBe('given-up');
+  const given = await mail(id);
+  expect(given).toMatchObject({ givenUpAt: expect.any(Date) });
+  expect(given).not.toHaveProperty('sealedText');
+});
+
+test.each([
+  [{ recipientCode: 550 }, 'given-up'],
+  [{ recipientCode: 450 }, 'failed'],
+  [{ textCode: 554 }, 'given-up'],
+  [{ textCode: 451 }, 'failed'],
+] as const)('a mail server that answers %j: %s', async (behaviour, end) => {
+  const { server, put, send, mail } = await outbox();
+  server.behaviour = behaviour;
+  const id = await put();
+  expect(await send(id)).toBe(end);
+  expect((await mail(id)).lastFault).toContain('not this one');
+  expect(server.received).toEqual([]);
+});
+
+test('a mail server that drips does not hold a worker’s place', async () => {
+  const { platform, put } = await outbox();
+  const server = net.createServer((socket) => {
+    const drip = setInterval(() => socket.write('2'), 50);
+    socket.on('error', () => {}).on('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as net.AddressInfo;
+  const id = await put();
+  const began = performance.now();
+  const { send } = bench(platform, `smtp://127.0.0.1:${port}`);
+  expect(await send(id, { longestMs: 500 })).toBe('failed');
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('a worker that stops gives a mail back at once', async () => {
+  const { server, platform, put, send } = await outbox();
+  server.behaviour = { silentAfterText: true };
+  const id = await put();
+  const stop = new AbortController();
+  const sending = send(id, { signal: stop.signal });
+  await vi.waitUntil(() => server.received.length === 1, PATIENT);
+  stop.abort();
+  expect(await sending).toBe('failed');
+  expect(await dueMails(platform)).toEqual([id]);
+});
+
+test('a mail whose end is not known goes out again, recognisable as the same', async () => {
+  const { server, clock, put, send } = await outbox();
+  server.behaviour = { cutAfterText: true };
+  const id = await put();
+  expect(await send(id)).toBe('failed');
+  server.behaviour = {};
+  clock.move(HOUR);
+  expect(await send(id)).toBe('sent');
+  expect(server.received).toHaveLength(2);
+  expect(server.received[0]?.messageId).toBe(server.received[1]?.messageId);
+});
+
+test('the mail of a killed worker is sent by another one, and those whose job was lost are found', async () => {
+  const { server, platform, put } = await outbox();
+  server.behaviour = { silentAfterText: true };
+  const id = await put();
+  const worker = await startWorker(platform.config, { args: ['send-mail'] });
+  await vi.waitUntil(() => server.received.length === 1, PATIENT);
+  await worker.kill();
+  server.behaviour = {};
+  await endLease(platform, id);
+  // Nothing in Redis knows of it any more.
+  await platform.queues['send-mail'].obliterate({ force: true });
+  await startWorker(platform.config, { args: ['send-mail'] });
+  await startScheduler(platform.config);
+  await vi.waitUntil(() => server.received.length === 2, PATIENT);
+  await vi.waitUntil(async () => (await platform.mails.findOne({ _id: id }))?.sentAt, PATIENT);
+  expect((await platform.mails.findOne({ _id: id }))?.attempts).toBe(2);
+});
+
+test('a mail sealed under a key that is gone is given up', async () => {
+  const { platform, put, send, mail } = await outbox();
+  const id = await put();
+  await platform.mails.updateOne({ _id: id }, { $set: { sealedText: 'v1.00000000.AA.AA.AA' } });
+  expect(await send(id)).toBe('given-up');
+  expect((await mail(id)).lastFault).toContain('SECRET_KEY');
+});

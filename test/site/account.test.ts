@@ -1,0 +1,123 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { agentName } from '../../src/site/accounts/agent-name.ts';
+import { cookiesOf, isSignedIn, signIn } from './signing-in.ts';
+import { getPage, PASSWORD, sendForm, signedInAs, webApp } from './web-app.ts';
+
+const NEW_PASSWORD = 'seven lamps on the quay';
+
+test('a new password ends every other session, and needs the present one', async () => {
+  const web = await webApp();
+  const { email, headers } = await signedInAs(web, 'owner');
+  const elsewhere = cookiesOf(await signIn(web, email));
+  const change = (current: string, password: string) =>
+    sendForm(web, '/account/password', { current, password }, headers);
+  const wrong = await change('four ships in the bay', NEW_PASSWORD);
+  expect(wrong.statusCode).toBe(400);
+  expect(wrong.body).toContain('That is not your present password.');
+  expect((await change(PASSWORD, 'short')).body).toContain('at least 10 characters');
+  expect(await isSignedIn(web, elsewhere)).toBe(true);
+
+  const changed = await change(PASSWORD, NEW_PASSWORD);
+  expect(changed.headers.location).toBe('/account?done=password');
+  expect(await isSignedIn(web, cookiesOf(changed))).toBe(true);
+  expect(await isSignedIn(web, elsewhere)).toBe(false);
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect((await signIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
+});
+
+test('a session is ended from another one, and only by whom it belongs to', async () => {
+  const web = await webApp();
+  const { sessions } = web.platform;
+  const { email, headers, personId } = await signedInAs(web, 'owner');
+  const stranger = await signedInAs(web, 'owner');
+  const phone = cookiesOf(
+    await signIn(web, email, PASSWORD, { 'user-agent': 'Mozilla/5.0 (Android 15) Firefox/140.0' }),
+  );
+  const page = await getPage(web, '/account', headers);
+  expect(page.body).toContain('Firefox on Android');
+  expect(page.body).toContain('this one');
+  const other = await sessions.findOne({ userId: personId, userAgent: /Firefox/ });
+  const end = `/account/sessions/${other?._id.toHexString()}/end`;
+  await sendForm(web, end, {}, stranger.headers);
+  expect(await isSignedIn(web, phone)).toBe(true);
+  expect((await sendForm(web, end, {}, headers)).headers.location).toBe('/account?done=session');
+  expect(await isSignedIn(web, phone)).toBe(false);
+  expect(await isSignedIn(web, headers)).toBe(true);
+  expect((await sendForm(web, '/account/sessions/x/end', {}, headers)).statusCode).toBe(404);
+});
+
+test('signing out everywhere ends every session on the server', async () => {
+  const web = await webApp();
+  const { email, headers } = await signedInAs(web, 'owner');
+  const other = cookiesOf(await signIn(web, email));
+  const bystander = await signedInAs(web, 'owner');
+  const out = await sendForm(web, '/account/sessions/end-all', {}, headers);
+  expect(out.headers.location).toBe('/sign-in?done=signed-out-everywhere');
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect(await isSignedIn(web, other)).toBe(false);
+  expect(await isSignedIn(web, bystander.headers)).toBe(true);
+});
+
+test('the name is changed, escaped and shown; what is no name is refused beside its field', async () => {
+  const web = await webApp();
+  const { headers, personId } = await signedInAs(web, 'owner');
+  const name = '<b>Nora</b> & "Co"';
+  await sendForm(web, '/account/name', { name }, headers);
+  const page = await getPage(web, '/account?done=name', headers);
+  expect(page.body).toContain('Your name is changed.');
+  expect(page.body).toContain('&lt;b&gt;Nora&lt;/b&gt; &amp; &quot;Co&quot;');
+  const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
+  expect(empty.statusCode).toBe(400);
+  expect(empty.body).toContain('id="name-fault"');
+  expect((await web.platform.people.findOne({ _id: personId }))?.name).toBe(name);
+});
+
+test('a role, a suspension or a confirmed address cannot be slipped into a form', async () => {
+  const web = await webApp();
+  const slipped = { role: 'operator', emailVerified: 'true', suspendedAt: '', twoFactorEnabled: 'true' };
+  const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
+  const up = await sendForm(web, '/sign-up', form);
+  await sendForm(web, '/account/name', { name: 'Nora', ...slipped }, cookiesOf(up));
+  expect(await web.platform.people.findOne({ email: form.email })).toMatchObject({
+    role: 'owner',
+    emailVerified: false,
+    twoFactorEnabled: false,
+  });
+});
+
+test('mail about servers is switched off and on, where there is mail', async () => {
+  const web = await webApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
+  const { headers, personId } = await signedInAs(web, 'owner');
+  const wants = async () => (await web.platform.people.findOne({ _id: personId }))?.wantsMail;
+  expect(await wants()).toBe(true);
+  expect((await getPage(web, '/account', headers)).body).toContain('Mail me about my servers');
+  await sendForm(web, '/account/mail', {}, headers);
+  expect(await wants()).toBe(false);
+  await sendForm(web, '/account/mail', { wantsMail: 'yes' }, headers);
+  expect(await wants()).toBe(true);
+  const without = await webApp();
+  const owner = await signedInAs(without, 'owner');
+  expect((await getPage(without, '/account', owner.headers)).body).not.toContain('Mail me');
+});
+
+test('somebody whose account is gone is nobody', async () => {
+  const web = await webApp();
+  const { headers, personId } = await signedInAs(web, 'owner');
+  await web.platform.people.deleteOne({ _id: personId });
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect(personId).toBeInstanceOf(ObjectId);
+});
+
+test.each([
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0',
+    'Edge on Windows',
+  ],
+  ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/18.0 Safari/605.1.15', 'Safari on macOS'],
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) CriOS/140.0 Safari/604.1', 'Chrome on iOS'],
+  ['curl/8.0', 'Another program'],
+  ['', 'Another program'],
+])('%s is %s', (userAgent, name) => {
+  expect(agentName(userAgent)).toBe(name);
+});

@@ -1,0 +1,164 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { cookiesOf, isSignedIn } from './signing-in.ts';
+import { getPage, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+
+const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
+
+/** What Discord says of whoever comes back from it. */
+type Profile = { id: string; username: string; email: string | null; verified: boolean };
+
+const NORA: Profile = {
+  id: '80351110224678912',
+  username: 'nora',
+  email: 'nora@example.org',
+  verified: true,
+};
+
+/** Stands in for Discord: what this process would ask discord.com, a server on loopback answers. */
+async function startDiscord(profile: Profile) {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push(`${request.method} ${request.url} ${await text(request)}`);
+    const isToken = request.url === '/api/oauth2/token';
+    const body = isToken
+      ? { access_token: 'granted', token_type: 'Bearer', expires_in: 600, scope: 'identify email' }
+      : { ...profile, discriminator: '0', avatar: null, global_name: null };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const { fetch: real } = globalThis;
+  vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.origin !== 'https://discord.com') throw new Error(`nobody asks ${url.origin} here`);
+    return real(`http://127.0.0.1:${port}${url.pathname}`, init);
+  });
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    server.close();
+  });
+  return { asked };
+}
+
+/** Goes to Discord and comes back, as a browser does. */
+async function goThere(web: WebApp, query: (state: string) => Record<string, string> = granted) {
+  const left = await sendForm(web, '/sign-in/discord', { next: '/dashboard/servers/new' });
+  expect(left.statusCode).toBe(303);
+  const there = new URL(String(left.headers.location));
+  const back = new URLSearchParams(query(there.searchParams.get('state') ?? ''));
+  const answer = await getPage(web, `/api/auth/callback/discord?${back}`, cookiesOf(left));
+  return { there, answer, left };
+}
+
+function granted(state: string): Record<string, string> {
+  return { code: 'a code', state };
+}
+
+/** What the page says to which a refused sign-in leads. */
+async function said(web: WebApp, answer: { headers: { location?: unknown } }): Promise<string> {
+  const url = new URL(String(answer.headers.location), 'http://localhost:3000');
+  expect(url.pathname).toBe('/sign-in');
+  return (await getPage(web, `${url.pathname}${url.search}`)).body;
+}
+
+test('somebody signs up and in with Discord', async () => {
+  const web = await webApp(ENV);
+  const { asked } = await startDiscord(NORA);
+  const { there, answer } = await goThere(web);
+  expect(`${there.origin}${there.pathname}`).toBe('https://discord.com/api/oauth2/authorize');
+  expect(there.searchParams.get('redirect_uri')).toBe('http://localhost:3000/api/auth/callback/discord');
+  expect(answer.headers.location).toBe('http://localhost:3000/dashboard/servers/new');
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect((await getPage(web, '/account', cookiesOf(answer))).body).toContain('You can sign in with Discord.');
+  expect(asked).toEqual([
+    expect.stringContaining('POST /api/oauth2/token grant_type=authorization_code&code=a+code'),
+    expect.stringContaining('GET /api/users/%40me'),
+  ]);
+  await goThere(web);
+  expect(await web.platform.people.find().toArray()).toMatchObject([
+    { email: 'nora@example.org', emailVerified: true, role: 'owner' },
+  ]);
+});
+
+test('under a path the way back is under it too', async () => {
+  const web = await webApp({ ...ENV, PUBLIC_URL: 'http://localhost:3000/listing' });
+  await startDiscord(NORA);
+  const left = await sendForm(web, '/sign-in/discord', {});
+  const there = new URL(String(left.headers.location));
+  expect(there.searchParams.get('redirect_uri')).toBe(
+    'http://localhost:3000/listing/api/auth/callback/discord',
+  );
+  const state = there.searchParams.get('state') ?? '';
+  const back = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`, cookiesOf(left));
+  expect(back.headers.location).toBe('http://localhost:3000/listing/dashboard');
+});
+
+test('it is linked to the account of the same confirmed address, and to no unconfirmed one', async () => {
+  const web = await webApp(ENV);
+  await startDiscord(NORA);
+  const { personId } = await signedInAs(web, 'owner', { email: 'nora@example.org' });
+  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: false } });
+  expect(await said(web, (await goThere(web)).answer)).toContain('which is not confirmed');
+  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: true } });
+  const { answer } = await goThere(web);
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect(await web.platform.people.countDocuments()).toBe(1);
+});
+
+test.each([
+  [{ verified: false }, 'Confirm your e-mail address at Discord first.'],
+  [{ email: null }, 'Your Discord account has no e-mail address.'],
+])('an account at Discord with %j is refused', async (changes, sentence) => {
+  const web = await webApp(ENV);
+  await startDiscord({ ...NORA, ...changes });
+  const { answer } = await goThere(web);
+  expect(await said(web, answer)).toContain(sentence);
+  expect(await web.platform.people.countDocuments()).toBe(0);
+});
+
+test('it does not pass by a second factor, nor by an operator’s password or a suspension', async () => {
+  const web = await webApp(ENV);
+  await startDiscord(NORA);
+  await goThere(web);
+  for (const [change, sentence] of [
+    [{ twoFactorEnabled: true }, 'Sign in with its password.'],
+    [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with its password.'],
+    [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
+  ] as const) {
+    await web.platform.people.updateOne({}, { $set: change });
+    const { answer } = await goThere(web);
+    expect(await said(web, answer)).toContain(sentence);
+    expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);
+  }
+});
+
+test('who declines, and who comes back without having left, is told so', async () => {
+  const web = await webApp(ENV);
+  await startDiscord(NORA);
+  const declined = await goThere(web, (state) => ({ error: 'access_denied', state }));
+  expect(await said(web, declined.answer)).toContain('You did not let Discord tell us who you are.');
+  const forged = await getPage(web, '/api/auth/callback/discord?code=x&state=forged');
+  expect(await said(web, forged)).toContain('Signing in with Discord did not work.');
+  // The state of another browser's journey.
+  const { left } = await goThere(web);
+  const state = new URL(String(left.headers.location)).searchParams.get('state');
+  const stolen = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`);
+  expect(await said(web, stolen)).toContain('Signing in with Discord did not work.');
+});
+
+test('nothing else of the library can be reached, and nothing of Discord where it is not set up', async () => {
+  const web = await webApp(ENV);
+  for (const path of ['/api/auth/sign-in/email', '/api/auth/get-session', '/api/auth/callback/github']) {
+    expect((await getPage(web, path)).statusCode, path).toBe(404);
+    expect((await sendForm(web, path, {})).statusCode, path).toBe(404);
+  }
+  expect(String((await getPage(web, '/sign-in')).headers['content-security-policy'])).toContain(
+    "form-action 'self' https://discord.com;",
+  );
+  const without = await webApp();
+  expect((await sendForm(without, '/sign-in/discord', {})).statusCode).toBe(404);
+  expect((await getPage(without, '/sign-in')).body).not.toContain('Discord');
+});

@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest';
+import { ownEnvironment } from '../../src/config.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { testConfig } from '../support/test-platform.ts';
+import { startWeb } from '../support/web-process.ts';
+import { cookiesOf, isSignedIn, signIn } from './signing-in.ts';
+import { getPage, PASSWORD, sendForm, signedInAs, webApp } from './web-app.ts';
+
+const NEWCOMER = { name: 'Nora Newcomer', email: 'Nora@Example.org', password: PASSWORD };
+
+test('somebody signs up, out and in, and is led to the page they asked for', async () => {
+  const web = await webApp();
+  const up = await sendForm(web, '/sign-up', NEWCOMER);
+  expect(up.statusCode).toBe(303);
+  expect(up.headers.location).toBe('/dashboard');
+  const first = cookiesOf(up);
+  expect(await isSignedIn(web, first)).toBe(true);
+  const out = await sendForm(web, '/sign-out', {}, first);
+  expect(out.headers.location).toBe('/sign-in?done=signed-out');
+  // The cookie itself is worth nothing any more.
+  expect(await isSignedIn(web, first)).toBe(false);
+  const back = await sendForm(web, '/sign-in', {
+    email: 'nora@example.org',
+    password: PASSWORD,
+    next: '/dashboard/servers/new?x=1',
+  });
+  expect(back.headers.location).toBe('/dashboard/servers/new?x=1');
+  expect(await isSignedIn(web, cookiesOf(back))).toBe(true);
+});
+
+test('cookies are for this site alone, and secure behind https and under a path', async () => {
+  const plain = await webApp();
+  const up = await sendForm(plain, '/sign-up', NEWCOMER);
+  const [cookie] = up.cookies;
+  expect(cookie).toMatchObject({
+    name: 'tallyport.session_token',
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+  });
+  expect(cookie).not.toHaveProperty('secure');
+
+  const secure = await webApp({ PUBLIC_URL: 'https://example.org/listing' });
+  const headers = { origin: 'https://example.org' };
+  const answer = await sendForm(secure, '/sign-up', NEWCOMER, headers);
+  expect(answer.headers.location).toBe('/listing/dashboard');
+  for (const one of answer.cookies) {
+    expect(one).toMatchObject({ path: '/listing', secure: true, httpOnly: true, sameSite: 'Lax' });
+    expect(one.name).toMatch(/^__Secure-tallyport\./);
+  }
+  expect(await isSignedIn(secure, cookiesOf(answer))).toBe(true);
+});
+
+test('two sign-ups with one address at the same moment, on two processes, make one person', async () => {
+  const config = testConfig();
+  const platform = await openPlatform(config, 'test');
+  try {
+    await migrateDatabase(platform.mongo.db);
+    const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
+    const own = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
+    const env = { ...ownEnvironment(), ...own, NODE_ENV: 'test' } as Record<string, string>;
+    const webs = await Promise.all([startWeb(env), startWeb(env)]);
+    const answers = await Promise.all(
+      [...webs, ...webs].map(({ url }) =>
+        fetch(`${url}/sign-up`, {
+          method: 'POST',
+          redirect: 'manual',
+          headers: { 'sec-fetch-site': 'same-origin', accept: 'text/html' },
+          body: new URLSearchParams(NEWCOMER),
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409, 409, 409]);
+    expect(await platform.people.countDocuments()).toBe(1);
+    expect(await platform.credentials.countDocuments()).toBe(1);
+  } finally {
+    await platform.close();
+  }
+});
+
+test('an unknown address and a wrong password are refused in the same words', async () => {
+  const web = await webApp();
+  const { email } = await signedInAs(web, 'owner');
+  const unknown = await signIn(web, 'nobody@example.org');
+  const wrong = await signIn(web, email, 'four ships in the bay');
+  for (const answer of [unknown, wrong]) {
+    expect(answer.statusCode).toBe(401);
+    expect(answer.cookies).toEqual([]);
+    expect(answer.body).toContain('There is no account with this address and password.');
+  }
+  expect((await signIn(web, email, '')).statusCode).toBe(400);
+  expect((await signIn(web, email, 'x'.repeat(2_000))).statusCode).toBe(400);
+});
+
+test('an address has ten tries in ten minutes, from wherever they come; another one is not held up', async () => {
+  const web = await webApp({ TRUST_PROXY: '1' });
+  const { email } = await signedInAs(web, 'owner');
+  const other = await signedInAs(web, 'owner');
+  for (let n = 0; n < 10; n += 1) {
+    const headers = { 'x-forwarded-for': `192.0.2.${n}` };
+    expect((await signIn(web, email, 'wrong', headers)).statusCode).toBe(401);
+  }
+  const refused = await signIn(web, email, PASSWORD, { 'x-forwarded-for': '192.0.2.99' });
+  expect(refused.statusCode).toBe(429);
+  expect(refused.cookies).toEqual([]);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
+  expect((await signIn(web, other.email, PASSWORD)).statusCode).toBe(303);
+});
+
+test('many who sign in at once wait in a short line; the rest are sent away', async () => {
+  const web = await webApp({ TRUST_PROXY: '1' });
+  const { email } = await signedInAs(web, 'owner');
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      signIn(web, n < 10 ? email : `nobody-${n}@example.org`, PASSWORD, {
+        'x-forwarded-for': `192.0.2.${n}`,
+      }),
+    ),
+  );
+  const busy = answers.filter(({ statusCode }) => statusCode === 503);
+  expect(busy).toHaveLength(10);
+  expect(busy[0]?.headers['retry-after']).toBe('5');
+});
+
+test.each([
+  [{ origin: 'https://elsewhere.example' }],
+  [{ origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }],
+  [{ origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
+  [{ origin: 'http://localhost:3001' }],
+  [{ origin: 'null' }],
+  [{}],
+])('a form sent with %j is refused before it is read', async (headers) => {
+  const { app } = await webApp();
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/sign-in',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: 'email=a%40example.org&password=x',
+  });
+  expect(answer.statusCode).toBe(403);
+  expect(answer.json()).toEqual({ error: 'This form was not sent by a page of this site.' });
+});
+
+test.each([
+  [{ 'sec-fetch-site': 'same-origin' }],
+  [{ origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }],
+])('a form sent with %j is ours', async (headers) => {
+  const { app } = await webApp();
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/sign-in',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', ...headers },
+    payload: 'email=a%40example.org&password=x',
+  });
+  expect(answer.statusCode).toBe(401);
+});
+
+test('a stranger who opens a page is asked to sign in, and led back to it', async () => {
+  const web = await webApp();
+  for (const url of ['/operator', '/operator/queues/queue/forward-votes?status=delayed', '/account']) {
+    const answer = await getPage(web, url);
+    expect(answer.statusCode).toBe(303);
+    expect(answer.headers.location).toBe(`/sign-in?next=${encodeURIComponent(url)}`);
+  }
+  const elsewhere = await getPage(web, '/sign-in?next=//elsewhere.example');
+  expect(elsewhere.body).toContain('name="next" value="/dashboard"');
+  const script = encodeURIComponent('/dashboard/"><script>alert(1)</script>');
+  expect((await getPage(web, `/sign-in?next=${script}`)).body).not.toContain('<script>alert');
+});
+
+test('an operator signs in again every twelve hours, an owner need not', async () => {
+  const web = await webApp();
+  const operator = await signedInAs(web, 'operator');
+  expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
+  const createdAt = new Date(Date.now() - 12 * 3_600_000 - 10_000);
+  await web.platform.sessions.updateMany({}, { $set: { createdAt } });
+  expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(303);
+  expect((await getPage(web, '/account', operator.headers)).statusCode).toBe(200);
+});
+
+test('the pages load nothing but files of their own, have no script or style inside, and may not be framed', async () => {
+  const web = await webApp();
+  const { headers } = await signedInAs(web, 'owner');
+  for (const url of ['/sign-in', '/sign-up', '/forgot-password', '/account', '/account/two-factor']) {
+    const page = await getPage(web, url, url.startsWith('/account') ? headers : {});
+    expect(page.statusCode, url).toBe(200);
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("form-action 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(page.headers['cache-control']).toBe('no-store');
+    const addresses = [...page.body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(
+      ([, address = '']) => address,
+    );
+    for (const address of addresses) expect(address, url).toMatch(/^[/#]/);
+    expect(page.body).not.toMatch(/ style=| on\w+=|<style|<script>/);
+  }
+});
+
+test('what an older version was set up with is named at the start, with what to do', async () => {
+  const config = testConfig();
+  const platform = await openPlatform(config, 'test');
+  await migrateDatabase(platform.mongo.db);
+  await platform.close();
+  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
+  const own = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
+  const env = {
+    ...ownEnvironment(),
+    ...own,
+    NODE_ENV: 'test',
+    OPERATOR_PASSWORD_HASH: 'scrypt$1$2$3$s3cr$et',
+  };
+  const web = await startWeb(env as Record<string, string>);
+  expect(web.log()).toContain('tallyport operator create --email ADDRESS');
+  expect(web.log()).not.toContain('s3cr');
+});

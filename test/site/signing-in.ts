@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify';
+import { expect } from 'vitest';
+import { mailContext } from '../../src/mail/outbox.ts';
+import type { Platform } from '../../src/platform.ts';
+import { codeOf } from '../support/authenticator.ts';
+import { PASSWORD, type SignedInPerson, sendForm, type WebApp } from './web-app.ts';
+
+type Answer = Awaited<ReturnType<FastifyInstance['inject']>>;
+
+/** The cookies that an answer sets, as a browser sends them back. */
+export function cookiesOf(answer: Answer): { cookie: string } {
+  const kept = answer.cookies.filter(({ value, maxAge }) => value !== '' && maxAge !== 0);
+  return { cookie: kept.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join('; ') };
+}
+
+/** Whether `headers` are somebody's who is signed in. */
+export async function isSignedIn(web: WebApp, headers: { cookie: string }): Promise<boolean> {
+  const url = `${web.platform.config.basePath}/account`;
+  const answer = await web.app.inject({ url, headers: { accept: 'text/html', ...headers } });
+  return answer.statusCode === 200;
+}
+
+/** Sends the form to sign in. */
+export function signIn(
+  web: WebApp,
+  email: string,
+  password = PASSWORD,
+  headers: Record<string, string> = {},
+) {
+  return sendForm(web, '/sign-in', { email, password }, headers);
+}
+
+/** The texts of the mails to somebody, oldest first. */
+export async function lettersTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
+  const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();
+  return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', mailContext(_id)));
+}
+
+/** The path and query of the newest link that somebody got by mail. */
+export async function linkTo(platform: Platform, to: string): Promise<string> {
+  const text = (await lettersTo(platform, to)).at(-1) ?? '';
+  const [link = ''] = /https?:\/\/\S+\?token=\S+/.exec(text) ?? [];
+  const url = new URL(link);
+  return `${url.pathname.slice(platform.config.basePath.length)}${url.search}`;
+}
+
+/** The token of a link. */
+export function tokenOf(link: string): string {
+  return new URL(link, 'http://localhost').searchParams.get('token') ?? '';
+}
+
+/** The text of what can be copied on a page. */
+export function copied(body: string): string {
+  return /<code>([^<]*)<\/code>/.exec(body)?.[1] ?? '';
+}
+
+/** Sets up a second factor for somebody: the app's secret, the backup codes, and the new session. */
+export async function setUpTwoFactor(
+  web: WebApp,
+  { headers }: Pick<SignedInPerson, 'headers'>,
+  at = Date.now() - 30_000,
+): Promise<{ secret: string; backupCodes: string[]; headers: { cookie: string } }> {
+  const begun = await sendForm(web, '/account/two-factor/begin', { password: PASSWORD }, headers);
+  expect(begun.statusCode, begun.body).toBe(200);
+  const secret = copied(begun.body);
+  const confirmed = await sendForm(web, '/account/two-factor/confirm', { code: codeOf(secret, at) }, headers);
+  expect(confirmed.statusCode, confirmed.body).toBe(200);
+  return { secret, backupCodes: copied(confirmed.body).split('\n'), headers: cookiesOf(confirmed) };
+}

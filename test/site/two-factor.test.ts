@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { codeOf } from '../support/authenticator.ts';
+import { cookiesOf, copied, isSignedIn, setUpTwoFactor, signIn } from './signing-in.ts';
+import { getPage, PASSWORD, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+
+function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
+  return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
+}
+
+/** The cookie of a sign-in that waits for its code. */
+async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: string }> {
+  const half = await signIn(web, email);
+  expect(half.headers.location).toMatch(/^\/sign-in\/code\?/);
+  const pending = cookiesOf(half);
+  expect(await isSignedIn(web, pending)).toBe(false);
+  return pending;
+}
+
+test('an operator without a second factor is led to set it up, and then let in', async () => {
+  const web = await webApp();
+  const operator = await signedInAs(web, 'operator', { twoFactor: false });
+  const desk = await getPage(web, '/operator', operator.headers);
+  expect(desk.headers.location).toBe('/account/two-factor');
+  const page = await getPage(web, '/account/two-factor', operator.headers);
+  expect(page.body).toContain('Operators of this listing need a second factor.');
+  const { headers } = await setUpTwoFactor(web, operator);
+  expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
+  // The session of before has ended.
+  expect(await isSignedIn(web, operator.headers)).toBe(false);
+});
+
+test('where it is optional an operator is let in without', async () => {
+  const web = await webApp({ OPERATOR_TWO_FACTOR: 'optional' });
+  const { headers } = await signedInAs(web, 'operator', { twoFactor: false });
+  expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
+});
+
+test('setting up shows the secret as a picture and as text, and switches nothing on before a code was right', async () => {
+  const web = await webApp();
+  const { email, headers } = await signedInAs(web, 'owner');
+  const wrong = await sendForm(web, '/account/two-factor/begin', { password: 'wrong' }, headers);
+  expect(wrong.statusCode).toBe(400);
+  expect(wrong.body).toContain('That is not your password.');
+  const begun = await sendForm(web, '/account/two-factor/begin', { password: PASSWORD }, headers);
+  expect(begun.body).toContain('<svg xmlns="http://www.w3.org/2000/svg"');
+  expect(copied(begun.body)).toMatch(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/);
+  const refused = await sendForm(web, '/account/two-factor/confirm', { code: '000000' }, headers);
+  expect(refused.statusCode).toBe(400);
+  expect(refused.body).toContain('That code is not right.');
+  expect((await signIn(web, email)).headers.location).toBe('/dashboard');
+  // Begun once more, the newer secret counts.
+  await setUpTwoFactor(web, { headers });
+  await halfSignedIn(web, email);
+});
+
+test('a sign-in needs the code, and a code that was used once is used up', async () => {
+  const web = await webApp();
+  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email: 'nora@example.org' }));
+  const [first, second] = [
+    await halfSignedIn(web, 'nora@example.org'),
+    await halfSignedIn(web, 'nora@example.org'),
+  ];
+  const code = codeOf(secret);
+  expect((await sendCode(web, '000000', first)).statusCode).toBe(401);
+  const done = await sendCode(web, `${code.slice(0, 3)} ${code.slice(3)}`, first);
+  expect(done.headers.location).toBe('/dashboard');
+  expect(await isSignedIn(web, cookiesOf(done))).toBe(true);
+
+  // Somebody looked over a shoulder, and knows the password too.
+  const replayed = await sendCode(web, code, second);
+  expect(replayed.statusCode).toBe(401);
+  expect(replayed.body).toContain('That code was used already.');
+  expect(await isSignedIn(web, cookiesOf(replayed))).toBe(false);
+  expect((await sendCode(web, code, first)).headers.location).toBe('/sign-in');
+});
+
+test('one code sent twice at the same moment opens one session', async () => {
+  const web = await webApp();
+  const email = 'nora@example.org';
+  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const pending = [await halfSignedIn(web, email), await halfSignedIn(web, email)];
+  const code = codeOf(secret);
+  const answers = await Promise.all(pending.map((one) => sendCode(web, code, one)));
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 401]);
+});
+
+test('after five wrong codes a sign-in begins anew', async () => {
+  const web = await webApp();
+  const email = 'nora@example.org';
+  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const pending = await halfSignedIn(web, email);
+  for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', pending);
+  const answer = await sendCode(web, codeOf(secret), pending);
+  expect(answer.statusCode).toBe(401);
+  expect(answer.body).toContain('There were too many wrong codes.');
+});
+
+test('a backup code signs in once; new ones make the old ones useless', async () => {
+  const web = await webApp();
+  const email = 'nora@example.org';
+  const { backupCodes } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  expect(backupCodes).toHaveLength(10);
+  const [one = '', two = ''] = backupCodes;
+  const done = await sendCode(web, one, await halfSignedIn(web, email));
+  expect(done.headers.location).toBe('/dashboard');
+  expect((await sendCode(web, one, await halfSignedIn(web, email))).statusCode).toBe(401);
+  const made = await sendForm(
+    web,
+    '/account/two-factor/backup-codes',
+    { password: PASSWORD },
+    cookiesOf(done),
+  );
+  const fresh = copied(made.body).split('\n');
+  expect(fresh).toHaveLength(10);
+  expect((await sendCode(web, two, await halfSignedIn(web, email))).statusCode).toBe(401);
+  expect((await sendCode(web, fresh[0] ?? '', await halfSignedIn(web, email))).statusCode).toBe(303);
+});
+
+test('switching it off needs the password', async () => {
+  const web = await webApp();
+  const email = 'nora@example.org';
+  const { headers } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  expect((await getPage(web, '/account/two-factor', headers)).body).toContain('Switch it off');
+  const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong' }, headers);
+  expect(wrong.statusCode).toBe(400);
+  await halfSignedIn(web, email);
+  const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD }, headers);
+  expect(off.headers.location).toBe('/account?done=two-factor-off');
+  expect((await signIn(web, email)).headers.location).toBe('/dashboard');
+});
