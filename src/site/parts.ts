@@ -193,12 +193,16 @@ export function dataTable<T>(table: {
   </table>`;
 }
 
-/** Links to the neighbouring pages of a long list. */
-export function pager(links: { newer?: string | undefined; older?: string | undefined }): Content {
-  const { newer, older } = links;
-  if (!newer && !older) return '';
+/** Links to the neighbouring pages of a long list; `newest` where the way back is the first page only. */
+export function pager(links: {
+  newer?: string | undefined;
+  newest?: string | undefined;
+  older?: string | undefined;
+}): Content {
+  const { newer, newest, older } = links;
+  if (!newer && !newest && !older) return '';
   return html`<nav class="pager" aria-label="Pages">
-    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : html`<span></span>`}
+    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : newest ? html`<a href="${newest}">« Newest</a>` : html`<span></span>`}
     ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
   </nav>`;
 }

@@ -34,9 +34,14 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A moment, for people and for machines: `21 Nov 2026, 14:02 UTC`. */
+/** A moment in a sentence: `21 Nov 2026, 14:02 UTC`. */
+export function timeText(at: Date): string {
+  return `${moment.format(at)} UTC`;
+}
+
+/** The same for people and for machines. */
 export function time(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${moment.format(at)} UTC</time>`;
+  return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }
 
 /** A UTC day: `21 Nov 2026`. */
