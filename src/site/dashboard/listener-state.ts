@@ -5,7 +5,7 @@ import type { ListenerState } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
-import { count, counted, relative, time, timeAgo } from '../words.ts';
+import { count, relative, time, timeAgo } from '../words.ts';
 import type { Standing } from './standing.ts';
 
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
@@ -14,11 +14,9 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
   unreachable: 'bad',
 };
 
-/** How many votes wait, in words; they are not counted further than some thousands. */
+/** How many votes wait; they are not counted further than some thousands. */
 export function waitingWords(waiting: number): string {
-  if (waiting === 0) return 'No vote waits';
-  const votes = waiting >= COUNTED_AT_MOST ? `${count(waiting)} or more votes` : counted(waiting, 'vote');
-  return `${votes} ${waiting === 1 ? 'waits' : 'wait'}`;
+  return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
 /** The same listener in one line, for pages about something else. */

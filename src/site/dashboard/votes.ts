@@ -10,9 +10,9 @@ import { livePart } from '../live.ts';
 import { PAGE } from '../page-route.ts';
 import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
-import { count, timeAgo } from '../words.ts';
+import { timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
-import { listenerLine, listenerSaid } from './listener-state.ts';
+import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { type Standing, standingReader } from './standing.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -46,7 +46,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
       open: (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen),
       body: [
         html`<section class="card">
-            <div class="figures">${figure('Votes waiting', count(listener?.waiting ?? 0))}</div>
+            <div class="figures">${figure('Votes waiting', waitingWords(listener?.waiting ?? 0))}</div>
             ${listenerLine(standing, now)}
             <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'The vote listener' : 'Set up the vote listener'}</a></p>
           </section>`,
