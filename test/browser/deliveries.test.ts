@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addOwnedServer } from '../site/owned-server.ts';
@@ -46,6 +47,12 @@ async function setListener({ page }: Visit, port: number, secret: string) {
   await page.getByLabel('Token').fill(secret);
   await page.getByRole('button', { name: /Set the listener|Save the settings/ }).click();
   await page.getByText('The listener is set').waitFor();
+}
+
+/** Sets a listener as a command line would. */
+function setRunning({ platform }: House, serverId: ObjectId, { port, token: secret }: VotifierListener) {
+  const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+  return setListenerOf(platform, serverId, { ...running, serviceName: 'Tallyport' }, 'test');
 }
 
 describe.skipIf(!chromium)('deliveries in a browser', () => {
@@ -96,6 +103,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       await sees('for the listener to be resumed');
       await check();
 
+      await row.getByRole('link').focus();
       // Another window mends it; this one is not reloaded, and keeps its focus and what was opened.
       const other = scripted
         ? await visit(browser, house.url, { ...options, storageState: await page.context().storageState() })
@@ -108,12 +116,62 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       if (!scripted) await open(`${path}/votes`);
       await sees('confirmed after');
       await expect.poll(() => row.getByText('delivered').count()).toBe(1);
+      if (scripted) {
+        const focused = () => page.evaluate('document.activeElement?.textContent');
+        expect(await focused()).toBe('Steve');
+      }
       await check();
 
       await page.getByRole('link', { name: 'Steve' }).click();
       await page.getByText('Attempt 2').waitFor();
       await check();
       expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  test('a page that cannot refresh itself says so until it can, and asks nothing in a tab that nobody sees', async () => {
+    const house = await openHouse();
+    const browser = await launch(chromium ?? '');
+    try {
+      const visitor = await visit(browser, house.url);
+      const { page, open } = visitor;
+      const { path, listener, ...server } = await newOwner(house, visitor);
+      await cast(house.url, server, 'Steve');
+      await setRunning(house, server.serverId, listener);
+      await house.platform.votes.updateOne(
+        { serverId: server.serverId },
+        { $set: { 'delivery.state': 'sending' } },
+      );
+      await open(`${path}/votes`);
+      await page.route('**/votes', (route) => route.fulfill({ status: 503, body: 'away' }));
+      await page.getByText('It could not be refreshed').waitFor();
+      expect(await page.getByRole('link', { name: 'Steve' }).count()).toBe(1);
+      await page.unroute('**/votes');
+      await page.getByText('This part refreshes itself.').waitFor();
+
+      await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
+      await cast(house.url, server, 'Alex');
+      let asked = 0;
+      page.on('request', () => {
+        asked += 1;
+      });
+      // The page's own timer goes on.
+      await page.evaluate(`new Promise((resolve) => {
+        let rounds = 0;
+        document.querySelector('[data-live]').addEventListener('every', () => {
+          rounds += 1;
+          if (rounds === 2) resolve();
+        });
+      })`);
+      expect(asked).toBe(0);
+      await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+      await page.getByRole('link', { name: 'Alex' }).waitFor();
+      // Signed out elsewhere: the page itself says what is needed.
+      await house.platform.sessions.deleteMany({});
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     } finally {
       await browser.close();
     }

@@ -53,10 +53,14 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
       <p>${cause}</p>
       ${mend && (!arrived || unconfirmed) ? html`<p>${mend}</p>` : ''}
     </div>
-    ${facts([
-      ['The listener said', reply ? html`«<bdi>${reply}</bdi>»` : arrived || !fault ? null : 'nothing'],
-      ['Fault, for a search', fault ? html`<code>${fault}</code>` : null],
-    ])}
+    ${
+      reply || fault
+        ? facts([
+            ['The listener said', reply ? html`«<bdi>${reply}</bdi>»` : arrived || !fault ? null : 'nothing'],
+            ['Fault, for a search', fault ? html`<code>${fault}</code>` : null],
+          ])
+        : ''
+    }
   </div>`;
 }
 

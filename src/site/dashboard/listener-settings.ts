@@ -83,7 +83,7 @@ if (await isNew(data.vote_id)) await reward(data.username);`;
 function verifying(): Html {
   return html`<details>
     <summary>How to take votes and see that they are ours</summary>
-    <div class="stack">
+    <div class="spaced">
       <p>Each vote is a <code>POST</code> with this JSON:</p>
       ${copyable(MESSAGE, 'an example of a message')}
       <p>It is signed after <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>, which has

@@ -90,6 +90,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const body = html`${content}
       <div class="actions">
         ${button({ to: `${path}/test`, text: 'Send another test vote' })}
+        <a class="button quiet" href="${path}#settings">See the settings</a>
         <a class="button quiet" href="${path}">Back to the vote listener</a>
       </div>`;
     return serverFrame({ base, server, now: platform.clock.now(), part: '/listener', body });

@@ -62,7 +62,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
         body: [
           card({
             title: html`Vote of <bdi>${vote.username}</bdi>`,
-            actions: stateBadge(state),
+            actions: stateBadge(vote),
             body: [
               standingNotice(timeline, standing, now),
               about(vote),

@@ -5,7 +5,7 @@ import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline-event.
 import { causeWords, eventWords } from '../../delivery/timeline-words.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
-import { count, counted, duration, time } from '../words.ts';
+import { count, counted, duration, exactTime } from '../words.ts';
 
 /** What happened to a vote, one after the other. */
 export function timelineList(events: TimelineEvent[]): Html {
@@ -31,7 +31,7 @@ function item(event: TimelineEvent): Html {
 
 function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): Html {
   return html`<li class="${tone}">
-    <p>${head} <span class="small soft">${at ? time(at) : ''}</span></p>
+    <p>${head} <span class="small soft">${at ? exactTime(at) : ''}</span></p>
     ${body}
   </li>`;
 }
@@ -87,7 +87,7 @@ function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts
   const outcomes = Object.entries(codes ?? ends).map(
     ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
   );
-  const until = lastAt ? html` to ${time(lastAt)}` : '';
+  const until = lastAt ? html` to ${exactTime(lastAt)}` : '';
   return entry(
     'quiet',
     firstAt,

@@ -16,8 +16,11 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-export function stateBadge(state: DeliveryState): Html {
-  return badge(TONES[state], STATE_WORDS[state]);
+/** A vote's state; one that Votifier v1 took is not called delivered, since nobody said so. */
+export function stateBadge({ delivery: { state, attempts } }: Pick<Vote, 'delivery'>): Html {
+  return state === 'delivered' && attempts.at(-1)?.code === 'sent-not-confirmed'
+    ? badge('quiet', 'sent, not confirmed')
+    : badge(TONES[state], STATE_WORDS[state]);
 }
 
 /** What a vote waits for, or how it ended, in a few words. `vote` has its newest attempt at least. */
@@ -36,7 +39,7 @@ export function inFewWords(
     case 'sending':
       return newest ? `attempt ${delivery.attemptCount}` : '';
     case 'delivered': {
-      if (newest?.code === 'sent-not-confirmed') return 'sent; Votifier v1 cannot confirm it';
+      if (newest?.code === 'sent-not-confirmed') return 'Votifier v1 has no answer';
       const tries = delivery.attemptCount > 1 ? ` at the ${ordinal(delivery.attemptCount)} attempt` : '';
       const took = delivery.deliveredAt
         ? ` after ${duration(delivery.deliveredAt.getTime() - votedAt.getTime())}`

@@ -39,7 +39,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
     const now = platform.clock.now();
     const { listener } = standing;
     const shown: Shown = { path, filter, from, page, standing, now };
-    const list = livePart({
+    const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: votesFromText(from) } : {})}`,
       said: listener ? listenerSaid(listener) : 'There is no vote listener.',
@@ -50,10 +50,11 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
             ${listenerLine(standing, now)}
             <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'The vote listener' : 'Set up the vote listener'}</a></p>
           </section>`,
+        // What is typed there is not overwritten.
+        html`<div hx-morph-skip>${card({ title: 'Votes', actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
         html`<section class="card">${table(shown)}</section>`,
       ],
     });
-    const body = html`${card({ title: 'Votes', actions: resendLink(shown), body: filterForm(path, filter) })}${list}`;
     return sendPage(request, reply, {
       title: `Votes · ${server.name}`,
       live: true,
@@ -95,10 +96,10 @@ function table({ path, filter, from, page, standing, now }: Shown): Html {
       { title: 'Cast', cell: ({ votedAt }) => timeAgo(votedAt, now) },
       {
         title: 'State',
-        cell: ({ delivery, excludedAt }) =>
-          html`<span>${stateBadge(delivery.state)}${excludedAt ? html` <span class="small soft">counts nowhere</span>` : ''}</span>`,
+        cell: (vote) =>
+          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">counts nowhere</span>` : ''}</span>`,
       },
-      { title: 'How it is', cell: (vote) => inFewWords(vote, standing.listener, now) },
+      { title: 'Details', cell: (vote) => inFewWords(vote, standing.listener, now) },
     ],
     empty: emptyWords(filter, next !== null),
   })}
