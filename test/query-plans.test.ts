@@ -8,10 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listPeople, searchPeople, showPerson } from '../src/accounts/find-people.ts';
 import { recordAudit } from '../src/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
+import { COUNTED_AT_MOST } from '../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../src/delivery/diagnose-for-owner.ts';
 import { listenerOverview } from '../src/delivery/listener-overview.ts';
-import { setListener } from '../src/delivery/listeners.ts';
+import { setListener, showListener } from '../src/delivery/listeners.ts';
 import { outcome } from '../src/delivery/outcomes.ts';
+import { voteTimeline } from '../src/delivery/vote-timeline.ts';
 import { dayOf } from '../src/periods/period-marks.ts';
 import { readAnswered } from '../src/reviews/read-reviews.ts';
 import { writeReview } from '../src/reviews/write-review.ts';
@@ -23,6 +25,7 @@ import { makeToken } from '../src/servers/token-text.ts';
 import { historyOf, uptimeDays } from '../src/status/history.ts';
 import { topVoters } from '../src/votes/top-voters.ts';
 import { votesByDay } from '../src/votes/vote-figures.ts';
+import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
 import { signedInAs } from './site/web-app.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { addPast } from './support/crowd.ts';
@@ -235,6 +238,39 @@ test('an operator’s page of a listener with many votes, and the second page of
     expect(operations.map(put).toSorted()).toEqual(expected);
     for (const operation of operations) expectIndexed(operation);
   }
+});
+
+test.each<[string, VotesWanted & { recent?: boolean }, number]>([
+  ['of all votes', {}, 50],
+  ['of a state', { state: 'delivered' }, 50],
+  ['of a state and some days', { state: 'delivered', recent: true }, 1],
+  ['of a player', { player: 'STEVE' }, 20],
+  ['of a player, a state and some days', { player: 'Steve', state: 'failed', recent: true }, 0],
+])('an owner’s page %s, and the next one', async (_, { recent, ...wanted }, atLeast) => {
+  const { platform, clock } = tallyport;
+  const range = recent ? { since: after(clock.now(), -40 * DAY), until: clock.now() } : {};
+  const from = (await pageOfVotes(platform, busy.serverId, { ...wanted, ...range })).next ?? undefined;
+  for (const begins of [undefined, from]) {
+    const read = async () => {
+      const { votes } = await pageOfVotes(platform, busy.serverId, { ...wanted, ...range }, begins);
+      if (!begins) expect(votes.length).toBeGreaterThanOrEqual(atLeast);
+    };
+    const operations = await profiled(read);
+    expect(operations.map(put)).toEqual(['query votes']);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test('how a server’s listener stands, and one vote with its timeline', async () => {
+  const { platform, clock } = tallyport;
+  const { serverId } = busy;
+  const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
+  expect(shown.map(put)).toEqual(['query listeners', 'command votes']);
+  const vote = await platform.votes.findOne({ serverId });
+  if (!vote) throw new Error('no vote');
+  const told = await profiled(() => voteTimeline(platform, vote, null, clock.now()));
+  const found = await profiled(() => platform.votes.findOne({ serverId, _id: vote._id }));
+  for (const operation of [...shown, ...told, ...found]) expectIndexed(operation);
 });
 
 test('a diagnosis for an owner', async () => {

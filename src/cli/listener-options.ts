@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { Protocol } from '../delivery/listener.ts';
-import { isTokenShaped } from '../servers/token-text.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { sentence, systemReason } from './words.ts';
 
@@ -36,22 +35,16 @@ const NAMES = {
 /**
  * Sees that what the protocol needs was typed, and nothing that only another one takes.
  *
- * @throws {CommandError} `wrong-use`; `token-malformed` for a token of our own API
+ * @throws {CommandError} `wrong-use`
  */
 export function requireOptions(_server: string, options: SetOptions): void {
-  const { protocol, token } = options;
+  const { protocol } = options;
   const needed = NEEDS[protocol];
   const names = Object.keys(NAMES) as (keyof typeof NAMES)[];
   const missing = needed.filter((name) => options[name] === undefined);
   const foreign = names.filter((name) => options[name] !== undefined && !needed.includes(name));
   if (missing.length > 0) throw wrongUse(`${protocol} needs ${listed(missing)}.`);
   if (foreign.length > 0) throw wrongUse(`${protocol} takes ${listed(needed)}, not ${listed(foreign)}.`);
-  if (token !== undefined && isTokenShaped(token.trim())) {
-    throw new CommandError(
-      'token-malformed',
-      'This is an API token of Tallyport, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
-    );
-  }
 }
 
 function listed(names: (keyof typeof NAMES)[]): string {

@@ -60,7 +60,7 @@ async function resendRange(
   const server = await serverOf(platform, text);
   const range = { since, until, states: state ?? NOT_ARRIVED };
   const resent = await withProgress('Resending', 'votes', (progress) =>
-    resendVotes(platform, server._id, range, BY, progress),
+    resendVotes(platform, server._id, range, BY, { progress }),
   );
   if (!resent) throw noListener();
   return {

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { isTokenShaped } from '../servers/token-text.ts';
 
 /** What was pasted is not the key or the token that a listener needs; the message says what it is instead. */
 export class CredentialError extends Error {
@@ -114,6 +115,11 @@ export function parseToken(text: string): string {
   if (looksLikeKey(token)) {
     throw tokenFault(
       'This is a key, not a token: choose Votifier v1, or paste the token from the listener’s configuration.',
+    );
+  }
+  if (isTokenShaped(token)) {
+    throw tokenFault(
+      'This is an API token of this listing, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
     );
   }
   if ([...token].length > LONGEST_TOKEN) throw tokenFault(`A token has at most ${LONGEST_TOKEN} characters.`);

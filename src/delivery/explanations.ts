@@ -144,7 +144,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   'http-forbidden': {
     cause:
       'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter stands before it.',
-    mend: 'Compare the secret there with the listener’s (make a new one with `listener rotate`), and let the filter pass this URL.',
+    mend: 'Compare the secret there with the listener’s, make a new one if in doubt, and let the filter pass this URL.',
   },
   'http-not-found': {
     cause: 'There is nothing at this URL (HTTP 404 or 410).',

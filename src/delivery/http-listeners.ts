@@ -93,25 +93,26 @@ export type RotatedSecret = {
  * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both, so that
  * the far end changes over without losing one. A secret that an earlier rotation left is dropped at once.
  *
- * @returns null when the server has no HTTP listener
+ * @param revision - only while the listener is of this revision: a form that is sent twice rotates once
+ * @returns null when the server has no such HTTP listener
  */
 export async function rotateSecret(
   deps: ListenerSetup,
   serverId: ObjectId,
   by: string,
+  revision?: number,
 ): Promise<RotatedSecret | null> {
   for (;;) {
     const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
-    if (!before) return null;
+    if (!before || (revision !== undefined && before.revision !== revision)) return null;
     const secret = newSigningSecret();
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
     // Only the one that was read: two rotations at once must not both call theirs the current one.
-    const { revision } = before;
     const secrets = {
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },
     };
-    const which = { serverId, revision };
+    const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', literally(secrets));
     if (rotated) return { secret, previousValidUntil: until };
   }

@@ -1,16 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
+import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './explanations.ts';
 import { type Listener, type ListenerState, listenerState } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
-
-/** So many votes stand on one page. */
-const VOTES_A_PAGE = 50;
-
-/** Where a page of votes begins: after the `seen` votes of the moment `at` that stand on the pages before it. */
-export type VotesFrom = { at: Date; seen: number };
 
 /** A vote on its way to a listener, in short. */
 export type VoteInShort = {
@@ -66,7 +61,7 @@ export async function listenerOverview(
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
     votes.countDocuments(waiting, { limit: COUNTED_AT_MOST }),
     votes.findOne(waiting, { sort: { votedAt: 1 }, projection: { votedAt: 1 } }),
-    pageOfVotes(votes, serverId, page),
+    pageOfVotes({ votes }, serverId, { state: page.state }, page.from),
   ]);
   return {
     server: {
@@ -79,40 +74,8 @@ export async function listenerOverview(
     reason: listenerReason(listener),
     waiting: count,
     oldestWaiting: oldest?.votedAt ?? null,
-    ...shown,
-  };
-}
-
-/**
- * One page of a server's votes. A page begins at a moment, not at a number: votes that are cast meanwhile move
- * nothing, and only those of the very same moment are read past.
- */
-async function pageOfVotes(
-  votes: Collection<Vote>,
-  serverId: ObjectId,
-  { state, from }: { state?: DeliveryState | undefined; from?: VotesFrom | undefined },
-): Promise<Pick<ListenerOverview, 'votes' | 'next'>> {
-  const found = await votes
-    .find({
-      serverId,
-      ...(state ? { 'delivery.state': state } : {}),
-      ...(from ? { votedAt: { $lte: from.at } } : {}),
-    })
-    .sort({ votedAt: -1 })
-    .skip(from?.seen ?? 0)
-    .limit(VOTES_A_PAGE + 1)
-    .project<Vote>({
-      username: 1,
-      votedAt: 1,
-      'delivery.state': 1,
-      'delivery.attemptCount': 1,
-      'delivery.attempts': { $slice: -1 },
-    })
-    .toArray();
-  const shown = found.slice(0, VOTES_A_PAGE);
-  return {
-    votes: shown.map(inShort),
-    next: found.length > VOTES_A_PAGE ? endOf(shown, from) : null,
+    votes: shown.votes.map(inShort),
+    next: shown.next,
   };
 }
 
@@ -126,12 +89,4 @@ function inShort({ _id, username, votedAt, delivery }: Vote): VoteInShort {
     attempts: delivery.attemptCount,
     ...(code ? { code } : {}),
   };
-}
-
-function endOf(shown: Vote[], from: VotesFrom | undefined): VotesFrom | null {
-  const at = shown.at(-1)?.votedAt;
-  if (!at) return null;
-  const here = shown.filter(({ votedAt }) => votedAt.getTime() === at.getTime()).length;
-  const before = from?.at.getTime() === at.getTime() ? from.seen : 0;
-  return { at, seen: before + here };
 }

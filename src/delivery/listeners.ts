@@ -35,12 +35,15 @@ export const listenerPort = z
   .max(65_535, 'port must be 1 to 65535')
   .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
-/** Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2). */
+/**
+ * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
+ * the one that is set.
+ */
 export const listenerSettingsSchema = z.object({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
   host: hostSchema,
   port: listenerPort,
-  secret: z.string(),
+  secret: z.string().nullable(),
   serviceName: z
     .string()
     .trim()
@@ -61,7 +64,8 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
  * configuration, an open breaker) is forgotten, and waiting votes are tried at once.
  *
  * @param by - who does it, for the audit log
- * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape
+ * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape, or
+ *   none where none of this protocol is set; {UnsealError} when the one to be kept cannot be read
  */
 export async function setListener(
   deps: ListenerSetup,
@@ -70,10 +74,16 @@ export async function setListener(
   by: string,
 ): Promise<Listener> {
   const { secret, ...rest } = parseInput(listenerSettingsSchema, settings);
-  const sealedSecret = deps.secrets.seal(canonicalSecret(rest.protocol, secret), secretContext({ serverId }));
-  const placed = { ...rest, url: null, sealedSecret, previousSecret: null };
+  const { protocol } = rest;
+  const context = secretContext({ serverId });
+  const entered = secret === null ? null : canonicalSecret(protocol, secret);
   for (;;) {
-    const standing = await deps.listeners.findOne({ serverId }, { projection: { revision: 1 } });
+    const standing = await deps.listeners.findOne({ serverId });
+    const kept = standing?.protocol === protocol ? standing.sealedSecret : null;
+    // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
+    const held = entered ?? (kept ? deps.secrets.open(kept, context) : canonicalSecret(protocol, ''));
+    const sealedSecret = deps.secrets.seal(held, context);
+    const placed = { ...rest, url: null, sealedSecret, previousSecret: null };
     const listener = await placeListener(deps, serverId, placed, { by, standing });
     // Otherwise somebody set it in the same moment: the later one stands.
     if (listener) return listener;
@@ -176,15 +186,24 @@ export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'r
   waiting: number;
 };
 
-/** A server's listener and how it fares; null when it has none. */
+/**
+ * A server's listener and how it fares; null when it has none.
+ *
+ * @param countedAtMost - waiting votes are not counted further; all of them by default
+ */
 export async function showListener(
   { listeners, votes }: Pick<ListenerSetup, 'listeners' | 'votes'>,
   serverId: ObjectId,
+  countedAtMost?: number,
 ): Promise<ListenerView | null> {
   const found = await listeners.findOne({ serverId });
   if (!found) return null;
   const { sealedSecret: _, previousSecret: __, released: ___, lease: ____, ...shown } = found;
-  return { ...shown, state: listenerState(found), waiting: await countWaiting(votes, serverId) };
+  return {
+    ...shown,
+    state: listenerState(found),
+    waiting: await countWaiting(votes, serverId, countedAtMost),
+  };
 }
 
 /**

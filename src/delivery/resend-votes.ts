@@ -4,6 +4,7 @@ import { after, type Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Progress } from '../progress.ts';
 import type { Producer } from '../queues.ts';
+import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
 import { mayHaveArrived, RESENDABLE_STATES, resending } from './resend-vote.ts';
@@ -16,6 +17,8 @@ export type ResendRange = {
   until: Date;
   /** In one of these states; votes that wait or are being sent are never touched. */
   states: DeliveryState[];
+  /** Only this player's, in any spelling. */
+  player?: string;
 };
 
 /** What became of a range. */
@@ -48,6 +51,7 @@ type ResendingMany = {
  * its timeline says that it was resent. A vote is never put in the line twice: running it again, or half of it
  * after a kill, takes what is still in one of the states.
  *
+ * @param most - votes that this run takes at most
  * @param progress - hears of votes put in the line
  * @returns null when the server has no listener
  */
@@ -56,15 +60,15 @@ export async function resendVotes(
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  progress: Progress = () => undefined,
+  { most = MOST_RESENT, progress = () => undefined }: { most?: number; progress?: Progress } = {},
 ): Promise<ResentRange | null> {
   const { votes, listeners, producer, clock } = deps;
   const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
   if (!listener) return null;
   const now = clock.now();
   const wanted = filterOf(serverId, range, now);
-  const total = await votes.countDocuments(wanted, { limit: MOST_RESENT + 1 });
-  const result: ResentRange = { resent: 0, mayArriveTwice: 0, more: total > MOST_RESENT };
+  const { votes: total, more } = await count(votes, wanted, most);
+  const result: ResentRange = { resent: 0, mayArriveTwice: 0, more };
   if (total === 0) return result;
 
   // Before the first: a run that is killed has left its trace.
@@ -76,11 +80,13 @@ export async function resendVotes(
       since: range.since.toISOString(),
       until: range.until.toISOString(),
       states: range.states,
-      votes: Math.min(total, MOST_RESENT),
+      ...(range.player === undefined ? {} : { player: range.player }),
+      votes: total,
     },
   });
-  while (result.resent < MOST_RESENT) {
-    const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(BATCH).toArray();
+  while (result.resent < most) {
+    const size = Math.min(BATCH, most - result.resent);
+    const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(size).toArray();
     if (batch.length === 0) break;
     for (const mayArriveTwice of [false, true]) {
       const ids = batch.filter((vote) => mayHaveArrived(vote) === mayArriveTwice).map(({ _id }) => _id);
@@ -93,7 +99,7 @@ export async function resendVotes(
       result.resent += modifiedCount;
       if (mayArriveTwice) result.mayArriveTwice += modifiedCount;
     }
-    progress(Math.min(result.resent, total), Math.min(total, MOST_RESENT));
+    progress(Math.min(result.resent, total), total);
     await producer.add('forward-votes', {
       serverId: serverId.toHexString(),
       listenerId: listener._id.toHexString(),
@@ -102,10 +108,38 @@ export async function resendVotes(
   return result;
 }
 
-function filterOf(serverId: ObjectId, { since, until, states }: ResendRange, now: Date): Filter<Vote> {
+/**
+ * How many votes a run would take, and whether it would leave some.
+ *
+ * @param most - votes that it takes at most
+ */
+export function countResendable(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  serverId: ObjectId,
+  range: ResendRange,
+  most = MOST_RESENT,
+): Promise<{ votes: number; more: boolean }> {
+  return count(votes, filterOf(serverId, range, clock.now()), most);
+}
+
+async function count(
+  votes: Collection<Vote>,
+  wanted: Filter<Vote>,
+  most: number,
+): Promise<{ votes: number; more: boolean }> {
+  const found = await votes.countDocuments(wanted, { limit: most + 1 });
+  return { votes: Math.min(found, most), more: found > most };
+}
+
+function filterOf(
+  serverId: ObjectId,
+  { since, until, states, player }: ResendRange,
+  now: Date,
+): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
   return {
     serverId,
+    ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
     // Imported votes have negative numbers, and are never forwarded.
     seq: { $gt: 0 },
     'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },

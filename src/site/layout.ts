@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Person } from '../accounts/person.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
@@ -20,6 +21,13 @@ export type Page = {
   says?: Record<string, string>;
 };
 
+/** What a person opened stays open when its surroundings are refreshed; no style comes from a script. */
+const HTMX = JSON.stringify({
+  morphIgnore: ['data-htmx-powered', 'open'],
+  includeIndicatorCSS: false,
+  history: false,
+});
+
 /** The whole document. */
 export function layout(site: Site, person: Person | null, page: Page & { path: string }): Html {
   const { title, width = 'wide', body, live = false, path } = page;
@@ -35,7 +43,7 @@ export function layout(site: Site, person: Person | null, page: Page & { path: s
     <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
-    ${live ? html`<script defer src="${site.asset('htmx.js')}"></script>` : ''}
+    ${live ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>` : ''}
   </head>
   <body>
     <a class="skip" href="#content">Skip to the content</a>
@@ -69,13 +77,47 @@ export async function sendPage(
   page: Page,
   status = 200,
 ): Promise<FastifyReply> {
+  return sendHtml(reply, pageFor(request, page), status);
+}
+
+function pageFor(request: FastifyRequest, page: Page): Html {
   const { done } = request.query as { done?: unknown };
   const says = new Map(Object.entries(page.says ?? {}));
   const sentence = typeof done === 'string' ? says.get(done) : undefined;
   const body = html`${sentence ? notice('good', sentence) : ''}${page.body}`;
   const person = request.signedIn?.person ?? null;
   const path = request.url.split('?')[0] ?? '';
-  return sendHtml(reply, layout(request.server.site, person, { ...page, body, path }), status);
+  return layout(request.server.site, person, { ...page, body, path });
+}
+
+/** Stands in a page where its pieces come. Nothing that was typed can be it: that is escaped. */
+const PIECES = '<!--pieces-->';
+
+/**
+ * Sends a page whose middle is written piece by piece while something runs: browsers show what they have, with a
+ * script or without, and the one process that runs it answers, however many there are.
+ *
+ * @param page - its body for the place of the pieces
+ * @param pieces - must not throw
+ */
+export function streamPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Omit<Page, 'body'> & { body: (pieces: Content) => Content },
+  pieces: AsyncIterable<Html>,
+): FastifyReply {
+  const whole = String(pageFor(request, { ...page, body: page.body(raw(PIECES)) }));
+  const [head = '', tail = ''] = whole.split(PIECES);
+  async function* written(): AsyncGenerator<string> {
+    yield head;
+    for await (const piece of pieces) yield String(await piece);
+    yield tail;
+  }
+  return reply
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .type('text/html; charset=utf-8')
+    .send(Readable.from(written()));
 }
 
 /** Sends a piece of a page, for a script that puts it in its place. */

@@ -12,6 +12,15 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   timeZone: 'UTC',
 });
+const exactly = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+});
 const dayOnly = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
@@ -34,9 +43,19 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A moment, for people and for machines: `21 Nov 2026, 14:02 UTC`. */
+/** A moment in a sentence: `21 Nov 2026, 14:02 UTC`. */
+export function timeText(at: Date): string {
+  return `${moment.format(at)} UTC`;
+}
+
+/** The same for people and for machines. */
 export function time(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${moment.format(at)} UTC</time>`;
+  return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
+}
+
+/** The same to the second, where several things happened in one minute. */
+export function exactTime(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${exactly.format(at)} UTC</time>`;
 }
 
 /** A UTC day: `21 Nov 2026`. */

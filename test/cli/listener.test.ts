@@ -147,7 +147,7 @@ describe('listener set and show', () => {
     const ended = await setV2(terminal, 'alpha', { port: 8192, token: makeToken() });
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
-    expect(ended.json.error).toMatch(/^This is an API token of Tallyport/);
+    expect(ended.json.error).toMatch(/^This is an API token of this listing/);
   });
 
   it('warns of an address that no vote is sent to, and of no other', async () => {

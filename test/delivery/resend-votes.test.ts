@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
-import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
+import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
@@ -127,6 +127,25 @@ describe('sending a range of votes again', () => {
     const resent = await resendVotes({ ...platform, producer }, serverId, range, 'test');
     expect(resent?.resent).toBe(12);
     expect(listener.votes).toHaveLength(24);
+  });
+
+  it('takes one player’s only, in any spelling, and counts them first', async () => {
+    const { platform, serverId, all, states } = await rangeBench();
+    const range = { ...all, states: NOT_ARRIVED, player: 'PLAYER-Failed' };
+    expect(await countResendable(platform, serverId, range)).toEqual({ votes: 1, more: false });
+    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({ resent: 1 });
+    expect(await states()).toEqual(['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'waiting']);
+  });
+
+  it('takes no more than it is told, the oldest first, and says that there are more', async () => {
+    const { platform, serverId, all, states } = await rangeBench();
+    const range = { ...all, states: NOT_ARRIVED };
+    expect(await countResendable(platform, serverId, range, 1)).toEqual({ votes: 1, more: true });
+    const resent = await resendVotes(platform, serverId, range, 'test', { most: 1 });
+    expect(resent).toEqual({ resent: 1, mayArriveTwice: 0, more: true });
+    expect(await states()).toEqual(['waiting', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed']);
+    const [entry] = await platform.auditLog.find({ action: 'vote.resend-range' }).toArray();
+    expect(entry?.details).toMatchObject({ votes: 1 });
   });
 
   it('leaves a trace of who did it, and needs a listener', async () => {

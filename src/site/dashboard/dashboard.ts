@@ -4,12 +4,17 @@ import type { Ask } from '../../probing/ask.ts';
 import { createAsk } from '../../probing/ask-server.ts';
 import { addServerPages } from './add-server.ts';
 import { draftPages } from './drafts.ts';
+import { listenerPages } from './listener.ts';
+import { listenerTestPage } from './listener-test.ts';
 import { overviewPage } from './overview.ts';
+import { resendRangePage } from './resend-range.ts';
 import { reviewPages } from './reviews.ts';
 import { serverList } from './server-list.ts';
 import { settingsPages } from './settings.ts';
 import { statisticsPages } from './statistics.ts';
 import { tokenPages } from './tokens.ts';
+import { votePage } from './vote-page.ts';
+import { votesPage } from './votes.ts';
 
 /** What the pages of this folder work with. */
 export type DashboardSources = {
@@ -32,4 +37,9 @@ export async function dashboard(
   statisticsPages(app, sources);
   reviewPages(app, sources);
   settingsPages(app, sources);
+  listenerPages(app, sources);
+  listenerTestPage(app, sources);
+  votesPage(app, sources);
+  resendRangePage(app, sources);
+  votePage(app, sources);
 }

@@ -3,12 +3,14 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { type ListenerOverview, listenerOverview, type VotesFrom } from '../../delivery/listener-overview.ts';
+import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
+import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
+import { votesFrom, votesFromText } from '../votes-from.ts';
 import { count, duration, time } from '../words.ts';
 import { deskFrame, deskPath } from './desk-frame.ts';
 import { type DeskSources, OPERATOR } from './desk-route.ts';
@@ -16,16 +18,7 @@ import { type DeskSources, OPERATOR } from './desk-route.ts';
 /** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(DELIVERY_STATES).optional().catch(undefined),
-  /** `1764230400000.3`: after the three votes of that moment. */
-  from: z
-    .string()
-    .regex(/^-?\d{1,15}\.\d{1,7}$/)
-    .transform((text) => {
-      const [at, seen] = text.split('.').map(Number);
-      return { at: new Date(at ?? 0), seen: seen ?? 0 };
-    })
-    .optional()
-    .catch(undefined),
+  from: votesFrom,
 });
 
 /** `/operator/listeners/:listenerId`: where the queues' jobs lead to. */
@@ -124,7 +117,7 @@ function address(
   const { state, from } = query;
   const parameters = new URLSearchParams({
     ...(state ? { state } : {}),
-    ...(from ? { from: `${from.at.getTime()}.${from.seen}` } : {}),
+    ...(from ? { from: votesFromText(from) } : {}),
   });
   const text = parameters.toString();
   return `${deskPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;

@@ -110,7 +110,7 @@ function serverFacts({ base, server, now }: View, owner: Person | null): Html {
 
 function ownerText(base: string, { ownerEmail }: Server, owner: Person | null): Content {
   if (owner) {
-    const people = deskPath(base, `/people?q=${encodeURIComponent(owner.email)}`);
+    const people = deskPath(base, `/people?search=${encodeURIComponent(owner.email)}`);
     return html`<bdi>${owner.name}</bdi>, <a href="${people}">${owner.email}</a>${owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : ''}`;
   }
   return ownerEmail ? `${ownerEmail}, who has not signed in yet` : 'nobody';

@@ -1,0 +1,10 @@
+import type { ObjectId } from 'mongodb';
+import type { Server } from './server.ts';
+
+/**
+ * Whether it is proven that a server is this person's. A listed server has an owner only by that owner's own proof
+ * or by an operator's word (an import for their address, a transfer), so its owner's name is the proof.
+ */
+export function isProvenOwner({ ownerId }: Pick<Server, 'ownerId'>, personId: ObjectId): boolean {
+  return ownerId?.equals(personId) ?? false;
+}

@@ -1,0 +1,131 @@
+import { html } from 'hono/html';
+import type { Protocol } from '../../delivery/listener.ts';
+import type { ListenerView } from '../../delivery/listeners.ts';
+import type { Typed } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { notice, textArea, textField } from '../parts.ts';
+
+/** Each protocol in the words of somebody who has to choose one, the best first. */
+export const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
+  ['votifier-v2', 'Votifier v2', 'NuVotifier and most plugins of today. It says whether a vote arrived.'],
+  ['votifier-v1', 'Votifier v1', 'Older plugins, with a public key. It cannot say whether a vote arrived.'],
+  ['http', 'HTTP', 'For games without Votifier: signed requests to a website of yours.'],
+];
+
+export function protocolName(protocol: Protocol): string {
+  return PROTOCOL_WORDS.find(([value]) => value === protocol)?.[1] ?? protocol;
+}
+
+type Form = {
+  /** The page of the listener. */
+  path: string;
+  protocol: Protocol;
+  /** As it is set now; null when none is. */
+  listener: ListenerView | null;
+  typed: Typed;
+  /** What we call ourselves unless the owner says otherwise. */
+  serviceName: string;
+};
+
+/** The choice of a protocol, and the fields that it needs and no other. */
+export function listenerForm(form: Form): Html {
+  const { path, protocol, listener, typed } = form;
+  return html`<nav class="choices" aria-label="Protocol">
+      ${PROTOCOL_WORDS.map(
+        ([value, name, of]) =>
+          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${of}</span></a>`,
+      )}
+    </nav>
+    <form method="post" action="${path}" class="stack">
+      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      <input type="hidden" name="protocol" value="${protocol}" />
+      ${protocol === 'http' ? urlField(form) : votifierFields(form)}
+      <div class="actions">
+        <button type="submit">${listener ? 'Save the settings' : 'Set the listener'}</button>
+        ${listener ? html`<a class="button quiet" href="${path}">Leave it as it is</a>` : ''}
+      </div>
+    </form>`;
+}
+
+function urlField({ listener, typed: { values, faults } }: Form): Content {
+  const isSet = listener?.protocol === 'http';
+  return [
+    textField({
+      name: 'url',
+      label: 'URL',
+      type: 'url',
+      hint: 'Each vote is posted there. It must be https:// or http://, and is not followed when it leads elsewhere.',
+      required: true,
+      maxlength: 2_048,
+      autocomplete: 'off',
+      placeholder: 'https://example.org/votes',
+      value: values.url ?? listener?.url ?? '',
+      fault: faults.url,
+    }),
+    html`<p class="soft">${isSet ? 'The secret that votes are signed with stays as it is.' : 'A secret that votes are signed with is made and shown once.'}</p>`,
+  ];
+}
+
+function votifierFields(form: Form): Content {
+  const { protocol, listener, serviceName, typed } = form;
+  const { values, faults } = typed;
+  const set = listener && listener.protocol !== 'http' ? listener : null;
+  return [
+    html`<div class="row">
+      ${textField({
+        name: 'host',
+        label: 'Host',
+        hint: 'Host name or IP address, without a port.',
+        required: true,
+        maxlength: 253,
+        autocomplete: 'off',
+        spellcheck: false,
+        placeholder: 'play.example.org',
+        value: values.host ?? set?.host ?? '',
+        fault: faults.host,
+      })}
+      ${textField({
+        name: 'port',
+        label: 'Port',
+        hint: 'The vote plugin’s, not the game’s.',
+        required: true,
+        inputmode: 'numeric',
+        maxlength: 5,
+        autocomplete: 'off',
+        value: values.port ?? String(set?.port ?? 8_192),
+        fault: faults.port,
+      })}
+    </div>`,
+    secretField(form, listener?.protocol === protocol),
+    textField({
+      name: 'serviceName',
+      label: 'Service name',
+      hint: 'What your plugin knows this listing by. Change it only where the plugin or its rewards are set to another name.',
+      required: true,
+      maxlength: 64,
+      autocomplete: 'off',
+      value: values.serviceName ?? listener?.serviceName ?? serviceName,
+      fault: faults.serviceName,
+    }),
+  ];
+}
+
+/** A token or key is never shown again. What was typed a moment ago stands there until it is right. */
+function secretField({ protocol, typed: { values, faults } }: Form, isSet: boolean): Html {
+  const kept = isSet ? ' Leave it empty to keep the one that is set.' : '';
+  const common = { name: 'secret', required: !isSet, value: values.secret ?? '', fault: faults.secret };
+  return protocol === 'votifier-v1'
+    ? textArea({
+        ...common,
+        label: 'Public key',
+        hint: html`The whole content of the plugin’s <code>rsa/public.key</code>.${kept}`,
+        rows: 5,
+      })
+    : textField({
+        ...common,
+        label: 'Token',
+        hint: html`From the plugin’s <code>config.yml</code>, under <code>tokens</code>.${kept}`,
+        autocomplete: 'off',
+        spellcheck: false,
+      });
+}

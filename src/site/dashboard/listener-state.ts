@@ -1,0 +1,104 @@
+import { html } from 'hono/html';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import { EXPLANATIONS, listenerReason } from '../../delivery/explanations.ts';
+import type { ListenerState } from '../../delivery/listener.ts';
+import type { ListenerView } from '../../delivery/listeners.ts';
+import type { Content, Html } from '../html.ts';
+import { badge, button, facts, notice, type Tone } from '../parts.ts';
+import { count, relative, time, timeAgo } from '../words.ts';
+import type { Standing } from './standing.ts';
+
+export const LISTENER_TONES: Record<ListenerState, Tone> = {
+  active: 'good',
+  paused: 'attention',
+  unreachable: 'bad',
+};
+
+/** How many votes wait; they are not counted further than some thousands. */
+export function waitingWords(waiting: number): string {
+  return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`;
+}
+
+/** The same listener in one line, for pages about something else. */
+export function listenerLine({ listener, queuePaused }: Standing, now: Date): Html {
+  if (!listener)
+    return html`<p class="soft">There is no vote listener: votes are counted, and can be sent later.</p>`;
+  const { state, lastDeliveredAt } = listener;
+  return html`<p>${badge(LISTENER_TONES[state], state)} ${shortReason(listener, now)}
+    ${lastDeliveredAt ? html`<span class="soft">The last vote arrived ${timeAgo(lastDeliveredAt, now)}.</span>` : ''}
+    ${queuePaused ? HELD : ''}</p>`;
+}
+
+function shortReason(listener: ListenerView, now: Date): Content {
+  const { breaker, pause } = listener;
+  const reason = listenerReason(listener);
+  if (!reason) return '';
+  if (pause) return html`${reason.cause} Its votes wait until it is resumed.`;
+  return html`${reason.cause} ${breaker.nextTestAt ? `It is tested ${relative(breaker.nextTestAt, now)}.` : ''}`;
+}
+
+const HELD = 'An operator of this listing holds the votes of every server at the moment.';
+
+/** How it stands, for a screen reader: without anything that changes by itself. */
+export function listenerSaid({ state, waiting }: Pick<ListenerView, 'state' | 'waiting'>): string {
+  return `The listener is ${state}. ${waiting === 0 ? 'No vote waits.' : 'Votes wait.'}`;
+}
+
+/** How a listener stands, why, what to do, and the button that does it. */
+export function listenerState(
+  { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
+  path: string,
+  now: Date,
+): Html {
+  const { lastDeliveredAt, breaker, state, waiting } = listener;
+  return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
+    ${facts([
+      ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
+      [
+        'Next test',
+        state === 'unreachable' && breaker.nextTestAt
+          ? html`${timeAgo(breaker.nextTestAt, now)}, with one vote; the first that arrives releases the others`
+          : null,
+      ],
+      ['Last delivered', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'no vote yet'],
+    ])}
+    <div class="actions">${actions(state, path)}</div>`;
+}
+
+function why(listener: ListenerView, now: Date): Content {
+  const { state, breaker } = listener;
+  const reason = listenerReason(listener);
+  if (reason) {
+    const what =
+      state === 'unreachable'
+        ? 'Unreachable'
+        : reason.code
+          ? 'Paused because of a fault'
+          : 'Paused by its owner';
+    return notice(
+      state === 'paused' ? 'attention' : 'bad',
+      html`<p><strong>${what} since ${time(reason.since)}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
+        <p>${reason.code ? reason.cause : ''}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}</p>
+        <p>${reason.mend}</p>`,
+    );
+  }
+  if (breaker.failures === 0 || !breaker.code) {
+    return html`<p>Votes are sent as they come in.</p>`;
+  }
+  const times =
+    breaker.failures === 1 ? 'The last attempt failed' : `The last ${breaker.failures} attempts failed`;
+  return html`<p>${times}: ${EXPLANATIONS[breaker.code].cause} It is tried again by itself; after three failures in a row
+    the listener counts as unreachable.</p>`;
+}
+
+function actions(state: ListenerState, path: string): Content {
+  const pause = button({ to: `${path}/pause`, text: 'Pause' });
+  switch (state) {
+    case 'active':
+      return pause;
+    case 'paused':
+      return button({ to: `${path}/resume`, text: 'Resume and send what waits', kind: 'primary' });
+    case 'unreachable':
+      return [button({ to: `${path}/resume`, text: 'Test now', kind: 'primary' }), pause];
+  }
+}

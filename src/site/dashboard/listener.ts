@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { CredentialError } from '../../delivery/credentials.ts';
+import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
+import { PROTOCOLS, type Protocol } from '../../delivery/listener.ts';
+import { pauseListener, removeListener, resumeListener, setListener } from '../../delivery/listeners.ts';
+import { UnsealError } from '../../secrets.ts';
+import { personOf, serverOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { livePart } from '../live.ts';
+import { PAGE } from '../page-route.ts';
+import { badge, card, notice } from '../parts.ts';
+import { timeText } from '../words.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { listenerForm } from './listener-form.ts';
+import { secretShownOnce, settingsCard } from './listener-settings.ts';
+import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts';
+import { testCard } from './listener-test.ts';
+import { serverFrame, serverPath } from './server-frame.ts';
+import { standingReader } from './standing.ts';
+
+const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
+
+const SAYS = {
+  set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',
+  paused: 'The listener is paused. Votes are counted, and wait until you resume it.',
+  resumed: 'The listener is tried at once, with the votes that wait.',
+  removed: 'The listener is removed. Votes are counted and no longer forwarded.',
+};
+
+/** Which protocol's fields the form shows. */
+const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined) });
+
+type Showing = { protocol?: Protocol; typed?: Typed; said?: Html; status?: number };
+
+/** `/dashboard/servers/<id>/listener`: where a server's votes go, whether they arrive, and what stands in the way. */
+export function listenerPages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  const standingOf = standingReader(platform);
+
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { protocol, typed = UNTOUCHED, said, status = 200 }: Showing = {},
+  ) => {
+    const server = serverOf(request);
+    const path = serverPath(base, server, '/listener');
+    const { listener, queuePaused } = await standingOf(server._id);
+    const now = platform.clock.now();
+    const form = listenerForm({
+      path,
+      protocol: protocol ?? listener?.protocol ?? 'votifier-v2',
+      listener,
+      typed,
+      serviceName: platform.config.SERVICE_NAME,
+    });
+    const state = listener && {
+      id: 'listener-state',
+      href: path,
+      said: listenerSaid(listener),
+      open: listener.waiting > 0,
+      body: card({
+        title: 'How it stands',
+        actions: badge(LISTENER_TONES[listener.state], listener.state),
+        body: listenerState({ listener, queuePaused }, path, now),
+      }),
+    };
+    const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
+    const body: Content = [
+      said,
+      state
+        ? livePart(state)
+        : html`<p>Votes are counted from the first day on. Set a vote listener, and they reach your game as well.</p>`,
+      listener ? testCard(path, listener) : '',
+      card({ id: 'settings', title: listener ? 'Settings' : 'Set up the vote listener', body: settings }),
+    ];
+    const page = {
+      title: `Vote listener · ${server.name}`,
+      live: listener !== null,
+      says: SAYS,
+      body: serverFrame({ base, server, now, part: '/listener', body }),
+    };
+    return sendPage(request, reply, page, status);
+  };
+
+  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof SAYS) =>
+    reply.redirect(`${serverPath(base, serverOf(request), '/listener')}?done=${done}`, 303);
+
+  app.get('/servers/:serverId/listener', OWNER, (request, reply) => {
+    const { protocol } = chosen.parse(request.query);
+    return show(request, reply, protocol ? { protocol } : {});
+  });
+
+  app.post('/servers/:serverId/listener', OWNER, async (request, reply) => {
+    const values = typedValues(request);
+    const { protocol = 'votifier-v2' } = chosen.parse(values);
+    const placed = await place(request, protocol, values);
+    if ('typed' in placed) return show(request, reply, { protocol, typed: placed.typed, status: 400 });
+    if (placed.secret === null) return back(request, reply, 'set');
+    return show(request, reply, { said: secretShownOnce(placed.secret, null) });
+  });
+
+  /** Stores what was typed; a new HTTP listener's secret is to be shown once. */
+  const place = async (
+    request: FastifyRequest,
+    protocol: Protocol,
+    values: Record<string, string>,
+  ): Promise<{ secret: string | null } | { typed: Typed }> => {
+    const { _id: serverId } = serverOf(request);
+    const by = personOf(request).email;
+    const { url = '', host = '', port = '', secret = '', serviceName = '' } = values;
+    try {
+      if (protocol === 'http') {
+        const before = await platform.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
+        const kept = before?.serviceName ?? platform.config.SERVICE_NAME;
+        return { secret: (await setHttpListener(platform, serverId, { url, serviceName: kept }, by)).secret };
+      }
+      const entered = secret.trim() === '' ? null : secret;
+      const number = port.trim() === '' ? Number.NaN : Number(port);
+      await setListener(
+        platform,
+        serverId,
+        { protocol, host, port: number, secret: entered, serviceName },
+        by,
+      );
+      return { secret: null };
+    } catch (error) {
+      return { typed: settingFaults(error, values) };
+    }
+  };
+
+  app.post('/servers/:serverId/listener/pause', OWNER, async (request, reply) => {
+    const { email } = personOf(request);
+    if (!(await pauseListener(platform, serverOf(request)._id, email))) throw noListener();
+    return back(request, reply, 'paused');
+  });
+
+  app.post('/servers/:serverId/listener/resume', OWNER, async (request, reply) => {
+    const { email } = personOf(request);
+    if (!(await resumeListener(platform, serverOf(request)._id, email))) throw noListener();
+    return back(request, reply, 'resumed');
+  });
+
+  app.post('/servers/:serverId/listener/remove', OWNER, async (request, reply) => {
+    const { email } = personOf(request);
+    // Sent twice, it is gone all the same.
+    await removeListener(platform, serverOf(request)._id, email);
+    return back(request, reply, 'removed');
+  });
+
+  app.post('/servers/:serverId/listener/rotate', OWNER, async (request, reply) => {
+    const { _id: serverId } = serverOf(request);
+    const revision = Number(typedValues(request).revision ?? Number.NaN);
+    const rotated = await rotateSecret(platform, serverId, personOf(request).email, revision);
+    if (!rotated) {
+      const said = notice(
+        'attention',
+        'The listener was changed since this page was shown, so no secret was made. If you sent the form twice, the first one made it.',
+      );
+      return show(request, reply, { said, status: 409 });
+    }
+    const { secret, previousValidUntil } = rotated;
+    return show(request, reply, { said: secretShownOnce(secret, timeText(previousValidUntil)) });
+  });
+}
+
+function noListener(): PageError {
+  return new PageError(404, 'This server has no vote listener.');
+}
+
+/** What is wrong with the settings, each fault beside its field. */
+function settingFaults(error: unknown, values: Record<string, string>): Typed {
+  if (error instanceof CredentialError) return { values, faults: { secret: error.message } };
+  if (error instanceof UnsealError) {
+    const kept = 'The one that is set cannot be read any more: enter it again.';
+    return 'secret' in values
+      ? { values, faults: { secret: kept } }
+      : withFault(
+          { values, faults: {} },
+          'The secret that is set cannot be read any more: remove the listener and set it again.',
+        );
+  }
+  return faultsOf(error, values);
+}

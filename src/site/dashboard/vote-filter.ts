@@ -1,0 +1,84 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { after, DAY } from '../../clock.ts';
+import { usernameSchema } from '../../votes/username.ts';
+import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
+import type { VotesWanted } from '../../votes/vote-pages.ts';
+import type { Html } from '../html.ts';
+import { select, textField } from '../parts.ts';
+import { votesFrom } from '../votes-from.ts';
+
+/** A UTC day as date fields give it: `2026-11-21`. */
+const utcDay = z.iso
+  .date()
+  .refine((text) => text >= '2000' && text < '2200')
+  .optional()
+  .catch(undefined);
+
+/** What stands behind the `?` of the votes' page; what cannot be read counts as absent. */
+export const voteQuery = z.object({
+  state: z.enum(DELIVERY_STATES).optional().catch(undefined),
+  player: usernameSchema.optional().catch(undefined),
+  since: utcDay,
+  until: utcDay,
+  from: votesFrom,
+});
+
+export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
+
+/** Which votes a filter means: both of its days count. */
+export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
+  return {
+    state,
+    player,
+    since: since === undefined ? undefined : new Date(since),
+    until: until === undefined ? undefined : after(new Date(until), DAY),
+  };
+}
+
+/** Whether it leaves anything out. */
+export function isFiltered({ state, player, since, until }: VoteFilter): boolean {
+  return [state, player, since, until].some((value) => value !== undefined);
+}
+
+/** The filter as it stands in a link: `?state=failed&player=Steve`, or nothing. */
+export function filterText(
+  { state, player, since, until }: VoteFilter,
+  more: Record<string, string> = {},
+): string {
+  const given = Object.entries({ state, player, since, until, ...more }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text ? `?${text}` : '';
+}
+
+/** Each state as an owner reads it. */
+export const STATE_WORDS: Record<DeliveryState, string> = {
+  none: 'not forwarded',
+  waiting: 'waiting',
+  sending: 'being sent',
+  delivered: 'delivered',
+  unconfirmed: 'unconfirmed',
+  failed: 'failed',
+};
+
+/** The form that narrows the list down; a link takes everything back. */
+export function filterForm(path: string, filter: VoteFilter): Html {
+  const { state, player = '', since = '', until = '' } = filter;
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="Votes">
+    ${select({
+      name: 'state',
+      label: 'State',
+      value: state,
+      options: [['', 'all'], ...DELIVERY_STATES.map((one): [string, string] => [one, STATE_WORDS[one]])],
+    })}
+    ${textField({ name: 'player', label: 'Player', value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}
+    ${textField({ name: 'since', label: 'From (UTC day)', type: 'date', value: since })}
+    ${textField({ name: 'until', label: 'To', type: 'date', value: until })}
+    <div class="actions">
+      <button type="submit" class="quiet">Show</button>
+      ${isFiltered(filter) ? html`<a href="${path}">Show all</a>` : ''}
+    </div>
+  </form>`;
+}

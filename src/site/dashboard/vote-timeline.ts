@@ -1,0 +1,97 @@
+import { html } from 'hono/html';
+import type { OlderAttempts } from '../../delivery/older-attempts.ts';
+import type { Step } from '../../delivery/outcomes.ts';
+import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline-event.ts';
+import { causeWords, eventWords } from '../../delivery/timeline-words.ts';
+import type { Content, Html } from '../html.ts';
+import { badge, type Tone } from '../parts.ts';
+import { count, counted, duration, exactTime } from '../words.ts';
+
+/** What happened to a vote, one after the other. */
+export function timelineList(events: TimelineEvent[]): Html {
+  return html`<ol class="timeline">${events.map(item)}</ol>`;
+}
+
+function item(event: TimelineEvent): Html {
+  switch (event.kind) {
+    case 'attempt':
+      return attemptItem(event);
+    case 'older-attempts':
+      return olderItem(event);
+    default: {
+      const words = eventWords(event);
+      return entry(
+        'quiet',
+        event.at,
+        html`<strong>${words.charAt(0).toUpperCase()}${words.slice(1)}</strong>`,
+      );
+    }
+  }
+}
+
+function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): Html {
+  return html`<li class="${tone}">
+    <p>${head} <span class="small soft">${at ? exactTime(at) : ''}</span></p>
+    ${body}
+  </li>`;
+}
+
+const CLASS_TONES: Record<string, Tone> = {
+  delivered: 'good',
+  transient: 'attention',
+  ambiguous: 'attention',
+  configuration: 'bad',
+  'vote-only': 'bad',
+  none: 'quiet',
+};
+
+/** What an attempt reached, as the end of «It …». */
+const REACHED: Record<Step, string> = {
+  none: 'It did not get to an address.',
+  resolved: 'It found the address, and no connection.',
+  connected: 'It connected.',
+  greeted: 'It connected and was greeted.',
+  written: 'It sent the vote.',
+  acknowledged: 'It sent the vote and was answered.',
+};
+
+function attemptItem(attempt: AttemptEvent): Html {
+  const { at, number, test, end, underWay, worker } = attempt;
+  const what = `${test ? 'Test of the listener' : 'Attempt'}${number === null ? ', not counted' : ` ${number}`}`;
+  const cause = causeWords(attempt);
+  const startedBy = cause ? `Started by ${cause}. ` : '';
+  if (!end) {
+    const words = underWay ? 'under way' : 'its end is not known';
+    return entry(
+      underWay ? 'quiet' : 'attention',
+      at,
+      html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
+      html`<p class="small soft">${startedBy}Worker ${worker}.</p>`,
+    );
+  }
+  const tone = CLASS_TONES[end.class] ?? 'quiet';
+  const took = end.durationMs === null ? '' : ` It took ${duration(end.durationMs)}.`;
+  const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
+  return entry(
+    tone,
+    at,
+    head,
+    html`<p>${end.cause}</p>
+      ${end.words ? html`<p>The listener said «<bdi>${end.words}</bdi>»</p>` : ''}
+      ${end.class === 'delivered' ? '' : html`<p>${end.mend}</p>`}
+      <p class="small soft">${startedBy}${end.reached ? REACHED[end.reached] : ''}${took} (${end.class})</p>`,
+  );
+}
+
+function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts): Html {
+  const outcomes = Object.entries(codes ?? ends).map(
+    ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
+  );
+  const until = lastAt ? html` to ${exactTime(lastAt)}` : '';
+  return entry(
+    'quiet',
+    firstAt,
+    html`<strong>${counted(older, 'older attempt')}</strong>`,
+    html`<p class="small soft">${outcomes.join(', ')}${until}. Their details are not kept.</p>`,
+  );
+}

@@ -1,0 +1,77 @@
+import { EXPLANATIONS } from '../../delivery/explanations.ts';
+import type { Listener } from '../../delivery/listener.ts';
+import { waitingFor } from '../../delivery/waiting-for.ts';
+import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
+import type { Html } from '../html.ts';
+import { badge, type Tone } from '../parts.ts';
+import { counted, duration, relative } from '../words.ts';
+import { STATE_WORDS } from './vote-filter.ts';
+
+const TONES: Record<DeliveryState, Tone> = {
+  none: 'quiet',
+  waiting: 'attention',
+  sending: 'attention',
+  delivered: 'good',
+  unconfirmed: 'attention',
+  failed: 'bad',
+};
+
+/** A vote's state; one that Votifier v1 took is not called delivered, since nobody said so. */
+export function stateBadge({ delivery: { state, attempts } }: Pick<Vote, 'delivery'>): Html {
+  return state === 'delivered' && attempts.at(-1)?.code === 'sent-not-confirmed'
+    ? badge('quiet', 'sent, not confirmed')
+    : badge(TONES[state], STATE_WORDS[state]);
+}
+
+/** What a vote waits for, or how it ended, in a few words. `vote` has its newest attempt at least. */
+export function inFewWords(
+  vote: Vote,
+  listener: Pick<Listener, 'pause' | 'breaker'> | null,
+  now: Date,
+): string {
+  const { delivery, votedAt } = vote;
+  const newest = delivery.attempts.at(-1);
+  switch (delivery.state) {
+    case 'none':
+      return isImported(vote) ? 'imported: cast elsewhere' : 'there was no vote listener';
+    case 'waiting':
+      return waitsFor(vote, listener, now);
+    case 'sending':
+      return newest ? `attempt ${delivery.attemptCount}` : '';
+    case 'delivered': {
+      if (newest?.code === 'sent-not-confirmed') return 'Votifier v1 has no answer';
+      const tries = delivery.attemptCount > 1 ? ` at the ${ordinal(delivery.attemptCount)} attempt` : '';
+      const took = delivery.deliveredAt
+        ? ` after ${duration(delivery.deliveredAt.getTime() - votedAt.getTime())}`
+        : '';
+      return `confirmed${took}${tries}`;
+    }
+    case 'unconfirmed':
+      return `sent ${counted(delivery.attemptCount, 'time')}, never answered: it may have arrived`;
+    case 'failed':
+      return newest?.class === 'vote-only' && newest.code
+        ? EXPLANATIONS[newest.code].cause
+        : 'it could not be delivered in its time';
+  }
+}
+
+function waitsFor(vote: Vote, listener: Pick<Listener, 'pause' | 'breaker'> | null, now: Date): string {
+  const waits = waitingFor(vote, listener, now);
+  switch (waits?.kind) {
+    case 'resume':
+      return 'for the listener to be resumed';
+    case 'listener-test':
+      return `for the listener, tested ${relative(waits.at, now)}`;
+    case 'own-retry':
+      return `for its next attempt, ${relative(waits.at, now)}`;
+    case 'no-listener':
+      return 'the listener was removed';
+    default:
+      return 'for its turn';
+  }
+}
+
+function ordinal(n: number): string {
+  const teens = n % 100 >= 11 && n % 100 <= 13;
+  return `${n}${teens ? 'th' : (({ 1: 'st', 2: 'nd', 3: 'rd' } as Record<number, string>)[n % 10] ?? 'th')}`;
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { RESENDABLE_STATES } from '../../delivery/resend-vote.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pages.ts';
+import { serverOf } from '../access.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { livePart } from '../live.ts';
+import { PAGE } from '../page-route.ts';
+import { card, dataTable, figure, pager } from '../parts.ts';
+import { votesFromText } from '../votes-from.ts';
+import { timeAgo } from '../words.ts';
+import type { DashboardSources } from './dashboard.ts';
+import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
+import { serverFrame, serverPath } from './server-frame.ts';
+import { type Standing, standingReader } from './standing.ts';
+import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+import { inFewWords, stateBadge } from './vote-words.ts';
+
+const SAYS = {
+  resent: 'The votes are in the line again.',
+  'nothing-to-resend': 'There was nothing to send: the votes are in the line already.',
+};
+
+/** `/dashboard/servers/<id>/votes`: every vote, newest first, and what became of it. */
+export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  const standingOf = standingReader(platform);
+
+  app.get('/servers/:serverId/votes', { ...PAGE, config: { access: 'owner' } }, async (request, reply) => {
+    const server = serverOf(request);
+    const { from, ...filter } = voteQuery.parse(request.query);
+    const path = serverPath(base, server, '/votes');
+    const [standing, page] = await Promise.all([
+      standingOf(server._id),
+      pageOfVotes(platform, server._id, wantedBy(filter), from),
+    ]);
+    const now = platform.clock.now();
+    const { listener } = standing;
+    const shown: Shown = { path, filter, from, page, standing, now };
+    const body = livePart({
+      id: 'votes',
+      href: `${path}${filterText(filter, from ? { from: votesFromText(from) } : {})}`,
+      said: listener ? listenerSaid(listener) : 'There is no vote listener.',
+      open: (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen),
+      body: [
+        html`<section class="card">
+            <div class="figures">${figure('Votes waiting', waitingWords(listener?.waiting ?? 0))}</div>
+            ${listenerLine(standing, now)}
+            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'The vote listener' : 'Set up the vote listener'}</a></p>
+          </section>`,
+        // What is typed there is not overwritten.
+        html`<div hx-morph-skip>${card({ title: 'Votes', actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
+        html`<section class="card">${table(shown)}</section>`,
+      ],
+    });
+    return sendPage(request, reply, {
+      title: `Votes · ${server.name}`,
+      live: true,
+      says: SAYS,
+      body: serverFrame({ base, server, now, part: '/votes', body }),
+    });
+  });
+}
+
+type Shown = {
+  path: string;
+  filter: VoteFilter;
+  from: VotesFrom | undefined;
+  page: VotesPage;
+  standing: Standing;
+  now: Date;
+};
+
+const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
+
+/** Votes in the line are not sent again, so a filter for them has no such link. */
+function resendLink({ path, filter, standing }: Shown): Content {
+  const { state } = filter;
+  if (!standing.listener || (state && !RESENDABLE_STATES.includes(state))) return '';
+  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again …</a>`;
+}
+
+function table({ path, filter, from, page, standing, now }: Shown): Html {
+  const { votes, next } = page;
+  return html`${dataTable({
+    caption: 'Votes, newest first',
+    rows: votes,
+    columns: [
+      {
+        title: 'Player',
+        heads: true,
+        cell: ({ _id, username }) => html`<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
+      },
+      { title: 'Cast', cell: ({ votedAt }) => timeAgo(votedAt, now) },
+      {
+        title: 'State',
+        cell: (vote) =>
+          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">counts nowhere</span>` : ''}</span>`,
+      },
+      { title: 'Details', cell: (vote) => inFewWords(vote, standing.listener, now) },
+    ],
+    empty: emptyWords(filter, next !== null),
+  })}
+  ${pager({
+    first: from ? `${path}${filterText(filter)}` : undefined,
+    older: next ? `${path}${filterText(filter, { from: votesFromText(next) })}` : undefined,
+  })}`;
+}
+
+function emptyWords(filter: VoteFilter, more: boolean): string {
+  if (more) return 'None of these votes of the player is among those you look for. There are older ones.';
+  if (isFiltered(filter)) return 'There is no such vote.';
+  return 'No vote was cast yet. Players’ votes come through the API: make a token under «API access».';
+}

@@ -1,0 +1,120 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { usernameKey } from './username.ts';
+import type { DeliveryState, Vote } from './vote.ts';
+
+/** So many votes are read for one page. */
+export const VOTES_A_PAGE = 50;
+
+/** Which of a server's votes are wanted; what is absent does not matter. */
+export type VotesWanted = {
+  state?: DeliveryState | undefined;
+  /** A player's name, in any spelling. */
+  player?: string | undefined;
+  /** Cast at this moment or later; before `until`. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+};
+
+/**
+ * Where a page of votes begins: after the `seen` votes of the moment `at` that stand on the pages before it; among
+ * the votes of one player, below the number `seq`.
+ */
+export type VotesFrom = { at: Date; seen: number } | { seq: number };
+
+/** One page of votes, newest first. Of each vote's attempts only the newest is there. */
+export type VotesPage = {
+  votes: Vote[];
+  /** Where the next page begins; null on the last one. */
+  next: VotesFrom | null;
+};
+
+const IN_SHORT = {
+  serverId: 1,
+  username: 1,
+  seq: 1,
+  votedAt: 1,
+  excludedAt: 1,
+  'delivery.state': 1,
+  'delivery.nextAt': 1,
+  'delivery.deliveredAt': 1,
+  'delivery.attemptCount': 1,
+  'delivery.attempts': { $slice: -1 },
+} as const;
+
+/** Reads one page of a server's votes. Every way of asking has its index. */
+export function pageOfVotes(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  wanted: VotesWanted,
+  from?: VotesFrom,
+): Promise<VotesPage> {
+  const { player } = wanted;
+  return player === undefined
+    ? pageByTime(votes, serverId, wanted, from && 'at' in from ? from : undefined)
+    : pageOfPlayer(votes, serverId, { ...wanted, player }, from && 'seq' in from ? from : undefined);
+}
+
+/**
+ * A page begins at a moment, not at a number: votes that are cast meanwhile move nothing, and only those of the
+ * very same moment are read past.
+ */
+async function pageByTime(
+  votes: Collection<Vote>,
+  serverId: ObjectId,
+  { state, since, until }: VotesWanted,
+  from: { at: Date; seen: number } | undefined,
+): Promise<VotesPage> {
+  const votedAt = {
+    ...(since ? { $gte: since } : {}),
+    ...(from ? { $lte: from.at } : until ? { $lt: until } : {}),
+  };
+  const found = await votes
+    .find({
+      serverId,
+      ...(state ? { 'delivery.state': state } : {}),
+      ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}),
+    })
+    .sort({ votedAt: -1 })
+    .skip(from?.seen ?? 0)
+    .limit(VOTES_A_PAGE + 1)
+    .project<Vote>(IN_SHORT)
+    .toArray();
+  const shown = found.slice(0, VOTES_A_PAGE);
+  return { votes: shown, next: found.length > VOTES_A_PAGE ? endOf(shown, from) : null };
+}
+
+function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): VotesFrom | null {
+  const at = shown.at(-1)?.votedAt;
+  if (!at) return null;
+  const here = shown.filter(({ votedAt }) => votedAt.getTime() === at.getTime()).length;
+  const before = from?.at.getTime() === at.getTime() ? from.seen : 0;
+  return { at, seen: before + here };
+}
+
+/**
+ * By the number of the player's votes: those that were cast here before imported ones. State and time are looked
+ * at here and not in the database, which has no index for all three: a page may then have few votes, or none, and
+ * the next one more.
+ */
+async function pageOfPlayer(
+  votes: Collection<Vote>,
+  serverId: ObjectId,
+  { player, state, since, until }: VotesWanted & { player: string },
+  from: { seq: number } | undefined,
+): Promise<VotesPage> {
+  const found = await votes
+    .find({ serverId, usernameKey: usernameKey(player), ...(from ? { seq: { $lt: from.seq } } : {}) })
+    .sort({ seq: -1 })
+    .limit(VOTES_A_PAGE + 1)
+    .project<Vote>(IN_SHORT)
+    .toArray();
+  const read = found.slice(0, VOTES_A_PAGE);
+  const last = read.at(-1);
+  return {
+    votes: read.filter(
+      ({ votedAt, delivery }) =>
+        (!state || delivery.state === state) && (!since || votedAt >= since) && (!until || votedAt < until),
+    ),
+    next: found.length > VOTES_A_PAGE && last ? { seq: last.seq } : null,
+  };
+}
