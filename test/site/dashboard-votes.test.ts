@@ -9,7 +9,7 @@ import { signedInAs } from './web-app.ts';
 
 /** The players that a page of votes shows, in order. */
 const playersOn = (page: string) =>
-  [...page.matchAll(/<th scope="row"[^>]*><a [^>]*><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
+  [...page.matchAll(/<th scope="row"[^>]*>(?:<div>)?<a [^>]*><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
 const put = ({ platform, serverId }: OwnerBench, { _id }: Vote, state: DeliveryState, more = {}) =>
   platform.votes.updateOne(
