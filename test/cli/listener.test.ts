@@ -144,7 +144,8 @@ describe('listener set and show', () => {
   });
 
   it('refuses an API token of ours', async () => {
-    const ended = await setV2(terminal, 'alpha', { port: 8192, token: makeToken() });
+    const { slug } = await terminal.addServer('Own token');
+    const ended = await setV2(terminal, slug, { port: 8192, token: makeToken() });
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(ended.json.error).toMatch(/^This is an API token of this listing/);

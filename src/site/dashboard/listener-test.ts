@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnose-for-owner.ts';
 import { DIAGNOSES_A_MINUTE } from '../../delivery/diagnosis-allowance.ts';
-import type { DiagnosisStep } from '../../delivery/diagnosis-steps.ts';
+import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis-steps.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
@@ -38,9 +38,11 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
 export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const deps = { ...platform, send: createSend(platform.config) };
-  const { promise: stopping, resolve: stop } = Promise.withResolvers<'stopped'>();
+  const underWay = new Set<UnderWay>();
   // A listener may take half a minute; a process that stops has less.
-  app.addHook('preClose', async () => stop('stopped'));
+  app.addHook('preClose', async () => {
+    for (const test of underWay) test.stop();
+  });
 
   // Whoever opens the result's address anew.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
@@ -50,29 +52,27 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
   app.post('/servers/:serverId/listener/test', OWNER, async (request, reply) => {
     const { _id: serverId } = serverOf(request);
     const person = personOf(request);
-    const told = new EventEmitter();
-    const steps = on(told, 'step', { close: ['end'] });
-    const begun = new Promise<'begun'>((resolve) => told.once('step', () => resolve('begun')));
-    const ending = diagnoseForOwner(deps, {
-      ownerId: person._id.toHexString(),
-      serverId,
-      proven: isProvenOwner(serverOf(request), person._id) || person.role === 'operator',
-      onStep: (step) => told.emit('step', step),
-    })
-      .catch((error: unknown) => unreadable(error, request))
-      .finally(() => told.emit('end'));
-    const first = await Promise.race([begun, ending]);
+    const test = begin((onStep) =>
+      diagnoseForOwner(deps, {
+        ownerId: person._id.toHexString(),
+        serverId,
+        proven: isProvenOwner(serverOf(request), person._id) || person.role === 'operator',
+        onStep,
+      }).catch((error: unknown) => unreadable(error, request)),
+    );
+    underWay.add(test);
+    void test.end.finally(() => underWay.delete(test));
+    const first = await Promise.race([test.begun, test.end]);
     if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()));
 
     const { protocol = 'votifier-v2' } =
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
-      yield html`<ol class="steps under-way">`;
-      const end = Promise.race([ending, stopping]);
-      void stopping.then(() => told.emit('end'));
-      for await (const [step] of steps) yield beginning(step as DiagnosisStep, protocol);
+      yield html`<p class="soft under-way">The test runs. It takes up to half a minute where nobody answers.</p>
+        <ol class="steps under-way" aria-live="polite">`;
+      for await (const [step] of test.steps) yield beginning(step, protocol);
       yield html`</ol>`;
-      yield endOf(await end);
+      yield endOf(await test.end);
     }
     const endOf = (end: Ending): Html => {
       if (typeof end !== 'string' && end.kind === 'diagnosed') return verdict(end.diagnosis, protocol);
@@ -104,6 +104,31 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const body = page(request, notice('attention', sentence));
     return sendPage(request, reply, { title: title(request), body }, status);
   };
+}
+
+/** A test on its way. */
+type UnderWay = {
+  /** Resolves with its first step; never where it is refused. */
+  begun: Promise<'begun'>;
+  /** Its steps as they begin, until it ends. */
+  steps: AsyncIterable<[DiagnosisStep]>;
+  /** Never rejects. */
+  end: Promise<Ending>;
+  /** Ends it for those who wait, whatever the listener does. */
+  stop(): void;
+};
+
+function begin(diagnose: (onStep: OnStep) => Promise<Ending>): UnderWay {
+  const told = new EventEmitter<{ step: [DiagnosisStep]; end: [] }>();
+  const { promise: end, resolve } = Promise.withResolvers<Ending>();
+  const finish = (ending: Ending) => {
+    resolve(ending);
+    told.emit('end');
+  };
+  const steps = on(told, 'step', { close: ['end'] }) as AsyncIterable<[DiagnosisStep]>;
+  const begun = new Promise<'begun'>((resolve) => told.once('step', () => resolve('begun')));
+  void diagnose((step) => told.emit('step', step)).then(finish);
+  return { begun, steps, end, stop: () => finish('stopped') };
 }
 
 type Ending = OwnerDiagnosis | 'stopped' | 'unreadable' | 'failed';
