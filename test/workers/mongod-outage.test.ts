@@ -7,10 +7,12 @@ import { startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
 
 /** A mongod of this test alone, and a platform on it. */
-async function platformOnOwnMongod(): Promise<{ mongod: TestService; platform: Platform }> {
+async function platformOnOwnMongod(
+  env: Record<string, string> = {},
+): Promise<{ mongod: TestService; platform: Platform }> {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
-  return { mongod, platform: await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage` }) };
+  return { mongod, platform: await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage`, ...env }) };
 }
 
 async function castMany(server: GameServer, count: number): Promise<Vote[]> {
@@ -65,7 +67,9 @@ it('goes on by itself after mongod stood still for longer than a lease', async (
 });
 
 it('keeps the answers that came while mongod was dead, so that no vote is sent twice', async () => {
-  const { mongod, platform } = await platformOnOwnMongod();
+  // Four answers are held at once, however slow the machine is.
+  const patient = { LISTENER_TIMEOUT_MS: '5000', LEASE_MS: '22000' };
+  const { mongod, platform } = await platformOnOwnMongod(patient);
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
   alpha.listener.hold();
