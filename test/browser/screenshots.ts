@@ -1,0 +1,115 @@
+/**
+ * `npm run screenshots`: the whole platform with a listing in use, and a picture of each of its pages in
+ * `docs/screenshots/`, in the light and in the dark, some of them as on a phone.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { startAllInOne } from '../../src/all-in-one/start.ts';
+import { loadConfig, ownEnvironment } from '../../src/config.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { FLAGS } from './browser-flags.ts';
+import { findChromium } from './find-chromium.ts';
+import { fillListing, type SampleListing } from './sample-listing.ts';
+import { PAGES, type SamplePage } from './sample-pages.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
+
+const DESK = { width: 1200, height: 720 };
+const PHONE = { width: 390, height: 844 };
+
+/** The pages that are shown as on a phone too. */
+const ON_A_PHONE = [
+  '/dashboard',
+  '/dashboard/servers/:serverId',
+  '/dashboard/servers/:serverId/votes',
+  '/operator',
+];
+
+type Theme = 'light' | 'dark';
+
+/** `/dashboard/servers/:serverId/votes` becomes `server-votes`, and `/operator/servers/:serverId` `operator-server`. */
+function nameOf({ route }: SamplePage): string {
+  return route
+    .replace('/dashboard/servers/:serverId', '/server')
+    .replace(/s\/:\w+Id/, '')
+    .slice(1)
+    .replaceAll('/', '-');
+}
+
+async function signIn(page: Page, url: string, { email, password }: { email: string; password: string }) {
+  await page.goto(`${url}/sign-in`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** Takes every page of `pages` in one window, signed in as each reader in turn. */
+async function takeAll(
+  browser: Browser,
+  url: string,
+  listing: SampleListing,
+  {
+    pages,
+    theme,
+    viewport,
+    suffix,
+  }: { pages: SamplePage[]; theme: Theme; viewport: typeof DESK; suffix: string },
+): Promise<void> {
+  const options: BrowserContextOptions = { colorScheme: theme, viewport };
+  for (const reader of ['stranger', 'owner', 'operator'] as const) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    if (reader !== 'stranger') await signIn(page, url, listing.people[reader]);
+    for (const one of pages.filter((one) => one.reader === reader)) {
+      await page.goto(`${url}${one.path(listing)}`);
+      await page.screenshot({ path: join(FOLDER, `${nameOf(one)}${suffix}.png`) });
+    }
+    await context.close();
+  }
+}
+
+const executablePath = findChromium(ownEnvironment());
+if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
+const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
+const env = {
+  ...ownEnvironment(),
+  DATA_DIR: dataDir,
+  LOG_LEVEL: 'error',
+  PORT: '0',
+  PUBLIC_URL: 'http://localhost:0',
+  ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+  OPERATOR_TWO_FACTOR: 'optional',
+};
+const running = await startAllInOne(loadConfig(env), { log: console.log, env });
+const platform = await openPlatform(running.config, 'screenshots');
+const { listing, close } = await fillListing(platform);
+const browser = await chromium.launch({ executablePath, args: FLAGS });
+try {
+  await mkdir(FOLDER, { recursive: true });
+  for (const theme of ['light', 'dark'] as const) {
+    const dark = theme === 'dark' ? '-dark' : '';
+    const take = (pages: SamplePage[], viewport: typeof DESK, suffix: string) =>
+      takeAll(browser, running.url, listing, { pages, theme, viewport, suffix });
+    await take(
+      PAGES.filter(({ status = 200 }) => status === 200),
+      DESK,
+      dark,
+    );
+    await take(
+      PAGES.filter(({ route }) => ON_A_PHONE.includes(route)),
+      PHONE,
+      `-phone${dark}`,
+    );
+  }
+  console.log(`The screenshots are in ${FOLDER}`);
+} finally {
+  await browser.close();
+  await close();
+  await platform.close();
+  await running.stop();
+  await rm(dataDir, { recursive: true });
+}
