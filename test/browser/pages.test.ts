@@ -93,7 +93,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     );
   });
 
-  const visitAll = async (how: string, reader: Reader, path: string, status: number) => {
+  const look = async (how: string, reader: Reader, path: string, status: number) => {
     const { page, check } = visits[`${reader} ${how}`] as Visit;
     const answer = await page.goto(`${filled.house.url}${path}`);
     expect(answer?.status(), path).toBe(status);
@@ -105,8 +105,8 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
   for (const [how] of WINDOWS) {
     test.each(
       [...PAGES, ...STATES].map((one) => [one.name ?? one.route, one] as const),
-    )(`%s ${how}: no fault of access, light, within its window, from nowhere else`, async (_name, one) => {
-      await visitAll(how, one.reader, one.path(filled.of), one.status ?? 200);
+    )(`%s ${how}: anybody can use it, and it is small, as wide as its window and all ours`, async (_name, one) => {
+      await look(how, one.reader, one.path(filled.of), one.status ?? 200);
     });
   }
 });

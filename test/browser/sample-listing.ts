@@ -5,6 +5,7 @@ import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
+import { requestRanks } from '../../src/ranking/request-ranks.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { type NewReview, writeReview } from '../../src/reviews/write-review.ts';
@@ -112,6 +113,7 @@ async function fill(
     people.owner.email,
   );
   const voteId = await addVotes(platform, { harbour, long, rightToLeft, tokenId });
+  await requestRanks(platform.producer);
   const set = await platform.listeners.findOne({ serverId: long });
   if (!set) throw new Error('the listener is not there');
   return {

@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: the whole platform with a listing in use, and a picture of each of its pages in
- * `docs/screenshots/`, in the light and in the dark, some of them as on a phone.
+ * `docs/screenshots/`, in the light and in the dark, and some of them as on a phone.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,12 +28,14 @@ const ON_A_PHONE = [
   '/operator',
 ];
 
-type Theme = 'light' | 'dark';
+/** Which pages, in which window, and what the names of their pictures end in. */
+type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof DESK; suffix: string };
 
 /** `/dashboard/servers/:serverId/votes` becomes `server-votes`, and `/operator/servers/:serverId` `operator-server`. */
 function nameOf({ route }: SamplePage): string {
   return route
     .replace('/dashboard/servers/:serverId', '/server')
+    .replace('people/:personId', 'person')
     .replace(/s\/:\w+Id/, '')
     .slice(1)
     .replaceAll('/', '-');
@@ -52,12 +54,7 @@ async function takeAll(
   browser: Browser,
   url: string,
   listing: SampleListing,
-  {
-    pages,
-    theme,
-    viewport,
-    suffix,
-  }: { pages: SamplePage[]; theme: Theme; viewport: typeof DESK; suffix: string },
+  { pages, theme, viewport, suffix }: Taken,
 ): Promise<void> {
   const options: BrowserContextOptions = { colorScheme: theme, viewport };
   for (const reader of ['stranger', 'owner', 'operator'] as const) {
@@ -90,21 +87,13 @@ const { listing, close } = await fillListing(platform);
 const browser = await chromium.launch({ executablePath, args: FLAGS });
 try {
   await mkdir(FOLDER, { recursive: true });
-  for (const theme of ['light', 'dark'] as const) {
-    const dark = theme === 'dark' ? '-dark' : '';
-    const take = (pages: SamplePage[], viewport: typeof DESK, suffix: string) =>
-      takeAll(browser, running.url, listing, { pages, theme, viewport, suffix });
-    await take(
-      PAGES.filter(({ status = 200 }) => status === 200),
-      DESK,
-      dark,
-    );
-    await take(
-      PAGES.filter(({ route }) => ON_A_PHONE.includes(route)),
-      PHONE,
-      `-phone${dark}`,
-    );
-  }
+  const shown = PAGES.filter(({ status = 200 }) => status === 200);
+  const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
+    takeAll(browser, running.url, listing, { ...taken, pages });
+  await take({ theme: 'light', viewport: DESK, suffix: '' });
+  await take({ theme: 'dark', viewport: DESK, suffix: '-dark' });
+  const small = shown.filter(({ route }) => ON_A_PHONE.includes(route));
+  await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
   console.log(`The screenshots are in ${FOLDER}`);
 } finally {
   await browser.close();
