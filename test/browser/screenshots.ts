@@ -69,36 +69,44 @@ async function takeAll(
   }
 }
 
+/** The platform with its listing; what is opened puts how it ends on `ends`. */
+async function open(ends: (() => Promise<unknown>)[]): Promise<{ url: string; listing: SampleListing }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
+  ends.push(() => rm(dataDir, { recursive: true, force: true }));
+  const env = {
+    ...ownEnvironment(),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'error',
+    PORT: '0',
+    PUBLIC_URL: 'http://localhost:0',
+    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    OPERATOR_TWO_FACTOR: 'optional',
+  };
+  const { config, url, stop } = await startAllInOne(loadConfig(env), { log: console.log, env });
+  ends.push(stop);
+  const platform = await openPlatform(config, 'screenshots');
+  ends.push(() => platform.close());
+  const { listing, close } = await fillListing(platform);
+  ends.push(close);
+  return { url, listing };
+}
+
 const executablePath = findChromium(ownEnvironment());
 if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
-const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
-const env = {
-  ...ownEnvironment(),
-  DATA_DIR: dataDir,
-  LOG_LEVEL: 'error',
-  PORT: '0',
-  PUBLIC_URL: 'http://localhost:0',
-  ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-  OPERATOR_TWO_FACTOR: 'optional',
-};
-const running = await startAllInOne(loadConfig(env), { log: console.log, env });
-const platform = await openPlatform(running.config, 'screenshots');
-const { listing, close } = await fillListing(platform);
-const browser = await chromium.launch({ executablePath, args: FLAGS });
+const ends: (() => Promise<unknown>)[] = [];
 try {
+  const { url, listing } = await open(ends);
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  ends.push(() => browser.close());
   await mkdir(FOLDER, { recursive: true });
   const shown = PAGES.filter(({ status = 200 }) => status === 200);
   const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
-    takeAll(browser, running.url, listing, { ...taken, pages });
+    takeAll(browser, url, listing, { ...taken, pages });
   await take({ theme: 'light', viewport: DESK, suffix: '' });
   await take({ theme: 'dark', viewport: DESK, suffix: '-dark' });
   const small = shown.filter(({ route }) => ON_A_PHONE.includes(route));
   await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
   console.log(`The screenshots are in ${FOLDER}`);
 } finally {
-  await browser.close();
-  await close();
-  await platform.close();
-  await running.stop();
-  await rm(dataDir, { recursive: true });
+  for (const end of ends.toReversed()) await end();
 }
