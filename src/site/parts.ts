@@ -163,10 +163,10 @@ export function copyable(text: string, label: string): Html {
   </div>`;
 }
 
-/** A column of a table. `kind` `number` stands to the right. */
+/** A column of a table. `kind` `number` stands to the right; `address` keeps room for one that has no spaces. */
 export type Column<T> = {
   title: string;
-  kind?: 'number';
+  kind?: 'number' | 'address';
   /** What the row's own heading is: one column of a table. */
   heads?: boolean;
   cell: (row: T) => Content;

@@ -6,18 +6,14 @@ import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addOwnedServer } from '../site/owned-server.ts';
 import { type House, openHouse } from './house.ts';
+import { call, comesToSay, setListener, signUp } from './steps.ts';
 import { browserPath, launch, type Visit, visit } from './visit.ts';
 
 const chromium = browserPath();
 
 /** Somebody signs up, and gets a server with an API token and a listener that runs and is not set. */
-async function newOwner({ platform }: House, { page, open }: Visit) {
-  await open('/sign-up');
-  await page.getByLabel('Your name').fill('Ada Owner');
-  await page.getByLabel('E-mail address').fill('ada@example.org');
-  await page.getByLabel('Password').fill('three ships in the bay');
-  await page.getByRole('button', { name: 'Sign up' }).click();
-  await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+async function newOwner({ platform }: House, visitor: Visit) {
+  await signUp(visitor, 'ada@example.org');
   const ada = await platform.people.findOne({ email: 'ada@example.org' });
   const serverId = await addOwnedServer(platform, ada?._id ?? new ObjectId());
   const { token } = await issueToken(platform, { serverId, name: 'plugin' });
@@ -33,20 +29,8 @@ async function cast(
   { serverId, token }: { serverId: ObjectId; token: string },
   username: string,
 ) {
-  const answer = await fetch(`${url}/api/v1/servers/${serverId.toHexString()}/vote`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ username }),
-  });
-  expect(answer.status).toBe(200);
-}
-
-async function setListener({ page }: Visit, port: number, secret: string) {
-  await page.getByLabel('Host').fill('127.0.0.1');
-  await page.getByLabel('Port').fill(String(port));
-  await page.getByLabel('Token').fill(secret);
-  await page.getByRole('button', { name: /Set the listener|Save the settings/ }).click();
-  await page.getByText('The listener is set').waitFor();
+  const { status } = await call(url, { serverId: serverId.toHexString(), token }, 'vote', { username });
+  expect(status).toBe(200);
 }
 
 /** Sets a listener as a command line would. */
@@ -87,19 +71,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       await cast(house.url, server, 'Steve');
       await open(`${path}/votes`);
       const row = page.getByRole('row').filter({ hasText: 'Steve' });
-      const sees = async (text: string) => {
-        // Whoever has no script asks for the page anew.
-        if (scripted) return page.locator('#votes').getByText(text).first().waitFor();
-        await expect
-          .poll(
-            async () => {
-              await page.getByRole('link', { name: 'Refresh' }).click();
-              return page.locator('#votes').textContent();
-            },
-            { timeout: 20_000 },
-          )
-          .toContain(text);
-      };
+      const sees = (text: string) => comesToSay(visitor, '#votes', text, { scripted });
       await sees('for the listener to be resumed');
       await check();
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import { onTestFinished } from 'vitest';
 import type { ConnectedConfig } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 import { startWeb } from '../support/web-process.ts';
@@ -17,14 +17,14 @@ export type House = {
   config: ConnectedConfig;
 };
 
-/** Starts web and worker; everything ends when the test ends. */
+/** Starts web and worker; everything ends when the test ends, or with `lasting()`. */
 export async function openHouse(env: Record<string, string> = {}): Promise<House> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const changes = { ...QUICK, PORT: String(port), PUBLIC_URL: url, ...env };
   const config = testConfig(changes);
   const platform = await openPlatform(config, 'test');
-  onTestFinished(() => platform.close());
+  atTheEnd(() => platform.close());
   await migrateDatabase(platform.mongo.db);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   await Promise.all([

@@ -1,18 +1,10 @@
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, inject } from 'vitest';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { FLAGS } from './browser-flags.ts';
 
 const require = createRequire(import.meta.url);
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** No page of ours may cost more than this, all of its files together, as they come over the line. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
@@ -22,7 +14,7 @@ export type Visit = {
   page: Page;
   /** Opens a path of the site. */
   open(path: string): Promise<void>;
-  /** Fails where a page has an accessibility fault, is too heavy, or asked another host for anything. */
+  /** Fails where a page has an accessibility fault, is too heavy, too wide, or asked another host for anything. */
   check(): Promise<void>;
 };
 
@@ -42,7 +34,7 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ permissions: ['clipboard-write'], ...options });
-  onTestFinished(() => context.close());
+  atTheEnd(() => context.close());
   const page = await context.newPage();
   const foreign: string[] = [];
   page.on('request', (request) => {
@@ -54,39 +46,50 @@ export async function visit(
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
   });
-  const weigh = await weighing(page);
+  const weight = await weighing(page);
   const path = () => page.url().slice(url.length);
 
   return {
     page,
     async open(path) {
-      weigh.reset();
       await page.goto(`${url}${path}`);
     },
     async check() {
       expect(foreign, path()).toEqual([]);
       expect(faults, path()).toEqual([]);
-      expect(weigh.bytes(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
-      if (options.javaScriptEnabled !== false) expect(await accessibilityFaults(page), path()).toEqual([]);
+      expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
+      if (options.javaScriptEnabled === false) return;
+      expect(await overflow(page), path()).toEqual([]);
+      expect(await accessibilityFaults(page), path()).toEqual([]);
     },
   };
 }
 
-/** Counts what comes over the line, compressed as it is, headers included. */
-async function weighing(page: Page): Promise<{ reset(): void; bytes(): number }> {
+/** The bytes of the page that is shown, as they came over the line, compressed and with their headers. */
+async function weighing(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
   let bytes = 0;
+  session.on('Network.requestWillBeSent', ({ type }) => {
+    if (type === 'Document') bytes = 0;
+  });
   session.on('Network.loadingFinished', ({ encodedDataLength }) => {
     bytes += encodedDataLength;
   });
-  return {
-    reset() {
-      bytes = 0;
-    },
-    bytes: () => bytes,
-  };
+  return () => bytes;
+}
+
+/** What stands out of the page to its right, so that the page would have to be moved sideways. */
+function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll('main *')].filter(
+      (one) => one.getBoundingClientRect().right > clientWidth + 1,
+    );
+    return [scrollWidth + ' of ' + clientWidth, ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 160))];
+  })()`);
 }
 
 /** What axe finds wrong: the rule and the elements. */

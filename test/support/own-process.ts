@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { atTheEnd } from './at-the-end.ts';
 
 /** Whether a process is gone, by itself or by a signal. */
 export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
@@ -12,7 +12,7 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 /**
  * Starts one of our processes by its entry, such as `src/server.ts`, with `env` and nothing else but where compiled
  * code is kept. Its output comes in pipes, and it has a channel to see by that its parent is gone. It is killed at
- * the latest when the test ends.
+ * the latest when the test ends (see at-the-end.ts).
  */
 export function spawnOwn(entry: string, env: Record<string, string>, args: string[] = []) {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
@@ -21,7 +21,7 @@ export function spawnOwn(entry: string, env: Record<string, string>, args: strin
     env: { NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  onTestFinished(async () => {
+  atTheEnd(async () => {
     if (hasEnded(child)) return;
     child.kill('SIGKILL');
     await once(child, 'exit');

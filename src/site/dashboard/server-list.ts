@@ -50,7 +50,11 @@ function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
         heads: true,
         cell: (server) => html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>`,
       },
-      { title: 'Address', cell: (server) => html`<span class="mono">${placeOf(server)}</span>` },
+      {
+        title: 'Address',
+        kind: 'address',
+        cell: (server) => html`<span class="mono">${placeOf(server)}</span>`,
+      },
       { title: 'Status', cell: (server) => statusBadge(server, now) },
       { title: 'Rank', kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
       {
@@ -77,7 +81,11 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
           cell: ({ _id, name }) =>
             html`<a href="${base}/dashboard/drafts/${_id.toHexString()}"><bdi>${name}</bdi></a>`,
         },
-        { title: 'Address', cell: (draft) => html`<span class="mono">${placeOf(draft)}</span>` },
+        {
+          title: 'Address',
+          kind: 'address',
+          cell: (draft) => html`<span class="mono">${placeOf(draft)}</span>`,
+        },
         {
           title: 'State',
           cell: ({ check }) =>

@@ -95,7 +95,7 @@ function entryTable(
     empty,
     columns: [
       { title: 'When', cell: ({ at }) => time(at) },
-      { title: 'Who', cell: ({ by }) => html`<bdi>${by}</bdi>` },
+      { title: 'Who', kind: 'address', cell: ({ by }) => html`<bdi>${by}</bdi>` },
       {
         title: 'What',
         heads: true,

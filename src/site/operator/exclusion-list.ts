@@ -44,7 +44,11 @@ export async function exclusionList(
       ...(of ? [] : [{ title: 'Server', cell: ({ server }: Row) => serverName(base, server) }]),
       { title: 'Votes cast', heads: true, cell: ({ exclusion, token }) => range(exclusion, token) },
       { title: 'Why', cell: ({ exclusion }) => html`<bdi>${exclusion.reason}</bdi>` },
-      { title: 'By', cell: ({ exclusion }) => html`${exclusion.by}, ${timeAgo(exclusion.at, now)}` },
+      {
+        title: 'By',
+        kind: 'address',
+        cell: ({ exclusion }) => html`${exclusion.by}, ${timeAgo(exclusion.at, now)}`,
+      },
       { title: 'State', cell: (row) => state(row, now) },
       { title: 'Undo', cell: ({ exclusion }) => undo(base, exclusion, of !== null) },
     ],

@@ -6,6 +6,7 @@ import { listenerReason } from '../../delivery/explanations.ts';
 import { type Listener, type ListenerState, listenerState } from '../../delivery/listener.ts';
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
+import { gameName } from '../dashboard/server-fields.ts';
 import { PARTS, serverPath } from '../dashboard/server-frame.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -93,7 +94,7 @@ function serverFacts({ base, server, now }: View, owner: Person | null): Html {
   return facts([
     ['Owner', ownerText(base, server, owner)],
     ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
-    ['Game', server.game ?? 'none: it is not probed'],
+    ['Game', gameName(server.game) || 'none: it is not probed'],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],
     ['Listed', time(server.listedAt)],

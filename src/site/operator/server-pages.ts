@@ -180,7 +180,11 @@ function serverTable(base: string, rows: WithId<Server>[], now: Date, empty: str
         heads: true,
         cell: (server) => html`<a href="${deskServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
       },
-      { title: 'Address', cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>` },
+      {
+        title: 'Address',
+        kind: 'address',
+        cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>`,
+      },
       { title: 'State', cell: (server) => html`<span class="actions">${stateBadges(server, now)}</span>` },
       {
         title: 'Rank',

@@ -1,0 +1,118 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { lasting } from '../support/at-the-end.ts';
+import { JavaServer } from '../support/game-servers.ts';
+import { type House, openHouse } from './house.ts';
+import { call, comesToSay, setListener, signUp } from './steps.ts';
+import { browserPath, launch, type Visit, visit } from './visit.ts';
+
+const chromium = browserPath();
+
+/** What runs at the owner's: a game server and its vote listener. */
+async function atTheOwners() {
+  const [game, listener] = [new JavaServer(), new VotifierListener()];
+  await Promise.all([game.start(), listener.start()]);
+  onTestFinished(() => game.stop());
+  onTestFinished(() => listener.stop());
+  return { game, listener };
+}
+
+/** Adds a server, puts the code into its message and has it checked; the id that it is listed under. */
+async function addServer({ page, check }: Visit, game: JavaServer): Promise<string> {
+  game.said = { motd: 'A quiet place', version: 'Paper 1.21.4', online: 12, max: 64 };
+  await page.getByRole('link', { name: 'Add a server' }).first().click();
+  await page.getByLabel('Name').fill('Alpha Craft');
+  await page.getByLabel('Address').fill('127.0.0.1');
+  await page.getByLabel('Port', { exact: true }).fill(String(game.port));
+  await page.getByLabel('Game').fill('Minecraft');
+  await page.getByRole('button', { name: 'Check the server' }).click();
+  await page.getByText(/We reached it: 12 of 64 players, \d+ ms/).waitFor();
+  await page.getByText('The code does not stand in its message yet.').waitFor();
+  await check();
+  const code = (await page.getByLabel('the code').first().textContent())?.trim() ?? '';
+  game.said.motd = `A quiet place, ${code}`;
+  await page.getByRole('button', { name: 'Check now' }).click();
+  await page.getByText('The server is listed.').waitFor();
+  await check();
+  return /servers\/([0-9a-f]{24})/.exec(page.url())?.[1] ?? '';
+}
+
+/** Makes a token, which is shown once. */
+async function makeToken({ page, check }: Visit): Promise<string> {
+  await page.getByRole('link', { name: 'Make an API token' }).click();
+  await page.getByLabel('Name').fill('website');
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('heading', { name: 'Your new token' }).waitFor();
+  await check();
+  const token = (await page.locator('.new-token code').textContent())?.trim() ?? '';
+  await page.getByRole('link', { name: 'API access' }).click();
+  expect(await page.content()).not.toContain(token);
+  return token;
+}
+
+describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
+  let browser: Browser;
+  let shared: { opened: House; close(): Promise<void> };
+
+  beforeAll(async () => {
+    shared = await lasting(() => openHouse());
+    browser = await launch(chromium ?? '');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shared?.close();
+  });
+
+  test.each<[string, BrowserContextOptions]>([
+    ['with a script', {}],
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['on a phone', { viewport: { width: 390, height: 844 } }],
+  ])('from signing up to a vote that has arrived, and a token that is refused, %s', async (how, options) => {
+    const { url } = shared.opened;
+    const scripted = options.javaScriptEnabled !== false;
+    const { game, listener } = await atTheOwners();
+    const visitor = await visit(browser, url, options);
+    const { page, open, check } = visitor;
+    await signUp(visitor, `${how.replaceAll(' ', '-')}@example.org`);
+
+    const serverId = await addServer(visitor, game);
+    const token = await makeToken(visitor);
+    const path = `/dashboard/servers/${serverId}`;
+    const info = await call(url, { serverId, token }, 'info');
+    expect(info.answer).toMatchObject({ name: 'Alpha Craft', connection_port: game.port });
+
+    await open(`${path}/listener`);
+    await setListener(visitor, listener.port, 'not-the-token-0123');
+    await page.getByRole('button', { name: 'Send test vote' }).click();
+    await page.getByText('The listener refused the signature: its token or secret is another one.').waitFor();
+    const failed = page.getByRole('listitem').filter({ hasText: 'here it fails' });
+    expect(await failed.textContent()).toContain('Key or token');
+
+    await open(`${path}/listener`);
+    await page.getByRole('link', { name: 'Change' }).click();
+    await setListener(visitor, listener.port, listener.token);
+    await page.getByRole('button', { name: 'Send test vote' }).click();
+    await page.getByText('The test vote arrived').waitFor();
+    await check();
+    const tests = listener.votes.length;
+
+    // The page is open before the vote is cast.
+    await open(`${path}/votes`);
+    const vote = await call(url, { serverId, token }, 'vote', { username: 'Steve' });
+    expect(vote).toMatchObject({ status: 200, answer: { success: true, monthly_votes: 1 } });
+    await comesToSay(visitor, '#votes tbody', 'delivered', { scripted });
+    expect(await page.getByRole('row').filter({ hasText: 'Steve' }).textContent()).toContain('delivered');
+    await check();
+    expect(listener.votes.slice(tests).map(({ username }) => username)).toEqual(['Steve']);
+
+    await open(`${path}/tokens`);
+    await page.locator('summary', { hasText: 'Revoke website' }).click();
+    await page.getByRole('button', { name: 'Revoke it website' }).click();
+    await page.getByText('The token is revoked.').waitFor();
+    await check();
+    await expect
+      .poll(async () => (await call(url, { serverId, token }, 'info')).status, { timeout: 6_000 })
+      .toBe(401);
+  });
+});

@@ -1,0 +1,249 @@
+import { ObjectId, type UUID } from 'mongodb';
+import { makePasswordLink } from '../../src/accounts/make-link.ts';
+import { ensurePerson, suspendPerson } from '../../src/accounts/people.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import type { Platform } from '../../src/platform.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { requestRanks } from '../../src/ranking/request-ranks.ts';
+import { answerReview } from '../../src/reviews/answer-review.ts';
+import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { type NewReview, writeReview } from '../../src/reviews/write-review.ts';
+import { SampleGameServer } from '../../src/sample/game-server.ts';
+import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from '../../src/sample/sample-history.ts';
+import { openSamplePeople, type SamplePeople } from '../../src/sample/sample-people.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
+import { saveDraft } from '../../src/servers/drafts.ts';
+import { setHowToVote } from '../../src/servers/how-to-vote.ts';
+import { hideServer } from '../../src/servers/moderate-server.ts';
+import { proveDraft } from '../../src/servers/prove-draft.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { requestExclusion } from '../../src/votes/exclude-votes.ts';
+import { addOwnedServer } from '../site/owned-server.ts';
+
+/** Names as they come: short, far too long, and from right to left. */
+const NAMES = {
+  harbour: 'Harbour Lights',
+  long: 'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore',
+  rightToLeft: 'مملكة البحر والجزر',
+  quiet: 'Quiet Cove',
+};
+
+/** A listing in use, and what its pages are about. */
+export type SampleListing = {
+  people: SamplePeople;
+  ownerId: ObjectId;
+  draftId: ObjectId;
+  /** With everything: history, votes in every state, tokens, reviews. */
+  harbour: ObjectId;
+  /** Its listener refuses connections, and votes wait. */
+  long: ObjectId;
+  /** Its listener is paused for a wrong token. */
+  rightToLeft: ObjectId;
+  /** Nothing has happened there. */
+  quiet: ObjectId;
+  listenerId: ObjectId;
+  voteId: UUID;
+  /** Where somebody who was let in by an operator sets their password. */
+  passwordPath: string;
+};
+
+/**
+ * Fills a listing that runs, its workers too, with what owners and operators see in a month.
+ *
+ * @returns what is in it, and what ends the game server and the listener
+ */
+export async function fillListing(
+  platform: Platform,
+): Promise<{ listing: SampleListing; close(): Promise<void> }> {
+  const game = new SampleGameServer({
+    motd: '§aHarbour Lights§r · survival since 2014',
+    version: '1.21.4',
+    players: () => ({ online: samplePlayersAt(new Date()), max: SAMPLE_MAX_PLAYERS }),
+  });
+  const listener = new VotifierListener();
+  await Promise.all([game.start(), listener.start()]);
+  const close = async () => {
+    await Promise.all([game.stop(), listener.stop()]);
+  };
+  try {
+    return { listing: await fill(platform, game, listener), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function fill(
+  platform: Platform,
+  game: SampleGameServer,
+  listener: VotifierListener,
+): Promise<SampleListing> {
+  const add = (name: string, port: number) =>
+    addOwnedServer(platform, new ObjectId(), { name, address: '127.0.0.1', port, game: 'minecraft' });
+  const harbour = await add(NAMES.harbour, game.port);
+  const long = await add(NAMES.long, 25_566);
+  const rightToLeft = await add(NAMES.rightToLeft, 25_567);
+  const quiet = await add(NAMES.quiet, 25_568);
+  const people = await openSamplePeople(platform, harbour);
+  const { _id: ownerId } = (await platform.people.findOne({ email: people.owner.email })) ?? {};
+  if (!ownerId) throw new Error('the owner is not there');
+  await platform.servers.updateMany({ _id: { $in: [long, rightToLeft, quiet] } }, { $set: { ownerId } });
+  await writeSampleHistory(platform, harbour);
+  await addReviews(platform, harbour);
+  const tokenId = await addTokens(platform, harbour);
+  const draftId = await addDraft(platform, { _id: ownerId, email: people.owner.email }, game.port);
+  await setHowToVote(
+    platform,
+    harbour,
+    'Vote once a day and get a lantern.\nType /vote in the game for the links.',
+    people.owner.email,
+  );
+  await decide(platform, { quiet, harbour, tokenId, by: people.operator.email });
+
+  const running = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' } as const;
+  const { port, token: secret } = listener;
+  await setListener(platform, harbour, { ...running, port, secret }, people.owner.email);
+  await setListener(platform, long, { ...running, port: await refusedPort(), secret }, people.owner.email);
+  await setListener(
+    platform,
+    rightToLeft,
+    { ...running, port, secret: 'not-the-token-0123' },
+    people.owner.email,
+  );
+  const voteId = await addVotes(platform, { harbour, long, rightToLeft, tokenId });
+  await requestRanks(platform.producer);
+  const set = await platform.listeners.findOne({ serverId: long });
+  if (!set) throw new Error('the listener is not there');
+  return {
+    people,
+    ownerId,
+    draftId,
+    harbour,
+    long,
+    rightToLeft,
+    quiet,
+    listenerId: set._id,
+    voteId,
+    passwordPath: await addPeople(platform),
+  };
+}
+
+/** A port that nobody listens on: it was somebody's a moment ago. */
+async function refusedPort(): Promise<number> {
+  const gone = new VotifierListener();
+  await gone.start();
+  const { port } = gone;
+  await gone.stop();
+  return port;
+}
+
+/** People beside the owner and the operator; one of them was given a link. */
+async function addPeople(platform: Platform): Promise<string> {
+  const who = { personId: null, by: 'sample' };
+  await ensurePerson(platform, { email: 'noor@example.org', name: 'نور الهاشمي' });
+  const { person } = await ensurePerson(platform, {
+    email: 'a.very.long.address.of.somebody.who.owns.many.servers@subdomain.example.org',
+    name: 'Maximiliane von Hohenstein-Wittelsbach zu Neustadt',
+  });
+  await suspendPerson(platform, person._id, { reason: 'Votes were bought.' }, who);
+  const link = new URL(await makePasswordLink(platform, { email: 'noor@example.org' }));
+  return `${link.pathname}${link.search}`;
+}
+
+async function addReviews(platform: Platform, serverId: ObjectId): Promise<void> {
+  const write = (review: NewReview) => writeReview(platform, { serverId, ...review });
+  const praise = await write({ username: 'Steve', rating: 5, content: 'Kind people, and it is never away.' });
+  const arabic = await write({ username: 'سمير', rating: 4, content: 'خادم ممتاز والمجتمع ودود.' });
+  const rejected = await write({ username: 'Grumbler', rating: 1, content: 'Join my own server instead!' });
+  await write({ username: 'Alex', rating: 3 });
+  await write({
+    username: 'A_Player_With_A_Name_Of_Fifty_Characters_Precisely',
+    rating: 2,
+    content: `The harbour was rebuilt twice and my house is gone.\n\n${'So many steps, so little rope. '.repeat(9)}`,
+  });
+  for (const { reviewId } of [praise, arabic])
+    await moderateReview(platform, new ObjectId(reviewId), 'approved', 'operator@example.org');
+  const reason = 'It advertises another server.';
+  await moderateReview(platform, new ObjectId(rejected.reviewId), 'rejected', 'operator@example.org', {
+    reason,
+  });
+  const answer = 'Thank you, Steve. The new lighthouse opens on Saturday.';
+  await answerReview(
+    platform,
+    { serverId, reviewId: new ObjectId(praise.reviewId), answer },
+    'owner@example.org',
+  );
+}
+
+async function addTokens(platform: Platform, serverId: ObjectId): Promise<ObjectId> {
+  const { tokenId } = await issueToken(platform, { serverId, name: 'website' });
+  await issueToken(platform, { serverId, name: 'plugin on the survival world', expiresInMs: 5 * DAY });
+  const old = await issueToken(platform, { serverId, name: 'old website' });
+  await revokeToken(platform, serverId, new ObjectId(old.tokenId));
+  return new ObjectId(tokenId);
+}
+
+/** A draft that was reached and is not proved. */
+async function addDraft(
+  platform: Platform,
+  owner: { _id: ObjectId; email: string },
+  port: number,
+): Promise<ObjectId> {
+  const place = { address: 'localhost', port, game: 'minecraft' };
+  const draft = await saveDraft(platform, owner._id, { name: 'Lighthouse Creative', ...place });
+  if (!draft) throw new Error('the draft was not kept');
+  await proveDraft({ ...platform, ask: createAsk(platform.config) }, owner, draft._id);
+  return draft._id;
+}
+
+/** What an operator did: a server hidden, votes excluded. */
+async function decide(
+  platform: Platform,
+  { harbour, tokenId, by }: { quiet: ObjectId; harbour: ObjectId; tokenId: ObjectId; by: string },
+): Promise<void> {
+  const copy = { name: 'Harbour Lights (copy)', address: 'copy.example.org', port: 25_565 };
+  const hidden = await addOwnedServer(platform, new ObjectId(), copy);
+  await hideServer(platform, hidden, { reason: 'It uses the name of another server.' }, by);
+  const now = platform.clock.now();
+  const range = { serverId: harbour, since: after(now, -3 * DAY), until: after(now, -2 * DAY) };
+  const reason = 'One address cast most of them.';
+  await requestExclusion(platform, new ObjectId(), { ...range, tokenId: null, reason }, by);
+  const few = { serverId: harbour, since: after(now, -DAY), until: after(now, -20 * HOUR), tokenId };
+  await requestExclusion(platform, new ObjectId(), { ...few, reason: 'A test of the new website.' }, by);
+}
+
+const PLAYERS = ['Steve', 'Alex', 'Efe', 'سمير', 'Sunny', 'Zuri', 'Makena', 'Kai', 'Noor', 'Ari'];
+
+/** Votes of today, one of them failed and one not confirmed; the others go their way by themselves. */
+async function addVotes(
+  platform: Platform,
+  of: Record<'harbour' | 'long' | 'rightToLeft' | 'tokenId', ObjectId>,
+): Promise<UUID> {
+  const { harbour, long, rightToLeft, tokenId } = of;
+  const cast = async (serverId: ObjectId, username: string) => {
+    const { vote } = await castVote(platform, { serverId, username, tokenId });
+    return vote._id;
+  };
+  const ids: UUID[] = [];
+  for (const player of PLAYERS) ids.push(await cast(harbour, player));
+  for (const player of PLAYERS.slice(0, 4)) await cast(long, player);
+  for (const player of PLAYERS.slice(0, 2)) await cast(rightToLeft, player);
+  const [first, second] = ids as [UUID, UUID];
+  await untilDelivered(platform, harbour);
+  const set = (voteId: UUID, state: 'failed' | 'unconfirmed') =>
+    platform.votes.updateOne({ serverId: harbour, _id: voteId }, { $set: { 'delivery.state': state } });
+  await set(first, 'failed');
+  await set(second, 'unconfirmed');
+  return ids[2] as UUID;
+}
+
+async function untilDelivered({ votes }: Platform, serverId: ObjectId): Promise<void> {
+  const deadline = Date.now() + MINUTE;
+  const open = { serverId, 'delivery.state': { $in: ['waiting', 'sending'] as const } };
+  while (await votes.findOne(open as never)) {
+    if (Date.now() > deadline) throw new Error('the votes did not arrive within a minute');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

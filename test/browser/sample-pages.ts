@@ -1,0 +1,115 @@
+import type { ObjectId } from 'mongodb';
+import type { SampleListing } from './sample-listing.ts';
+
+export type PageOf = SampleListing;
+export type Reader = 'stranger' | 'owner' | 'operator';
+
+/** A page of the site and who reads it. */
+export type SamplePage = {
+  route: string;
+  /** Where one route has several. */
+  name?: string;
+  reader: Reader;
+  path(of: PageOf): string;
+  /** 200 where it is left out. */
+  status?: number;
+};
+
+const fixed = (reader: Reader, ...routes: string[]): SamplePage[] =>
+  routes.map((route) => ({ route, reader, path: () => route }));
+
+const server = (id: ObjectId, part = '') => `/dashboard/servers/${id.toHexString()}${part}`;
+
+const ofServer = (part: string): SamplePage => ({
+  route: `/dashboard/servers/:serverId${part}`,
+  reader: 'owner',
+  path: ({ harbour }) => server(harbour, part),
+});
+
+/** One page of each route, with data in it. */
+export const PAGES: SamplePage[] = [
+  ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
+  ...fixed('stranger', '/sign-in/code'),
+  { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
+  // Where no mail is sent there are no such links.
+  { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
+  ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
+  {
+    route: '/dashboard/drafts/:draftId',
+    reader: 'owner',
+    path: ({ draftId }) => `/dashboard/drafts/${draftId.toHexString()}`,
+  },
+  ...['', '/tokens', '/settings', '/statistics', '/reviews', '/listener', '/votes', '/votes/resend'].map(
+    ofServer,
+  ),
+  {
+    route: '/dashboard/servers/:serverId/votes/:voteId',
+    reader: 'owner',
+    path: ({ harbour, voteId }) => server(harbour, `/votes/${voteId}`),
+  },
+  ...fixed(
+    'operator',
+    '/operator',
+    '/operator/audit',
+    '/operator/reviews',
+    '/operator/servers',
+    '/operator/people',
+  ),
+  {
+    route: '/operator/listeners/:listenerId',
+    reader: 'operator',
+    path: ({ listenerId }) => `/operator/listeners/${listenerId.toHexString()}`,
+  },
+  {
+    route: '/operator/servers/:serverId',
+    reader: 'operator',
+    path: ({ harbour }) => `/operator/servers/${harbour.toHexString()}`,
+  },
+  {
+    route: '/operator/people/:personId',
+    reader: 'operator',
+    path: ({ ownerId }) => `/operator/people/${ownerId.toHexString()}`,
+  },
+  {
+    route: '/operator/votes',
+    reader: 'operator',
+    path: ({ harbour }) => `/operator/votes?server=${harbour.toHexString()}`,
+  },
+  {
+    route: '/operator/votes/exclude',
+    reader: 'operator',
+    path: ({ harbour }) => `/operator/votes/exclude?server=${harbour.toHexString()}&since=2026-01-01T00:00`,
+  },
+];
+
+const named = (name: string, path: SamplePage['path'], more: Partial<SamplePage> = {}): SamplePage => ({
+  route: name,
+  name,
+  reader: 'owner',
+  path,
+  ...more,
+});
+
+/** The same pages in other states. */
+export const STATES: SamplePage[] = [
+  ...['', '/tokens', '/statistics', '/reviews', '/listener', '/votes'].map((part) =>
+    named(`a server with nothing in it: ${part || 'overview'}`, ({ quiet }) => server(quiet, part)),
+  ),
+  ...['', '/listener', '/votes', '/settings'].map((part) =>
+    named(`a very long name and a listener that is away: ${part || 'overview'}`, ({ long }) =>
+      server(long, part),
+    ),
+  ),
+  ...['', '/listener', '/votes'].map((part) =>
+    named(`a name from right to left and a paused listener: ${part || 'overview'}`, ({ rightToLeft }) =>
+      server(rightToLeft, part),
+    ),
+  ),
+  named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
+  named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
+  named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),
+  named('the desk’s page of a very long name', ({ long }) => `/operator/servers/${long.toHexString()}`, {
+    reader: 'operator',
+  }),
+  named('a page that is not there', () => '/dashboard/nothing', { status: 404 }),
+];
