@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts';
 import { derivedKey } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
 import { claimServers } from './claim-servers.ts';
+import { noteCause } from './library-cause.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import type { Person, Verification } from './person.ts';
 import { isCodeUsed } from './sign-in-limits.ts';
@@ -78,8 +79,10 @@ export function createAuth(
     secrets: signingSecrets(config),
     telemetry: { enabled: false },
     logger: {
-      log: (level, message, ...details) =>
-        log[level === 'error' ? 'warn' : 'debug']({ event: 'sign_in.library', message, details }),
+      log: (level, message, ...details) => {
+        noteCause(details);
+        log[level === 'error' ? 'warn' : 'debug']({ event: 'sign_in.library', message, details });
+      },
     },
     trustedOrigins: [new URL(config.PUBLIC_URL).origin],
     // Ours counts over all web processes, and knows the person (see sign-in-limits.ts).

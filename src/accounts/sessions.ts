@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import type { Auth } from './auth.ts';
+import { withCause } from './library-cause.ts';
 import type { Person } from './person.ts';
 
 /** Who sent a request, and by which session. */
@@ -17,7 +18,7 @@ export async function whoIs(
   auth: Auth,
   headers: Headers,
 ): Promise<{ signedIn: SignedIn | null; cookies: string[] }> {
-  const found = await auth.api.getSession({ headers, returnHeaders: true });
+  const found = await withCause(() => auth.api.getSession({ headers, returnHeaders: true }));
   const cookies = found.headers.getSetCookie();
   if (!found.response) return { signedIn: null, cookies };
   const { user, session } = found.response;

@@ -34,7 +34,8 @@ export function parsePublicKey(text: string): ListenerKey {
   if (text.length > LONGEST_PASTE) throw keyFault('This is far too long to be a public key.');
 
   const { label, body } = unwrapPem(text);
-  if (/PRIVATE KEY/.test(label)) throw keyFault(PRIVATE);
+  // Asked first: from some private keys a public one could be derived, and the slip would go unnoticed.
+  if (holdsPrivateKey(text)) throw keyFault(PRIVATE);
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
     throw keyFault(`This is a ${label.toLowerCase()}, not a public key.`);
   if (!label && looksLikeToken(body)) {
@@ -46,8 +47,6 @@ export function parsePublicKey(text: string): ListenerKey {
     throw keyFault('The public key is not readable: its base64 is broken. Paste it whole.');
 
   const der = Buffer.from(body, 'base64');
-  // Asked first: from some private keys a public one could be derived, and the slip would go unnoticed.
-  if (isPrivateKey(der)) throw keyFault(PRIVATE);
   const publicKey = readPublicKey(der);
   if (!publicKey) throw keyFault('This is base64, but not a public key. Paste it whole.');
   if (publicKey.asymmetricKeyType !== 'rsa') {
@@ -57,6 +56,12 @@ export function parsePublicKey(text: string): ListenerKey {
   if (bits !== KEY_BITS)
     throw keyFault(`The RSA key has ${bits} bits; Votifier uses keys of ${KEY_BITS} bits.`);
   return { publicKey, line: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
+}
+
+/** Whether what was pasted is a private key, which belongs on the game server alone: in PEM, or as bare base64. */
+export function holdsPrivateKey(text: string): boolean {
+  const { label, body } = unwrapPem(text);
+  return /PRIVATE KEY/.test(label) || (isBase64(body) && isPrivateKey(Buffer.from(body, 'base64')));
 }
 
 function keyFault(reason: string): CredentialError {

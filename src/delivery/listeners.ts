@@ -30,9 +30,9 @@ export type ListenerSetup = {
 
 /** The port of a listener. */
 export const listenerPort = z
-  .int('port must be a whole number')
-  .min(1, 'port must be 1 to 65535')
-  .max(65_535, 'port must be 1 to 65535')
+  .int('port must be a whole number, 1 to 65535')
+  .min(1, 'port must be a whole number, 1 to 65535')
+  .max(65_535, 'port must be a whole number, 1 to 65535')
   .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
 /**

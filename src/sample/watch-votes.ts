@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { EXPLANATIONS } from '../delivery/explanations.ts';
+import { isUnknownEnd } from '../mongo.ts';
 import type { Platform } from '../platform.ts';
 import type { Vote } from '../votes/vote.ts';
 
@@ -14,9 +15,18 @@ function news({ delivery }: Vote): string | null {
   return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${cause}`;
 }
 
+async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<Vote[]> {
+  try {
+    return await votes.find({ serverId, 'delivery.queuedAt': { $exists: true } }).toArray();
+  } catch (error) {
+    if (isUnknownEnd(error)) return [];
+    throw error;
+  }
+}
+
 /**
  * Tells of every vote of a server that has to wait, each time something new is known of it, until `stopping` is
- * aborted.
+ * aborted. While the database is away there is nothing to tell.
  */
 export async function watchVotes(
   { votes }: Pick<Platform, 'votes'>,
@@ -26,7 +36,7 @@ export async function watchVotes(
 ): Promise<void> {
   const told = new Map<string, string>();
   while (!stopping.aborted) {
-    const open = await votes.find({ serverId, 'delivery.queuedAt': { $exists: true } }).toArray();
+    const open = await openVotes(votes, serverId);
     for (const vote of open) {
       const id = vote._id.toString();
       const now = news(vote);

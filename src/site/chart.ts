@@ -108,7 +108,8 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
 
 function figureOf({ title, points, shown, numbers, empty }: Chart, top: number, drawing: Html): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  const ends = [points[0], points[Math.floor(points.length / 2)], points.at(-1)];
+  // Of one or two points none is named twice.
+  const ends = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   return html`<figure class="chart-figure">
     <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown(top / 2)}</span><span>${shown(0)}</span></div>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">

@@ -66,6 +66,12 @@ type InputAttributes = Partial<{
   step: number | 'any';
 }>;
 
+/**
+ * How much is taken in a field for a port. Browsers cut a pasted text to this without a word: with five, ` 25565`
+ * became 2556, a port that exists.
+ */
+export const PORT_LENGTH = 20;
+
 /** An input with its label, hint and fault, tied together for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
   const { name, id = name, label: _, hint: __, fault: ___, required, ...attributes } = rest;

@@ -41,3 +41,15 @@ it('nothing to draw is said in words; a title is escaped', () => {
   expect(String(lineChart(chart([])))).toContain('Nothing yet.');
   expect(String(barChart(chart([1])))).toContain('aria-label="Votes &lt;b&gt;"');
 });
+
+it('the axis names one point once, two by both their ends, and more in the middle too', () => {
+  const named = (values: number[]) =>
+    [
+      ...(/chart-times[^>]*>(.*?)<\/div>/s.exec(String(lineChart(chart(values))))?.[1] ?? '').matchAll(
+        /day \d/g,
+      ),
+    ].map(([label]) => label);
+  expect(named([1])).toEqual(['day 0']);
+  expect(named([1, 2])).toEqual(['day 0', 'day 1']);
+  expect(named([1, 2, 3])).toEqual(['day 0', 'day 1', 'day 2']);
+});

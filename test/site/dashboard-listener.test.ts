@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
@@ -48,7 +49,7 @@ test('a listener is set, and its token is on no page afterwards', async () => {
 });
 
 test.each([
-  ['an empty port', { port: '' }, 'Port must be a whole number.'],
+  ['an empty port', { port: '' }, 'Port must be a whole number, 1 to 65535.'],
   ['a port of mail', { port: '25' }, 'Port 22, 25, 465 and 587 are never a vote listener.'],
   ['a host with a port', { host: 'play.example.org:8192' }, 'host'],
   ['an empty token of another protocol', { protocol: 'votifier-v1', secret: '' }, 'The public key is empty.'],
@@ -64,6 +65,21 @@ test.each([
   expect(textOf(answer.body)).toContain(reason);
   expect(answer.body).toContain('aria-invalid="true"');
   expect(await shown(bench)).toEqual(before);
+});
+
+test('a private key that was pasted by mistake is not sent back in the page', async () => {
+  const bench = await ownerBench();
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const bare = privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64');
+  const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  for (const protocol of ['votifier-v1', 'votifier-v2']) {
+    for (const secret of [bare, pem]) {
+      const { statusCode, body } = await bench.post('/listener', { ...V2, protocol, secret });
+      expect(statusCode).toBe(400);
+      expect(body).toContain('aria-invalid="true"');
+      expect(body).not.toContain(secret.slice(200, 240));
+    }
+  }
 });
 
 test('an empty token keeps the one that is set, while host, port or service name change', async () => {

@@ -59,6 +59,21 @@ describe('adding a server', () => {
     expect(overview.body).toContain('Make an API token');
     // Sent again from the page before: it leads to the same server.
     expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
+    // Gone back to, so does the page; to somebody else it is nothing.
+    expect(locationOf(await get(path))).toBe(locationOf(proved).replace('?done=listed', ''));
+    expect((await get(path, await signedInAs(web, 'owner'))).statusCode).toBe(404);
+  });
+
+  it('lets a port be pasted with spaces around it, which a browser would cut at the length of a port', async () => {
+    const { body } = await get('/dashboard/servers/new');
+    const room = [...body.matchAll(/name="(?:port|queryPort)"[^>]*maxlength="(\d+)"/g)].map(([, n]) =>
+      Number(n),
+    );
+    expect(room).toHaveLength(2);
+    expect(Math.min(...room)).toBeGreaterThan(' 25565 '.length);
+    const game = await gameServer();
+    const path = locationOf(await post('/dashboard/servers/new', form({ port: ` ${game.port} ` })));
+    expect((await get(path)).body).toContain('We reached it: 3 of 20 players');
   });
 
   it('says why the server was not reached, and lets it be corrected or discarded', async () => {

@@ -142,6 +142,9 @@ test('a vote that may have arrived is sent again only after a warning, and its t
   expect(again.headers.location).toMatch(/\?done=under-way$/);
   const entry = await bench.platform.auditLog.findOne({ action: 'vote.resend' });
   expect(entry).toMatchObject({ by: bench.owner.email });
+  // How long that took says nothing of the listener.
+  await bench.drain();
+  expect(await bench.read('/votes')).toContain('confirmed, sent again by hand');
 });
 
 test.each([

@@ -75,5 +75,8 @@ test('entries are sentences, and an unknown action stands as it is', async () =>
   );
   expect(sentence('server.transfer', { from: null, to: 'a@b.org' })).toBe('Gave a server away: to a@b.org');
   expect(sentence('review.rejected')).toBe('Rejected a review');
+  const email = 'a@b.org';
+  expect(sentence('person.make-operator', { email })).toBe('Made a person an operator: a@b.org');
+  expect(sentence('person.unmake-operator', { email })).toBe('Took the operator’s role away: a@b.org');
   expect(sentence('constructor')).toBe('constructor');
 });

@@ -44,6 +44,16 @@ test('a server is found by name, address, slug, id and its owner’s address', a
   expect((await page('/x')).statusCode).toBe(404);
 });
 
+test('nothing is said of seven days before there is a whole one', async () => {
+  const set = (daily: object) => web.platform.servers.updateOne({ _id: serverId }, { $set: daily });
+  await set({ 'current.onlinePlayers': 12, 'current.maxPlayers': 64 });
+  const { body } = await page(`/${serverId}`);
+  expect(body).toContain('12 of 64');
+  expect(body).not.toContain('in 7 days');
+  await set({ 'daily.peakPlayers': 20, 'daily.averagePlayers': 7.5 });
+  expect((await page(`/${serverId}`)).body).toContain('12 of 64; at most 20 and 7.5 on average in 7 days');
+});
+
 test('hiding needs a reason that its owner sees; its API goes on at the last place', async () => {
   await addOwnedServer(web.platform, owner.personId, { name: 'Other' });
   const refused = await act('hide', { reason: ' ' });

@@ -88,6 +88,13 @@ test('an exclusion shows what it touches, is decided once, carried out by a work
   await age();
   const range = { server: serverId.toHexString(), since: hoursAgo(2), token: tokenId.toHexString() };
   expect((await page(range)).body).toContain('Exclude these votes…');
+  // Without a beginning, or for one player, the page says what an exclusion needs.
+  for (const other of [{ server: range.server }, { ...range, player: 'One' }]) {
+    const { body } = await page(other);
+    expect(body).not.toContain('Exclude these votes…');
+    expect(body).toContain('To exclude votes, search for those from a certain time on');
+  }
+  expect((await page(range)).body).not.toContain('To exclude votes,');
   const preview = (await page(range, '/exclude')).body;
   expect(preview).toContain('Exclude 3 votes');
   expect(await platform.voteExclusions.countDocuments()).toBe(0);

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { ownEnvironment } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform } from '../../src/platform.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { freshNames } from '../support/fresh.ts';
 import { testConfig } from '../support/test-platform.ts';
 import { startWeb } from '../support/web-process.ts';
 import { cookiesOf, isSignedIn, signIn } from './signing-in.ts';
@@ -214,4 +216,18 @@ test('what an older version was set up with is named at the start, with what to 
   const web = await startWeb(env as Record<string, string>);
   expect(web.log()).toContain('tallyport operator create --email ADDRESS');
   expect(web.log()).not.toContain('s3cr');
+});
+
+test('while the database is away somebody who is signed in is told so, and is signed in afterwards', async () => {
+  const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
+  onTestFinished(() => proxy.close());
+  const web = await webApp({ MONGODB_URI: proxy.through(freshNames().mongodbUri) });
+  const { headers } = await signedInAs(web, 'owner');
+  await proxy.refuse();
+  const away = await getPage(web, '/dashboard', headers);
+  expect(away.statusCode).toBe(503);
+  expect(away.headers['retry-after']).toBeDefined();
+  expect(away.body).toContain('The database does not answer');
+  await proxy.restore();
+  await expect.poll(async () => (await getPage(web, '/dashboard', headers)).statusCode).toBe(200);
 });

@@ -29,9 +29,18 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
     return draftId;
   };
 
+  const isListed = async (request: FastifyRequest): Promise<boolean> => {
+    const own = { _id: wanted(request), ownerId: personOf(request)._id, removedAt: null };
+    return (await platform.servers.findOne(own, { projection: { _id: 1 } })) !== null;
+  };
+
   app.get('/drafts/:draftId', PERSON, async (request, reply) => {
     const draft = await findDraft(platform, personOf(request)._id, wanted(request));
-    if (!draft) throw noDraft();
+    if (!draft) {
+      // Gone back to after the proof, or open in a second tab: it is listed under the draft's id.
+      if (await isListed(request)) return reply.redirect(`${base}/dashboard/servers/${wanted(request)}`, 303);
+      throw noDraft();
+    }
     const path = pathOf(draft._id);
     const now = platform.clock.now();
     const correct = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
+import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { Protocol } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
-import { notice, textArea, textField } from '../parts.ts';
+import { notice, PORT_LENGTH, textArea, textField } from '../parts.ts';
 
 /** Each protocol in the words of somebody who has to choose one, the best first. */
 export const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
@@ -90,7 +91,7 @@ function votifierFields(form: Form): Content {
         hint: 'The vote plugin’s, not the game’s.',
         required: true,
         inputmode: 'numeric',
-        maxlength: 5,
+        maxlength: PORT_LENGTH,
         autocomplete: 'off',
         value: values.port ?? String(set?.port ?? 8_192),
         fault: faults.port,
@@ -110,10 +111,15 @@ function votifierFields(form: Form): Content {
   ];
 }
 
+/** A private key was pasted by mistake, and is not sent back to lie in a page. */
+function typedSecret({ secret = '' }: Typed['values']): string {
+  return holdsPrivateKey(secret) ? '' : secret;
+}
+
 /** A token or key is never shown again. What was typed a moment ago stands there until it is right. */
 function secretField({ protocol, typed: { values, faults } }: Form, isSet: boolean): Html {
   const kept = isSet ? ' Leave it empty to keep the one that is set.' : '';
-  const common = { name: 'secret', required: !isSet, value: values.secret ?? '', fault: faults.secret };
+  const common = { name: 'secret', required: !isSet, value: typedSecret(values), fault: faults.secret };
   return protocol === 'votifier-v1'
     ? textArea({
         ...common,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { gameOf, listGames } from '../../probing/games.ts';
 import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
-import { select, textField } from '../parts.ts';
+import { PORT_LENGTH, select, textField } from '../parts.ts';
 
 /** What was typed as a port; the feature says what is wrong with it. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
@@ -80,7 +80,7 @@ export function nameField({ values, faults }: Typed): Html {
 export function placeFields({ values, faults }: Typed): Html {
   return html`<div class="row place">
     ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', fault: faults.address })}
-    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: 5, placeholder: '25565', value: values.port ?? '', fault: faults.port })}
+    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', fault: faults.port })}
   </div>`;
 }
 
@@ -88,7 +88,7 @@ export function gameFields({ values, faults }: Typed): Html {
   return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave it empty if the game is not in the list: the server then lives by its own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', fault: faults.game })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: 5, value: values.queryPort ?? '', fault: faults.queryPort })}
+      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', fault: faults.queryPort })}
       ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Where the machine stands', value: values.countryCode ?? '', fault: faults.countryCode, options: [['', 'Not said'], ...REGIONS] })}
     </div>`;
 }

@@ -40,6 +40,8 @@ export function inFewWords(
       return newest ? `attempt ${delivery.attemptCount}` : '';
     case 'delivered': {
       if (newest?.code === 'sent-not-confirmed') return 'Votifier v1 has no answer';
+      // How long the first one took is on the vote's own page.
+      if (newest?.wokenBy === 'resend') return 'confirmed, sent again by hand';
       const tries = delivery.attemptCount > 1 ? ` at the ${ordinal(delivery.attemptCount)} attempt` : '';
       const took = delivery.deliveredAt
         ? ` after ${duration(delivery.deliveredAt.getTime() - votedAt.getTime())}`

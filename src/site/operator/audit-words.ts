@@ -37,6 +37,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.pending': { title: 'Took back a decision on a review' },
   'review.answer': { title: 'Answered a review' },
   'person.give-link': { title: 'Made a one-time link', more: ({ email }) => text(email) },
+  'person.make-operator': { title: 'Made a person an operator', more: ({ email }) => text(email) },
+  'person.unmake-operator': { title: 'Took the operator’s role away', more: ({ email }) => text(email) },
   'person.suspend': { title: 'Suspended a person', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
   'person.reset-two-factor': { title: 'Reset a second factor', more: ({ email }) => text(email) },

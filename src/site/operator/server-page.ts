@@ -6,6 +6,7 @@ import { listenerReason } from '../../delivery/explanations.ts';
 import { type Listener, type ListenerState, listenerState } from '../../delivery/listener.ts';
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
+import { protocolName } from '../dashboard/listener-form.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { PARTS, serverPath } from '../dashboard/server-frame.ts';
 import type { Typed } from '../form.ts';
@@ -91,6 +92,10 @@ function remarks({ server, now }: View): Content {
 
 function serverFacts({ base, server, now }: View, owner: Person | null): Html {
   const { current, daily, ranked } = server;
+  // Listed today, it has no whole day yet, and zeros would be wrong of it.
+  const inDays = daily.peakPlayers
+    ? `; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`
+    : '';
   return facts([
     ['Owner', ownerText(base, server, owner)],
     ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
@@ -101,10 +106,7 @@ function serverFacts({ base, server, now }: View, owner: Person | null): Html {
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
     ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'counted with the next ranking'],
-    [
-      'Players',
-      `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`,
-    ],
+    ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);
 }
@@ -135,7 +137,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Why', reason?.cause],
     ['It said', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
     ['What helps', reason?.mend],
-    ['Protocol', protocol],
+    ['Protocol', protocolName(protocol)],
     ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
     ['Last delivery', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'none yet'],

@@ -140,7 +140,8 @@ function voteCard(
   return card({
     title: html`Votes of <a href="${deskServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
     actions: excludeLink(base, server, asked),
-    body: dataTable<FoundVote>({
+    body: html`${canExclude(asked) ? '' : html`<p class="small soft">To exclude votes, search for those from a certain time on, of no one player.</p>`}
+    ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
       empty: nothing,
@@ -154,7 +155,7 @@ function voteCard(
           cell: ({ excludedAt }) => (excludedAt ? badge('attention', 'excluded') : 'yes'),
         },
       ],
-    }),
+    })}`,
   });
 }
 
@@ -174,12 +175,13 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
 }
 
 /** An exclusion is of a range, not of a player: without a beginning there is nothing to exclude. */
-function excludeLink(
-  base: string,
-  { _id }: WithId<Server>,
-  { typed: { values }, since, player }: Asked,
-): Content {
-  if (!since || player) return '';
+function canExclude({ since, player }: Asked): boolean {
+  return Boolean(since && !player);
+}
+
+function excludeLink(base: string, { _id }: WithId<Server>, asked: Asked): Content {
+  if (!canExclude(asked)) return '';
+  const { values } = asked.typed;
   const range = { server: _id.toHexString(), token: values.token, since: values.since, until: values.until };
   return html`<a class="button quiet" href="${deskPath(base, `/votes/exclude${queryText(range)}`)}">Exclude these votes…</a>`;
 }
