@@ -283,8 +283,9 @@ class Drain {
   /** Whether this drain may make attempts: a listener that is not known to answer needs a place for such. */
   #mayBegin(): boolean {
     const { unproven } = this.#deps;
-    if (!this.#admitted && unproven && turnOf(this.#held.now) > 0) this.#unproven = unproven.take();
-    this.#admitted ||= this.#unproven || !unproven || turnOf(this.#held.now) === 0;
+    const turn = turnOf(this.#held.now);
+    if (!this.#admitted && unproven && turn > 0) this.#unproven = unproven.take(turn);
+    this.#admitted ||= this.#unproven || !unproven || turn === 0;
     if (this.#admittedAt === 0) this.#admittedAt = performance.now();
     return this.#admitted;
   }
