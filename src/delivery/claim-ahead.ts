@@ -1,4 +1,5 @@
 import { DURABLE } from '../mongo.ts';
+import type { Attempt, Vote } from '../votes/vote.ts';
 import type { Claimed } from './after-end.ts';
 import type { ClaimReason } from './attempt-cause.ts';
 import {
@@ -16,6 +17,7 @@ import {
  * listener's backlog to some hundred votes a second.
  *
  * @returns them in the order of the line; none when no vote is due
+ * @throws the driver's error when MongoDB fails; what may have been claimed is given back where that succeeds
  */
 export async function claimVotes(
   recording: Recording,
@@ -34,31 +36,41 @@ export async function claimVotes(
   const next = await votes.find(due, { projection: { _id: 1 }, sort: IN_LINE, limit: most }).toArray();
   if (next.length === 0) return [];
   const begun = next.map(({ _id }) => ({ _id, ...newAttempt(recording, listener, reason, now) }));
-  await votes.bulkWrite(
-    begun.map(({ _id, recorded }) => ({ updateOne: { filter: { ...due, _id }, update: recorded } })),
-    { ordered: false, writeConcern: DURABLE },
-  );
-  // What left the line between the reading and the writing does not have its attempt.
-  const taken = await votes
-    .find({
-      serverId,
-      _id: { $in: begun.map(({ _id }) => _id) },
-      'delivery.state': 'sending',
-      'delivery.attempts.id': { $in: begun.map(({ attempt }) => attempt.id) },
-    })
-    .toArray();
-  const byId = new Map(taken.map((vote) => [vote._id.toString(), vote]));
-  return begun.flatMap(({ _id, attempt }) => {
-    const vote = byId.get(_id.toString());
-    return vote ? [{ vote, attempt }] : [];
-  });
+  try {
+    await votes.bulkWrite(
+      begun.map(({ _id, recorded }) => ({ updateOne: { filter: { ...due, _id }, update: recorded } })),
+      { ordered: false, writeConcern: DURABLE },
+    );
+    // What left the line between the reading and the writing does not have its attempt.
+    const taken = await votes
+      .find({
+        serverId,
+        _id: { $in: begun.map(({ _id }) => _id) },
+        'delivery.state': 'sending',
+        'delivery.attempts.id': { $in: begun.map(({ attempt }) => attempt.id) },
+      })
+      .toArray();
+    const byId = new Map(taken.map((vote) => [vote._id.toString(), vote]));
+    return begun.flatMap(({ _id, attempt }) => {
+      const vote = byId.get(_id.toString());
+      return vote ? [{ vote, attempt }] : [];
+    });
+  } catch (error) {
+    // Some may have been claimed; nothing was sent of any. Where this fails too, their lease will run out.
+    const claimed = begun.map(({ _id, attempt }) => ({ vote: { _id, serverId }, attempt }));
+    await giveBack(recording, claimed).catch(() => undefined);
+    throw error;
+  }
 }
 
 /**
  * Puts claimed votes of which nothing was sent back into their places in the line, as if they had never been
  * claimed. One whose lease ran out meanwhile stays as it is.
  */
-export async function giveBack({ votes, clock }: Recording, claimed: Claimed[]): Promise<void> {
+export async function giveBack(
+  { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
+  claimed: { vote: Pick<Vote, '_id' | 'serverId'>; attempt: Pick<Attempt, 'id'> }[],
+): Promise<void> {
   const [first] = claimed;
   if (!first) return;
   const ids = claimed.map(({ attempt }) => attempt.id);

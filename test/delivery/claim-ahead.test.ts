@@ -53,6 +53,23 @@ describe('Claiming votes ahead', () => {
     for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
   });
 
+  it('leaves nothing claimed where MongoDB failed half-way', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 3);
+    const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
+    votes.bulkWrite = async (operations, options) => {
+      await bench.platform.votes.bulkWrite(operations.slice(0, 2), options);
+      throw new Error('connection lost');
+    };
+    const claiming = claimVotes({ ...bench.platform, votes }, await listenerOf(bench), { test: false }, 3);
+    await expect(claiming).rejects.toThrow('connection lost');
+    for (const vote of cast) {
+      expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [], ends: {} });
+    }
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids(cast));
+  });
+
   it('gives back what was not sent as if it had never been claimed', async () => {
     const bench = await deliveryBench();
     const [first, second] = await castSome(bench, 2);
