@@ -1,4 +1,4 @@
-import { EventEmitter, on } from 'node:events';
+import { addAbortListener, EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnose-for-owner.ts';
@@ -9,7 +9,7 @@ import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
 import { UnsealError } from '../../secrets.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
-import { personOf, serverOf } from '../access.ts';
+import { isByOperator, personOf, serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage, streamPage } from '../layout.ts';
 import { PAGE } from '../page-route.ts';
@@ -38,9 +38,9 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
 export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const deps = { ...platform, send: createSend(platform.config) };
-  const { promise: stopping, resolve: stop } = Promise.withResolvers<'stopped'>();
+  const stopping = new AbortController();
   // A listener may take half a minute; a process that stops has less.
-  app.addHook('preClose', async () => stop('stopped'));
+  app.addHook('preClose', async () => stopping.abort());
 
   // Whoever opens the result's address anew.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
@@ -53,14 +53,23 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const told = new EventEmitter();
     const steps = on(told, 'step', { close: ['end'] });
     const begun = new Promise<'begun'>((resolve) => told.once('step', () => resolve('begun')));
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<'stopped'>();
+    // Taken away at the end: whatever hung on a promise for the process's whole life would never be forgotten.
+    const listening = addAbortListener(stopping.signal, () => {
+      stop('stopped');
+      told.emit('end');
+    });
     const ending = diagnoseForOwner(deps, {
       ownerId: person._id.toHexString(),
       serverId,
-      proven: isProvenOwner(serverOf(request), person._id) || person.role === 'operator',
+      proven: isProvenOwner(serverOf(request), person._id) || isByOperator(platform, request),
       onStep: (step) => told.emit('step', step),
     })
       .catch((error: unknown) => unreadable(error, request))
-      .finally(() => told.emit('end'));
+      .finally(() => {
+        listening[Symbol.dispose]();
+        told.emit('end');
+      });
     const first = await Promise.race([begun, ending]);
     if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()));
 
@@ -68,8 +77,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
       yield html`<ol class="steps under-way">`;
-      const end = Promise.race([ending, stopping]);
-      void stopping.then(() => told.emit('end'));
+      const end = Promise.race([ending, stopped]);
       for await (const [step] of steps) yield beginning(step as DiagnosisStep, protocol);
       yield html`</ol>`;
       yield endOf(await end);
