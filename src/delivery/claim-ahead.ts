@@ -12,20 +12,27 @@ import {
 } from './attempt-records.ts';
 
 /**
- * Takes the next votes in a listener's line, at most `most`, and records an attempt for each: one durable write
+ * How many votes a claim takes, and how many of them are sent at once. Only such may be votes of which an attempt
+ * was lost before: what waits behind them, claimed, when a process dies was never sent, and processes that die one
+ * after the other over the same backlog must not make it `unconfirmed`.
+ */
+export type ClaimSize = { most: number; atOnce: number };
+
+/**
+ * Takes the next votes in a listener's line, and records an attempt for each: one durable write
  * for all of them, before anything is sent (design rule 4). Waiting for the journal once a vote would bound a
  * listener's backlog to some hundred votes a second.
  *
- * @returns them in the order of the line; none when no vote is due
+ * @returns them in the order of the line; none when no vote is due, or none that may be claimed
  * @throws the driver's error when MongoDB fails; what may have been claimed is given back where that succeeds
  */
 export async function claimVotes(
   recording: Recording,
   listener: Claiming,
   reason: ClaimReason,
-  most: number,
+  { most, atOnce }: ClaimSize,
 ): Promise<Claimed[]> {
-  if (most === 1) {
+  if (most === 1 && atOnce > 0) {
     const claimed = await claimNextVote(recording, listener, reason);
     return claimed ? [claimed] : [];
   }
@@ -33,7 +40,10 @@ export async function claimVotes(
   const { serverId } = listener;
   const now = clock.now();
   const due = dueVotes(serverId, now, reason);
-  const next = await votes.find(due, { projection: { _id: 1 }, sort: IN_LINE, limit: most }).toArray();
+  const projection = { _id: 1, 'delivery.ambiguousEnds': 1 };
+  const inLine = await votes.find(due, { projection, sort: IN_LINE, limit: most }).toArray();
+  const held = inLine.findIndex(({ delivery }, index) => delivery.ambiguousEnds > 0 && index >= atOnce);
+  const next = held === -1 ? inLine : inLine.slice(0, held);
   if (next.length === 0) return [];
   const begun = next.map(({ _id }) => ({ _id, ...newAttempt(recording, listener, reason, now) }));
   try {

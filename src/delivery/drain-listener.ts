@@ -176,7 +176,8 @@ class Drain {
     const claimedAt = performance.now();
     const reason = { test, relayedAt: this.#limits.relayedAt };
     const one = test ? await claimNextVote(this.#deps, this.#held.now, reason) : null;
-    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, reason, most);
+    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
+    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, reason, size);
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
     this.#startReady();
     return claimed.length > 0;
