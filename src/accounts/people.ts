@@ -6,11 +6,12 @@ import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import { type Leasing, withLease } from '../periods/work-lease.ts';
 import { shownText } from '../text.ts';
-import type { Person, Role, SecondFactor, SignInSession, Verification } from './person.ts';
+import type { Credential, Person, Role, SecondFactor, SignInSession, Verification } from './person.ts';
 
 /** What deciding about people works on. */
 export type PeopleSources = Leasing & {
   people: Collection<Person>;
+  credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
   verifications: Collection<Verification>;
   twoFactors: Collection<SecondFactor>;
@@ -140,14 +141,16 @@ export async function createOperator(
 
 /**
  * Finds a person by their address, or makes one without a password. The address counts as confirmed, since an
- * operator of the listing gave it.
+ * operator of the listing gave it. An account that somebody made with it and never confirmed may be a stranger's:
+ * it loses its password, its second factor and its sessions.
  *
  * @throws {InvalidDocumentError} for an address or name that is none
  */
 export async function ensurePerson(
-  { people, clock }: Pick<PeopleSources, 'people' | 'clock'>,
+  deps: Pick<PeopleSources, 'people' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors' | 'clock'>,
   given: z.input<typeof newPerson>,
 ): Promise<{ person: WithId<Person>; isNew: boolean }> {
+  const { people, clock } = deps;
   const { email, name } = parseInput(newPerson, given);
   const now = clock.now();
   const made = {
@@ -157,15 +160,19 @@ export async function ensurePerson(
     wantsMail: true,
     ...(name === undefined ? { name: email.split('@')[0] ?? email } : {}),
   };
-  const ensure = () =>
-    people.findOneAndUpdate(
-      { email },
+  const ensure = async () => {
+    const stranger = await people.findOne({ email, emailVerified: { $ne: true } });
+    // Before the address counts as confirmed: killed in between, this is done again.
+    if (stranger) await takeEntryAway(deps, stranger._id);
+    return people.findOneAndUpdate(
+      { email, ...(stranger ? {} : { emailVerified: true }) },
       {
         $set: { emailVerified: true, updatedAt: now, ...(name === undefined ? {} : { name }) },
         $setOnInsert: made,
       },
       { upsert: true, returnDocument: 'after', includeResultMetadata: true },
     );
+  };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
     // Two at once: the other one has made it.
     if (isDuplicateKey(error)) return ensure();
@@ -173,6 +180,17 @@ export async function ensurePerson(
   });
   if (!value) throw new PersonError('person-not-found');
   return { person: value, isNew: lastErrorObject?.updatedExisting === false };
+}
+
+/** Whoever has an account's password cannot enter with it any more, nor with a session that is open. */
+async function takeEntryAway(
+  deps: Pick<PeopleSources, 'people' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
+  userId: ObjectId,
+): Promise<void> {
+  await deps.credentials.deleteMany({ userId });
+  await deps.twoFactors.deleteMany({ userId });
+  await deps.people.updateOne({ _id: userId }, { $set: { twoFactorEnabled: false } });
+  await endSessions(deps, userId);
 }
 
 /** The operators, the oldest first. */

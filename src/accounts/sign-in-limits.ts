@@ -54,6 +54,16 @@ export async function countLink(limits: Limits, who: Try): Promise<Date | null> 
   );
 }
 
+/**
+ * Counts one try of a second factor's code, on all web processes together. By the network address alone: whose code
+ * it is only the sign-in under way tells, and wrong codes for one person are counted by the sign-in library.
+ *
+ * @returns null when it may go on; else when the next try may
+ */
+export function countCode(limits: Limits, address: string): Promise<Date | null> {
+  return takeTurn(limits, `code:address:${address}`, BY_ADDRESS);
+}
+
 /** Uses a code of an authenticator app up; true where it was used before. */
 export async function isCodeUsed(limits: Limits, personId: ObjectId, code: string): Promise<boolean> {
   return (await takeTurn(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;

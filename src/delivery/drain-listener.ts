@@ -176,7 +176,8 @@ class Drain {
     const claimedAt = performance.now();
     const reason = { test, relayedAt: this.#limits.relayedAt };
     const one = test ? await claimNextVote(this.#deps, this.#held.now, reason) : null;
-    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, reason, most);
+    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
+    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, reason, size);
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
     this.#startReady();
     return claimed.length > 0;
@@ -283,8 +284,9 @@ class Drain {
   /** Whether this drain may make attempts: a listener that is not known to answer needs a place for such. */
   #mayBegin(): boolean {
     const { unproven } = this.#deps;
-    if (!this.#admitted && unproven && turnOf(this.#held.now) > 0) this.#unproven = unproven.take();
-    this.#admitted ||= this.#unproven || !unproven || turnOf(this.#held.now) === 0;
+    const turn = turnOf(this.#held.now);
+    if (!this.#admitted && unproven && turn > 0) this.#unproven = unproven.take(turn);
+    this.#admitted ||= this.#unproven || !unproven || turn === 0;
     if (this.#admittedAt === 0) this.#admittedAt = performance.now();
     return this.#admitted;
   }

@@ -26,23 +26,31 @@ const HELD_AT_FIRST_MS = SECOND;
 const NEWEST = 0.1;
 
 /**
+ * This part of the places, at least one where there are two, is not for listeners that fail: where those are so many
+ * that their tests alone would hold every place, the first vote of a new listener would wait for a gap among them.
+ */
+const KEPT_FOR_UNKNOWN = 0.25;
+
+/**
  * A worker's places for listeners that are not known to answer (`turnOf` above 0). Who finds none is told when to
  * come back, one after the other as places should become free: thousands that come back together would keep a
  * worker busy with turning them away.
  */
 export class UnprovenPlaces {
   readonly #most: number;
+  readonly #mostFailing: number;
   #taken = 0;
   #heldMs = HELD_AT_FIRST_MS;
   #nextFree = 0;
 
   constructor(most: number) {
     this.#most = most;
+    this.#mostFailing = Math.max(1, most - Math.ceil(most * KEPT_FOR_UNKNOWN));
   }
 
-  /** Takes a place if one is free. */
-  take(): boolean {
-    if (this.#taken >= this.#most) return false;
+  /** Takes a place if one is free. The last of several are kept for listeners of which nothing is known. */
+  take(turn: number): boolean {
+    if (this.#taken >= (turn === FAILING_TURN ? this.#mostFailing : this.#most)) return false;
     this.#taken += 1;
     return true;
   }

@@ -159,6 +159,9 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
     async ({ requireHeld }) => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return 'taken';
+      // The wish may have been taken back meanwhile, or the server given to another person.
+      const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
+      if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
       requireHeld();
       return editServer(deps, serverId, { address, port }, prover.email);
     },

@@ -36,6 +36,7 @@ declare module 'fastify' {
 /** An operator signs in at least this often. */
 export const OPERATOR_SESSION_MS = 12 * HOUR;
 
+type DeskRule = Pick<Platform, 'config' | 'clock'>;
 export type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
 
 /**
@@ -88,6 +89,22 @@ export function serverOf(request: FastifyRequest): WithId<Server> {
   return request.ownServer;
 }
 
+/**
+ * Whether whoever sent a request speaks as an operator. The role alone does not say so: an operator's session may be
+ * old, or without a second factor, and still open what they own themselves.
+ */
+export function isByOperator(sources: DeskRule, { signedIn }: FastifyRequest): boolean {
+  return signedIn !== null && mayUseDesk(sources, signedIn);
+}
+
+function mayUseDesk({ config, clock }: DeskRule, { person, session }: SignedIn): boolean {
+  return (
+    person.role === 'operator' &&
+    clock.now().getTime() - session.createdAt.getTime() <= OPERATOR_SESSION_MS &&
+    (config.OPERATOR_TWO_FACTOR === 'optional' || person.twoFactorEnabled === true)
+  );
+}
+
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   const { base } = request.server.site;
   if (!wantsPage(request)) throw new PageError(401, `Sign in at ${base}/sign-in first.`);
@@ -115,20 +132,16 @@ function refuseUnlessOperator(
 }
 
 async function ownServerOf(
-  { servers, config, clock }: AccessSources,
+  sources: AccessSources,
   request: FastifyRequest,
-  { person, session }: SignedIn,
+  signedIn: SignedIn,
 ): Promise<WithId<Server>> {
   const { serverId = '' } = request.params as { serverId?: string };
   const missing = new PageError(404, 'You have no such server.');
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
-  const server = await servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
+  const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
-  const isOwn = server.ownerId?.equals(person._id) ?? false;
-  const isOperator =
-    person.role === 'operator' &&
-    clock.now().getTime() - session.createdAt.getTime() <= OPERATOR_SESSION_MS &&
-    (config.OPERATOR_TWO_FACTOR === 'optional' || person.twoFactorEnabled);
-  if (!isOwn && !isOperator) throw missing;
+  const isOwn = server.ownerId?.equals(signedIn.person._id) ?? false;
+  if (!isOwn && !mayUseDesk(sources, signedIn)) throw missing;
   return server;
 }

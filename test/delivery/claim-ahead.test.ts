@@ -25,7 +25,12 @@ describe('Claiming votes ahead', () => {
   it('takes the next ones in the order of the line, each with its attempt on record', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
-    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 3);
+    const claimed = await claimVotes(
+      bench.platform,
+      await listenerOf(bench),
+      { test: false },
+      { most: 3, atOnce: 0 },
+    );
     expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(cast.slice(0, 3)));
     for (const { vote, attempt } of claimed) {
       const { delivery } = await bench.vote(vote);
@@ -45,7 +50,7 @@ describe('Claiming votes ahead', () => {
     await castSome(bench, 6);
     const listener = await listenerOf(bench);
     const both = await Promise.all(
-      [1, 2].map(() => claimVotes(bench.platform, listener, { test: false }, 6)),
+      [1, 2].map(() => claimVotes(bench.platform, listener, { test: false }, { most: 6, atOnce: 0 })),
     );
     const claimed = ids(both.flat().map(({ vote }) => vote));
     expect(claimed).toHaveLength(6);
@@ -53,10 +58,56 @@ describe('Claiming votes ahead', () => {
     for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
   });
 
+  it('takes no vote of which an attempt was lost before, unless it is sent at once', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 5);
+    const { votes } = bench.platform;
+    for (const { _id, serverId } of cast.slice(2, 4)) {
+      await votes.updateOne({ _id, serverId }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    }
+    const claim = async (most: number, atOnce: number) => {
+      const size = { most, atOnce };
+      const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, size);
+      return ids(claimed.map(({ vote }) => vote));
+    };
+    expect(await claim(5, 1)).toEqual(ids(cast.slice(0, 2)));
+    expect(await claim(5, 0)).toEqual([]);
+    expect(await claim(1, 0)).toEqual([]);
+    expect(await claim(5, 1)).toEqual(ids(cast.slice(2, 3)));
+    expect(await claim(5, 4)).toEqual(ids(cast.slice(3)));
+  });
+
+  it('leaves nothing claimed where MongoDB failed half-way', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 3);
+    const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
+    votes.bulkWrite = async (operations, options) => {
+      await bench.platform.votes.bulkWrite(operations.slice(0, 2), options);
+      throw new Error('connection lost');
+    };
+    const claiming = claimVotes(
+      { ...bench.platform, votes },
+      await listenerOf(bench),
+      { test: false },
+      { most: 3, atOnce: 0 },
+    );
+    await expect(claiming).rejects.toThrow('connection lost');
+    for (const vote of cast) {
+      expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [], ends: {} });
+    }
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids(cast));
+  });
+
   it('gives back what was not sent as if it had never been claimed', async () => {
     const bench = await deliveryBench();
     const [first, second] = await castSome(bench, 2);
-    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 2);
+    const claimed = await claimVotes(
+      bench.platform,
+      await listenerOf(bench),
+      { test: false },
+      { most: 2, atOnce: 0 },
+    );
     await giveBack(bench.platform, claimed);
     for (const vote of [first, second]) {
       if (!vote) throw new Error('not cast');
@@ -78,7 +129,12 @@ describe('Claiming votes ahead', () => {
   it('leaves alone what was ended as lost meanwhile', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 1);
-    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 2);
+    const claimed = await claimVotes(
+      bench.platform,
+      await listenerOf(bench),
+      { test: false },
+      { most: 2, atOnce: 0 },
+    );
     const record = createEndRecorder(bench.platform, new AbortController().signal);
     const [one] = claimed;
     if (!one) throw new Error('nothing claimed');
@@ -92,7 +148,12 @@ describe('Recording ends together', () => {
   it('writes each, and says of each whether it stands', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 5);
-    const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, 5);
+    const claimed = await claimVotes(
+      bench.platform,
+      await listenerOf(bench),
+      { test: false },
+      { most: 5, atOnce: 0 },
+    );
     // One that was taken away meanwhile: its end must not stand, and must not keep the others from standing.
     const gone = claimed[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
@@ -114,6 +175,30 @@ describe('Recording ends together', () => {
 });
 
 describe('Draining a backlog', () => {
+  it('has no more votes under way whose attempt was lost before than it sends at once', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    const cast = await castSome(bench, 40);
+    const { votes } = bench.platform;
+    const doubtful = cast.slice(12).map(({ _id }) => _id);
+    const { serverId } = bench;
+    await votes.updateMany({ serverId, _id: { $in: doubtful } }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    const { drain, listener } = bench;
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 20) listener.hold();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    listener.behaviour = { answerDelayMs: 2 };
+    const draining = drain();
+    await vi.waitUntil(() => listener.held >= 4, { timeout: 20_000 });
+    // Ends that are on their way to the record are not held by anything.
+    const sending = () => votes.countDocuments({ serverId, 'delivery.state': 'sending' });
+    await expect.poll(sending, { timeout: 3_000 }).toBe(4);
+    clearInterval(watching);
+    listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(ids(await votes.find({ 'delivery.state': 'delivered' }).toArray())).toHaveLength(40);
+  });
+
   it('delivers each vote once, in the order of voting, and never five at once', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 150);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import { turnOf, UnprovenPlaces } from '../../src/delivery/turn.ts';
+import { FAILING_TURN, turnOf, UnprovenPlaces } from '../../src/delivery/turn.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('The turn of a listener', () => {
@@ -20,9 +20,18 @@ describe('The turn of a listener', () => {
 describe('Places for listeners that are not known to answer', () => {
   it('are no more than stated, and are given again once free', () => {
     const places = new UnprovenPlaces(2);
-    expect([places.take(), places.take(), places.take()]).toEqual([true, true, false]);
+    expect([places.take(1), places.take(1), places.take(1)]).toEqual([true, true, false]);
     places.free(SECOND);
-    expect(places.take()).toBe(true);
+    expect(places.take(1)).toBe(true);
+  });
+
+  it('keep some for listeners of which nothing is known, however many fail', () => {
+    const places = new UnprovenPlaces(4);
+    const failing = Array.from({ length: 10 }, () => places.take(FAILING_TURN));
+    expect(failing.filter(Boolean)).toHaveLength(3);
+    expect([places.take(1), places.take(1)]).toEqual([true, false]);
+    // A worker with one place has none to keep.
+    expect(new UnprovenPlaces(1).take(FAILING_TURN)).toBe(true);
   });
 
   it('call those that found none back one after the other, as places become free', () => {
@@ -39,7 +48,7 @@ describe('Places for listeners that are not known to answer', () => {
   it('learn how long they are held', () => {
     const places = new UnprovenPlaces(10);
     for (let n = 0; n < 100; n += 1) {
-      places.take();
+      places.take(1);
       places.free(5 * SECOND);
     }
     const [first = 0, second = 0] = [places.stayAwayMs(0), places.stayAwayMs(0)];
@@ -59,7 +68,7 @@ describe('A listener that finds no place', () => {
     const { platform, clock, drain, serverId } = bench;
     await bench.cast('Steve');
     const places = new UnprovenPlaces(1);
-    places.take();
+    places.take(1);
     expect(await drain({}, places)).toEqual({ kind: 'put-off', until: expect.any(Date) });
     expect(bench.listener.connections).toBe(0);
     expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
@@ -71,7 +80,7 @@ describe('A listener that finds no place', () => {
     expect(bench.listener.votes).toHaveLength(1);
     expect((await platform.listeners.findOne({ serverId }))?.breaker).toEqual(REACHABLE);
     // Its place is free again, and it needs none from now on.
-    expect(places.take()).toBe(true);
+    expect(places.take(1)).toBe(true);
     await bench.cast('Alex');
     expect(await drain({}, places)).toEqual({ kind: 'idle' });
     expect(bench.listener.votes).toHaveLength(2);
@@ -84,7 +93,7 @@ describe('A listener that finds no place', () => {
     const places = new UnprovenPlaces(1);
     await bench.drain({}, places);
     bench.clock.move(MINUTE);
-    places.take();
+    places.take(1);
     const end = await bench.drain({}, places);
     expect(end).toMatchObject({ kind: 'unreachable', waiting: 3, code: 'connection-refused' });
     if (end.kind !== 'unreachable') return;

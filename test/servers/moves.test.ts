@@ -82,3 +82,18 @@ it('a new owner is not moved by the wish of the one before', async () => {
   await transferServer(deps, server._id, prover(), 'test');
   expect(await findMove(deps, server._id)).toBeNull();
 });
+
+it('a wish that was taken back while its place was asked moves nothing', async () => {
+  const deps = await provingPlatform();
+  const [olivia, game] = [prover(), await gameServer()];
+  const server = await listed(deps, olivia);
+  const move = await saveMove(deps, server, { address: '127.0.0.1', port: game.port }, olivia._id);
+  game.said.motd = move.code;
+  const ask: typeof deps.ask = async (target) => {
+    const answer = await deps.ask(target);
+    await transferServer(deps, server._id, prover(), 'test');
+    return answer;
+  };
+  expect(await proveMove({ ...deps, ask }, olivia, server._id)).toEqual({ kind: 'not-found' });
+  expect(await placeOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
+});

@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
 import { JavaServer } from '../support/game-servers.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
@@ -177,6 +178,19 @@ describe('the settings of a server', () => {
     const operator = await signedInAs(web, 'operator');
     await post(`${settings(id)}/place`, { address: 'b.example.org', port: '25572' }, operator);
     expect(await server(id)).toMatchObject({ address: 'b.example.org', port: 25_572 });
+  });
+
+  it.each([
+    ['without a second factor', false, 0],
+    ['who signed in long ago', true, 13 * HOUR],
+  ])('take no operator’s word for it %s', async (_who, twoFactor, agoMs) => {
+    const operator = await signedInAs(web, 'operator', { twoFactor });
+    const createdAt = new Date(Date.now() - agoMs);
+    await web.platform.sessions.updateOne({ userId: operator.personId }, { $set: { createdAt } });
+    const id = await addOwnedServer(web.platform, operator.personId, { port: 25_574 });
+    await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' }, operator);
+    expect(await server(id)).toMatchObject({ address: 'play.example.org', port: 25_574 });
+    expect(await web.platform.serverDrafts.findOne({ serverId: id })).toMatchObject({ port: 1 });
   });
 
   it('hold a text about voting: previewed, stored, its addresses links, and nothing else of it', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { makePasswordLink } from '../../src/accounts/make-link.ts';
 import { createOperator, setRole } from '../../src/accounts/people.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { copied, isSignedIn, lettersTo, setUpTwoFactor, signIn, tokenOf } from './signing-in.ts';
@@ -188,4 +189,19 @@ test('an operator is made of a newcomer and of somebody who is there, however of
   expect(raised).toMatchObject({ isNew: false, person: { role: 'operator', name: 'Olivia Owner' } });
   expect(await web.platform.people.countDocuments({ role: 'operator' })).toBe(2);
   await expect(createOperator(web.platform, { email: 'no address' }, cli)).rejects.toThrow('e-mail address');
+});
+
+test('whoever took an address before its owner came does not become the operator', async () => {
+  const web = await webApp();
+  const stranger = await signedInAs(web, 'owner', { email: 'ada@example.org' });
+  await web.platform.people.updateOne({ _id: stranger.personId }, { $set: { emailVerified: false } });
+  const cli = { personId: null, by: 'cli' };
+  const { person } = await createOperator(web.platform, { email: 'ada@example.org' }, cli);
+  expect(person).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.personId });
+  expect(await isSignedIn(web, stranger.headers)).toBe(false);
+  expect((await signIn(web, 'ada@example.org')).statusCode).toBe(401);
+  // The real one has a link.
+  const token = tokenOf(await makePasswordLink(web.platform, person));
+  await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
+  expect((await signIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
 });

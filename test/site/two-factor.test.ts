@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { codeOf } from '../support/authenticator.ts';
 import { cookiesOf, copied, isSignedIn, setUpTwoFactor, signIn } from './signing-in.ts';
-import { getPage, PASSWORD, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { getPage, OWN_ORIGIN, PASSWORD, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
@@ -93,6 +93,42 @@ test('after five wrong codes a sign-in begins anew', async () => {
   const answer = await sendCode(web, codeOf(secret), pending);
   expect(answer.statusCode).toBe(401);
   expect(answer.body).toContain('There were too many wrong codes.');
+});
+
+test('strangers who send codes keep nobody else from signing in', async () => {
+  const web = await webApp();
+  const email = 'nora@example.org';
+  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { config } = web.platform;
+  const fromElsewhere = () =>
+    web.app.inject({
+      method: 'POST',
+      url: `${config.basePath}/sign-in/code`,
+      remoteAddress: '192.0.2.7',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'text/html',
+        ...OWN_ORIGIN,
+      },
+      payload: 'code=000000',
+    });
+  let refused = 0;
+  for (let n = 0; n < 40; n += 1) refused += (await fromElsewhere()).statusCode === 429 ? 1 : 0;
+  expect(refused).toBe(10);
+  const done = await sendCode(web, codeOf(secret), await halfSignedIn(web, email));
+  expect(done.headers.location).toBe('/dashboard');
+});
+
+test('a session of before the second factor was set up does not pass for one with it', async () => {
+  const web = await webApp();
+  const operator = await signedInAs(web, 'operator', { twoFactor: false });
+  // Somebody who has found out the password.
+  const other = cookiesOf(await signIn(web, operator.email));
+  expect(await isSignedIn(web, other)).toBe(true);
+  const { headers } = await setUpTwoFactor(web, operator);
+  expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
+  expect((await getPage(web, '/operator', other)).statusCode).toBe(303);
+  expect(await isSignedIn(web, other)).toBe(false);
 });
 
 test('a backup code signs in once; new ones make the old ones useless', async () => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
@@ -67,7 +67,7 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, page(next, typed), 400);
     const who = { email: data.email, address: request.ip };
-    await refuseTooMany(who);
+    refuseTooMany(await countTry(platform, who));
     try {
       const { headers, response } = await auth.api.signInEmail({
         body: { email: data.email, password: data.password },
@@ -98,7 +98,7 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
     const { data, typed } = readForm(codeForm, request);
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
-    await refuseTooMany({ email: 'second factor', address: `code:${request.ip}` });
+    refuseTooMany(await countCode(platform, request.ip));
     try {
       const asked = {
         body: { code: data.code },
@@ -125,11 +125,10 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
     giveCookies(reply, headers);
     return reply.redirect(`${base}/sign-in?done=signed-out`, 303);
   });
+}
 
-  async function refuseTooMany(who: { email: string; address: string }): Promise<void> {
-    const retryAt = await countTry(platform, who);
-    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
-  }
+function refuseTooMany(retryAt: Date | null): void {
+  if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
 }
 
 /** What came back from Discord that is no sign-in. */

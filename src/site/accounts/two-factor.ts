@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
+import { endSessions } from '../../accounts/people.ts';
+import { whoIs } from '../../accounts/sessions.ts';
 import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { isDuplicateKey } from '../../mongo.ts';
 import { personOf, signInHeaders } from '../access.ts';
@@ -85,6 +87,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
         returnHeaders: true,
       });
       giveCookies(reply, headers);
+      await endOthers(request, headers);
     } catch (error) {
       const code = refusalCode(error);
       if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
@@ -115,6 +118,13 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     request.log.info({ event: 'account.two_factor_off', personId });
     return reply.redirect(`${base}/account?done=two-factor-off`, 303);
   });
+
+  /** Sessions that began with the password alone must not pass for ones with a second factor. */
+  async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
+    const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
+    const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
+    await endSessions(platform, personOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
+  }
 
   async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {
     const asked = { body: { ...body, method: 'totp' as const }, headers: signInHeaders(request) };

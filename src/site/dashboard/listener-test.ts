@@ -9,7 +9,7 @@ import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
 import { UnsealError } from '../../secrets.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
-import { personOf, serverOf } from '../access.ts';
+import { isByOperator, personOf, serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage, streamPage } from '../layout.ts';
 import { PAGE } from '../page-route.ts';
@@ -56,7 +56,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
       diagnoseForOwner(deps, {
         ownerId: person._id.toHexString(),
         serverId,
-        proven: isProvenOwner(serverOf(request), person._id) || person.role === 'operator',
+        proven: isProvenOwner(serverOf(request), person._id) || isByOperator(platform, request),
         onStep,
       }).catch((error: unknown) => unreadable(error, request)),
     );

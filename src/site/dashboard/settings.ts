@@ -7,7 +7,7 @@ import { editServer, removeServer } from '../../servers/listing.ts';
 import { proveMove } from '../../servers/prove-draft.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
-import { personOf, serverOf } from '../access.ts';
+import { isByOperator, personOf, serverOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -99,7 +99,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const { data, typed } = readForm(placeForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     try {
-      if (person.role === 'operator') {
+      if (isByOperator(platform, request)) {
         // An operator's word is proof enough, as it is at the command line.
         await editServer(platform, server._id, data, person.email);
         return reply.redirect(`${pathOf(server)}?done=saved`, 303);
