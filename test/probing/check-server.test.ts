@@ -107,7 +107,7 @@ it('makes an edited server due at once, its failures forgotten', async () => {
   for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
   expect(statusAt(await bench.server(), bench.clock.now())).toBe('offline');
   await bench.far.start();
-  await editServer(bench.platform, bench.serverId, { port: bench.far.port }, 'test');
+  await editServer(bench.platform, bench.serverId, { queryPort: bench.far.port }, 'test');
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
   expect(await probe(bench)).toMatchObject({ end: 'answered' });
 });
@@ -202,7 +202,7 @@ it('does not take a server that was long dead, and then unknown, for one last se
   bench.clock.move(4 * HOUR);
   await fail(2);
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 2 });
-  await editServer(bench.platform, bench.serverId, { port: bench.far.port }, 'test');
+  await editServer(bench.platform, bench.serverId, { queryPort: bench.far.port }, 'test');
   await checkServer(watched.deps, await bench.server());
   expect(noted).toEqual([false, true, true, true, false, false, true]);
 });
