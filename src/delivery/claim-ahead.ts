@@ -1,3 +1,4 @@
+import type { Document } from 'mongodb';
 import { DURABLE } from '../mongo.ts';
 import type { Attempt, Vote } from '../votes/vote.ts';
 import type { Claimed } from './after-end.ts';
@@ -49,7 +50,8 @@ export async function claimVotes(
   try {
     await votes.bulkWrite(
       begun.map(({ _id, recorded }) => ({ updateOne: { filter: { ...due, _id }, update: recorded } })),
-      { ordered: false, writeConcern: DURABLE },
+      // In the order of the line: where MongoDB fails half-way, no later vote has an attempt that an earlier lacks.
+      { ordered: true, writeConcern: DURABLE },
     );
     // What left the line between the reading and the writing does not have its attempt.
     const taken = await votes
@@ -81,44 +83,32 @@ export async function giveBack(
   { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
   claimed: { vote: Pick<Vote, '_id' | 'serverId'>; attempt: Pick<Attempt, 'id'> }[],
 ): Promise<void> {
-  const [first] = claimed;
-  if (!first) return;
-  const ids = claimed.map(({ attempt }) => attempt.id);
-  const ours = (field: string) => ({
-    $map: {
-      input: {
-        $filter: { input: '$delivery.attempts', as: 'attempt', cond: { $in: ['$$attempt.id', ids] } },
-      },
-      as: 'attempt',
-      in: field,
-    },
+  if (claimed.length === 0) return;
+  // The last one first: cut short, this leaves no later vote with an attempt that an earlier lacks.
+  const updates = claimed.toReversed().map(({ vote: { serverId, _id }, attempt: { id } }) => {
+    const open = { $elemMatch: { id, code: { $exists: false } } };
+    const filter = { serverId, _id, 'delivery.state': 'sending', 'delivery.attempts': open } as const;
+    return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });
-  await votes.updateMany(
+  await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
+}
+
+/** A vote as it was before an attempt was recorded, due at `now`. */
+function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
+  const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
+  const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
+  // What started the attempt that never was starts the next one.
+  const cause = { $getField: { field: 'wokenBy', input: { $first: attempts(own) } } };
+  return [
     {
-      serverId: first.vote.serverId,
-      _id: { $in: claimed.map(({ vote }) => vote._id) },
-      'delivery.state': 'sending',
-      'delivery.attempts': { $elemMatch: { id: { $in: ids }, code: { $exists: false } } },
-    },
-    [
-      {
-        $set: {
-          'delivery.state': 'waiting',
-          'delivery.nextAt': clock.now(),
-          // What started the attempt that never was starts the next one.
-          'delivery.dueBy': { $ifNull: [{ $last: ours('$$attempt.wokenBy') }, '$$REMOVE'] },
-          'delivery.attemptCount': { $subtract: ['$delivery.attemptCount', 1] },
-          'delivery.attempts': {
-            $filter: {
-              input: '$delivery.attempts',
-              as: 'attempt',
-              cond: { $not: [{ $in: ['$$attempt.id', ids] }] },
-            },
-          },
-        },
+      $set: {
+        'delivery.state': 'waiting',
+        'delivery.nextAt': now,
+        'delivery.dueBy': { $ifNull: [cause, '$$REMOVE'] },
+        'delivery.attemptCount': { $subtract: ['$delivery.attemptCount', 1] },
+        'delivery.attempts': attempts(others),
       },
-      { $unset: 'delivery.leaseUntil' },
-    ],
-    { writeConcern: DURABLE },
-  );
+    },
+    { $unset: 'delivery.leaseUntil' },
+  ];
 }

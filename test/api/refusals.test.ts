@@ -53,7 +53,6 @@ describe('404 comes first: there is no such path', () => {
     ['GET', '/api/v2/servers/0123456789abcdef01234567/info'],
     ['PROPFIND', '/nothing'],
     ['TRACE', '/nothing'],
-    ['GET', '/operator'],
     ['GET', '/metrics'],
     ['GET', '/__proto__'],
   ])('%s %s', async (method, path) => {

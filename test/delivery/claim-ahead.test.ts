@@ -82,6 +82,7 @@ describe('Claiming votes ahead', () => {
     const cast = await castSome(bench, 3);
     const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
     votes.bulkWrite = async (operations, options) => {
+      votes.bulkWrite = (again, how) => bench.platform.votes.bulkWrite(again, how);
       await bench.platform.votes.bulkWrite(operations.slice(0, 2), options);
       throw new Error('connection lost');
     };
@@ -97,6 +98,23 @@ describe('Claiming votes ahead', () => {
     }
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids(cast));
+  });
+
+  it('claims in the order of the line and gives back against it, so that no cut leaves a gap', async () => {
+    const bench = await deliveryBench();
+    const cast = ids(await castSome(bench, 4));
+    const written: string[][] = [];
+    const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
+    votes.bulkWrite = (operations, options) => {
+      expect(options?.ordered).toBe(true);
+      const filters = operations.map((one) => ('updateOne' in one ? one.updateOne.filter : {}));
+      written.push(filters.map(({ _id }) => String(_id)));
+      return bench.platform.votes.bulkWrite(operations, options);
+    };
+    const watched = { ...bench.platform, votes };
+    const size = { most: 4, atOnce: 0 };
+    await giveBack(watched, await claimVotes(watched, await listenerOf(bench), { test: false }, size));
+    expect(written).toEqual([cast, cast.toReversed()]);
   });
 
   it('gives back what was not sent as if it had never been claimed', async () => {
