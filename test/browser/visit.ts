@@ -55,6 +55,8 @@ export async function visit(
       await page.goto(`${url}${path}`);
     },
     async check() {
+      // A page is there before its style is.
+      await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
       expect(faults, path()).toEqual([]);
       expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
