@@ -38,7 +38,12 @@ export class HostError extends Error {
  * Ports of remote shells and mail: never a game server or a vote listener, and a favourite of those who probe
  * through others.
  */
-export const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
+const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
+
+/** Whether nothing is ever set to, asked at or sent to `port`. */
+export function isRefusedPort(port: number): boolean {
+  return REFUSED_PORTS.has(port);
+}
 
 export type ResolveOptions = {
   allowedPrivateRanges: Config['ALLOWED_PRIVATE_RANGES'];

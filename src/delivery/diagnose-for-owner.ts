@@ -1,11 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
+import { isRefusedPort } from '../address-guard.ts';
 import type { Server } from '../servers/server.ts';
 import { type Diagnosing, type Diagnosis, diagnose } from './diagnose-listener.ts';
 import { type DiagnosisAllowance, useDiagnosisAllowance } from './diagnosis-allowance.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { portOf } from './http-client.ts';
 import type { Listener } from './listener.ts';
-import { isRefusedPort } from './refused-ports.ts';
 
 export type OwnerDiagnosing = Diagnosing & {
   servers: Collection<Server>;

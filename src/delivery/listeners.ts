@@ -1,5 +1,6 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { isRefusedPort } from '../address-guard.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
@@ -13,7 +14,6 @@ import type { Cause } from './causes.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
 import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
-import { isRefusedPort } from './refused-ports.ts';
 import { secretContext } from './send-vote.ts';
 import { countWaiting } from './waiting-votes.ts';
 

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net';
+import { isRefusedPort } from '../address-guard.ts';
 import type { OutcomeCode } from './outcomes.ts';
-import { isRefusedPort } from './refused-ports.ts';
 
 /** What the far end did next, or why we stopped waiting for it. */
 export type Heard =

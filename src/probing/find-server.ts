@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import {
   AddressError,
-  REFUSED_PORTS,
+  isRefusedPort,
   type ResolveOptions,
   resolveAddress,
   resolverFor,
@@ -48,7 +48,7 @@ export async function findServer(
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
   // Whoever holds a name writes its records: they must not make us knock at a mail server's door.
-  if (record && REFUSED_PORTS.has(record.port)) {
+  if (record && isRefusedPort(record.port)) {
     throw new AddressError(
       'address-refused',
       `The SRV record of ${target.host} names the port ${record.port}`,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REFUSED_PORTS } from '../address-guard.ts';
+import { isRefusedPort } from '../address-guard.ts';
 import { hostSchema } from '../input.ts';
 import { GameError, gameOf } from '../probing/games.ts';
 import { shownText } from '../text.ts';
@@ -9,7 +9,7 @@ const port = z
   .int({ error: portRule })
   .min(1, { error: portRule })
   .max(65_535, { error: portRule })
-  .refine((value) => !REFUSED_PORTS.has(value), {
+  .refine((value) => !isRefusedPort(value), {
     error: 'must not be 22, 25, 465 or 587: these are for mail and remote shells',
   });
 

@@ -1,2 +1,8 @@
 /** Pages for people are not part of the API's description. */
-export const PAGE = { schema: { hide: true } } as const;
+const PAGE = { schema: { hide: true } } as const;
+
+/** What a page's route says of itself: whom it is for (see access.ts). */
+export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
+export const PERSON = { ...PAGE, config: { access: 'person' } } as const;
+export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
+export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;

@@ -9,7 +9,7 @@ import type { AssetName, Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { operatorDesk } from './operator/operator-desk.ts';
-import { PAGE } from './page-route.ts';
+import { ANYONE } from './page-route.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** What every page needs to know of the site it belongs to. */
@@ -88,7 +88,7 @@ export async function site(
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
 
-  app.get('/', { ...PAGE, config: { access: 'anyone' } }, async (request, reply) =>
+  app.get('/', ANYONE, async (request, reply) =>
     reply.redirect(`${base}${request.signedIn ? '/dashboard' : '/sign-in'}`, 303),
   );
   await app.register(accountPages, { platform, auth });

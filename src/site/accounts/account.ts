@@ -14,15 +14,13 @@ import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { PERSON } from '../page-route.ts';
 import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-pages.ts';
 import { agentName } from './agent-name.ts';
 import { giveCookies, refusalCode } from './library.ts';
 import { newPassword } from './sign-up.ts';
-
-const PERSON = { ...PAGE, config: { access: 'person' } } as const;
 
 const nameForm = z.object({ name: shownText(60) });
 const mailForm = z.object({ wantsMail: z.literal('yes').optional() });

@@ -4,11 +4,9 @@ import { signInHeaders } from '../access.ts';
 import { typedValues } from '../form.ts';
 import type { Content } from '../html.ts';
 import { nextPath } from '../next-path.ts';
-import { PAGE } from '../page-route.ts';
+import { ANYONE } from '../page-route.ts';
 import type { AccountSources } from './account-pages.ts';
 import { giveCookies } from './library.ts';
-
-const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
 /** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */
 export const DISCORD_FAULTS = new Map([

@@ -7,13 +7,11 @@ import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { evenly, refusalCode } from './library.ts';
 import { newPassword } from './sign-up.ts';
-
-const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
 const forgotForm = z.object({
   email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),

@@ -8,13 +8,11 @@ import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
-import { PAGE } from '../page-route.ts';
+import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { DISCORD_FAULT, DISCORD_FAULTS, discordButton } from './discord.ts';
 import { giveCookies, refusalCode } from './library.ts';
-
-const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
 const signInForm = z.object({
   email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'That is too long for an address.'),

@@ -9,13 +9,11 @@ import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { discordButton } from './discord.ts';
 import { evenly, giveCookies, refusalCode } from './library.ts';
-
-const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
 /** What a new password must be, in a form. */
 export const newPassword = z

@@ -11,12 +11,10 @@ import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { PERSON } from '../page-route.ts';
 import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { giveCookies, refusalCode } from './library.ts';
-
-const PERSON = { ...PAGE, config: { access: 'person' } } as const;
 
 const passwordForm = z.object({
   password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),

@@ -3,11 +3,9 @@ import { html } from 'hono/html';
 import { signInHeaders } from '../access.ts';
 import { typedValues } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { ANYONE } from '../page-route.ts';
 import type { AccountSources } from './account-pages.ts';
 import { refusalCode } from './library.ts';
-
-const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 
 /** Longer than any that we make. */
 const LONGEST_TOKEN = 2_048;

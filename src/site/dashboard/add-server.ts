@@ -6,13 +6,11 @@ import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { PERSON } from '../page-route.ts';
 import { notice } from '../parts.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { afterProving, idOf } from './drafts.ts';
 import { gameFields, nameField, placeFields, serverForm, valuesOf } from './server-fields.ts';
-
-const PERSON = { ...PAGE, config: { access: 'person' } } as const;
 
 /** `/dashboard/servers/new`: what an owner says of a new server, or corrects of a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {

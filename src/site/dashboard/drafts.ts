@@ -7,12 +7,10 @@ import { isId } from '../../servers/slug.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { PERSON } from '../page-route.ts';
 import { button, confirmed } from '../parts.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { proofCards } from './proof.ts';
-
-const PERSON = { ...PAGE, config: { access: 'person' } } as const;
 
 /** The id that was given; null when it is none. */
 export function idOf(text: unknown): ObjectId | null {

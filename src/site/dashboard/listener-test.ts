@@ -12,14 +12,12 @@ import { isProvenOwner } from '../../servers/ownership.ts';
 import { isByOperator, personOf, serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage, streamPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { button, card, notice } from '../parts.ts';
 import { relative } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { beginning, verdict } from './diagnosis-words.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 /** What a test vote is, and the button that sends one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {

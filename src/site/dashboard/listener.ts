@@ -12,7 +12,7 @@ import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { badge, card, notice } from '../parts.ts';
 import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
@@ -22,8 +22,6 @@ import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts
 import { testCard } from './listener-test.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { standingReader } from './standing.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 const SAYS = {
   set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',

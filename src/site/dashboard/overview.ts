@@ -9,10 +9,11 @@ import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
 import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { badge, card, copyable, facts, figure } from '../parts.ts';
 import { count, counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
+import { LISTENER_TONES } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
 import { placeOf, serverFrame, serverPath } from './server-frame.ts';
 
@@ -24,7 +25,7 @@ const SAYS = {
 /** `/dashboard/servers/<id>`: how one server stands and what there is to do. */
 export function overviewPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  app.get('/servers/:serverId', { ...PAGE, config: { access: 'owner' } }, async (request, reply) => {
+  app.get('/servers/:serverId', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const now = platform.clock.now();
     const [info, listener, tokens, reviews] = await Promise.all([
@@ -100,8 +101,6 @@ function toDo(base: string, server: WithId<Server>, { token, listener }: Done): 
     </ol>`,
   });
 }
-
-const LISTENER_TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
 
 function listenerLine(listener: ListenerView | null, now: Date): Html {
   if (!listener) return html`<p class="soft">None is set. Votes are counted, and can be sent later.</p>`;

@@ -9,14 +9,12 @@ import { PageError } from '../error-pages.ts';
 import { typedValues } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { button, card, facts, notice } from '../parts.ts';
 import { count, counted, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterText, STATE_WORDS, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 /** One press takes so many: it is done in some seconds, and the next press goes on. */
 const MOST_AT_ONCE = 5_000;

@@ -10,15 +10,13 @@ import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, pager, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { count, counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 const REVIEWS_A_PAGE = 10;
 /** Far beyond any server's; a larger number in the address is a mistake. */

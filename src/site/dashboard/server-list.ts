@@ -7,7 +7,7 @@ import type { ServerDraft } from '../../servers/server-draft.ts';
 import { personOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { PERSON } from '../page-route.ts';
 import { badge, card, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
@@ -21,7 +21,7 @@ const SAYS = {
 /** `/dashboard`: the servers of whoever is signed in, and those that wait for a proof. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  app.get('/', { ...PAGE, config: { access: 'person' } }, async (request, reply) => {
+  app.get('/', PERSON, async (request, reply) => {
     const ownerId = personOf(request)._id;
     const [servers, drafts] = await Promise.all([
       platform.servers.find({ ownerId, removedAt: null }).sort({ name: 1 }).toArray(),

@@ -12,7 +12,7 @@ import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import type { DashboardSources } from './dashboard.ts';
@@ -20,8 +20,6 @@ import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
 import { detailsForm, gameFields, nameField, placeFields, placeForm, valuesOf } from './server-fields.ts';
 import { placeOf, serverFrame, serverPath } from './server-frame.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 const SAYS = {
   saved: 'Your changes are saved.',

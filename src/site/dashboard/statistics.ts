@@ -10,14 +10,12 @@ import { barChart, lineChart, shareChart } from '../chart.ts';
 import { PageError } from '../error-pages.ts';
 import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { card, dataTable } from '../parts.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { isTableName, since, TABLES } from './statistics-tables.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 /** How many days the charts of votes, players and latency may reach back. */
 const SPANS = [30, 90] as const;

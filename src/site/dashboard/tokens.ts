@@ -13,15 +13,13 @@ import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { badge, button, card, confirmed, copyable, dataTable, notice, select, textField } from '../parts.ts';
 import { day, timeAgo } from '../words.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 /** How long a new token may last, in milliseconds. */
 const LIFETIMES = { never: undefined, '30d': 30 * DAY, '90d': 90 * DAY, '1y': 365 * DAY } as const;

@@ -12,7 +12,7 @@ import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, facts } from '../parts.ts';
 import { counted, relative, time, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
@@ -21,8 +21,6 @@ import { type Standing, standingReader } from './standing.ts';
 import { STATE_WORDS } from './vote-filter.ts';
 import { timelineList } from './vote-timeline.ts';
 import { stateBadge } from './vote-words.ts';
-
-const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 
 const SAYS = {
   resent: 'The vote is in the line again.',

@@ -7,7 +7,7 @@ import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
-import { PAGE } from '../page-route.ts';
+import { OWNER } from '../page-route.ts';
 import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
@@ -28,7 +28,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
   const { base } = app.site;
   const standingOf = standingReader(platform);
 
-  app.get('/servers/:serverId/votes', { ...PAGE, config: { access: 'owner' } }, async (request, reply) => {
+  app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
     const path = serverPath(base, server, '/votes');

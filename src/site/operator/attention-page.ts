@@ -14,10 +14,11 @@ import { serverPath } from '../dashboard/server-frame.ts';
 import { queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { type Column, card, dataTable, notice } from '../parts.ts';
 import { count, counted, timeAgo } from '../words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
 import { minuteOf } from './utc-fields.ts';
 

@@ -8,11 +8,12 @@ import type { Server } from '../../servers/server.ts';
 import { queryOf, queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { card, dataTable, pager, select, textField } from '../parts.ts';
 import { time } from '../words.ts';
 import { ACTIONS, auditSentence } from './audit-words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 
 /** So many entries stand on a page. */
 const ROWS = 50;

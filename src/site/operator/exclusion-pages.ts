@@ -29,10 +29,11 @@ import {
 } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendHtml, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { card, facts, notice, textArea } from '../parts.ts';
 import { count, counted, time } from '../words.ts';
 import { deskFrame, deskPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { utcMoment } from './utc-fields.ts';
 

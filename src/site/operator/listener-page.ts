@@ -6,14 +6,16 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
+import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
 import { votesFrom, votesFromText } from '../votes-from.ts';
 import { count, duration, time } from '../words.ts';
 import { deskFrame, deskPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 
 /** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
 const listenerPageQuery = z.object({
@@ -71,10 +73,8 @@ function listenerPage(page: {
   };
 }
 
-const TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
-
 function standingBadge({ listener: { state } }: ListenerOverview): Html {
-  return badge(TONES[state], state);
+  return badge(LISTENER_TONES[state], state);
 }
 
 function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview, now: Date): Content {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
-import type { DeskSources } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
 import { peoplePages } from './people.ts';

@@ -5,10 +5,11 @@ import { listPeople, type PeoplePosition, searchPeople } from '../../accounts/fi
 import type { Person } from '../../accounts/person.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { badge, dataTable, pager, select, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import { deskFrame, deskPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 
 const PER_PAGE = 50;
 

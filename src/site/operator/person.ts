@@ -20,10 +20,11 @@ import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { button, card, confirmed, copyable, facts, notice, textArea } from '../parts.ts';
 import { count, time } from '../words.ts';
 import { deskFrame, deskPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { standing } from './people.ts';
 
 const SAYS = {

@@ -13,10 +13,11 @@ import { PageError } from '../error-pages.ts';
 import { queryOf, queryText, readForm } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { badge, button, notice, pager, tabs, textArea } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 
 /** So many reviews stand on a page. */
 const ROWS = 20;

@@ -7,6 +7,7 @@ import { type Listener, type ListenerState, listenerState } from '../../delivery
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { protocolName } from '../dashboard/listener-form.ts';
+import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { PARTS, serverPath } from '../dashboard/server-frame.ts';
 import type { Typed } from '../form.ts';
@@ -119,7 +120,6 @@ function ownerText(base: string, { ownerEmail }: Server, owner: Person | null): 
   return ownerEmail ? `${ownerEmail}, who has not signed in yet` : 'nobody';
 }
 
-const LISTENER_TONES = { active: 'good', paused: 'attention', unreachable: 'bad' } as const;
 const LISTENER_WORDS: Record<ListenerState, string> = {
   active: 'takes votes',
   paused: 'paused',
@@ -171,12 +171,23 @@ function premium({ base, server }: View): Html {
   });
 }
 
-/** A part that opens by itself where its form came back with a fault. */
-function formPart(part: { text: string; fault: string | undefined; consequence: Content; form: Html }): Html {
-  const { text, fault, consequence, form } = part;
+/** A form that opens at a press, and by itself where it came back with a fault. */
+function formPart(part: {
+  text: string;
+  fault: string | undefined;
+  consequence: Content;
+  to: string;
+  field: Html;
+  press: string;
+  kind?: 'danger';
+}): Html {
+  const { text, fault, consequence, to, field, press, kind } = part;
   return html`<details class="confirm" ${fault ? 'open' : ''}>
     <summary class="button quiet">${text}</summary>
-    <div class="confirm-body"><p>${consequence}</p>${form}</div>
+    <div class="confirm-body"><p>${consequence}</p><form method="post" action="${to}" class="stack">
+      ${field}
+      <button ${kind ? html`class="${kind}"` : ''} type="submit">${press}</button>
+    </form></div>
   </details>`;
 }
 
@@ -187,10 +198,17 @@ function hiding({ base, server, typed }: View): Html {
     fault: typed.faults.reason,
     consequence:
       'It leaves the ranking and the public lists. Its API, votes and listener go on; its owner sees the reason.',
-    form: html`<form method="post" action="${deskServerPath(base, server, '/hide')}" class="stack">
-      ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', fault: typed.faults.reason })}
-      <button type="submit">Hide it</button>
-    </form>`,
+    to: deskServerPath(base, server, '/hide'),
+    field: textArea({
+      name: 'reason',
+      label: 'Why',
+      rows: 2,
+      maxlength: 500,
+      required: true,
+      value: typed.values.reason ?? '',
+      fault: typed.faults.reason,
+    }),
+    press: 'Hide it',
   });
 }
 
@@ -200,10 +218,17 @@ function transfer({ base, server, typed }: View): Html {
     fault: typed.faults.email,
     consequence:
       'The new owner sees and changes everything of it, the old one nothing any more. API tokens go on working: the new owner should rotate them.',
-    form: html`<form method="post" action="${deskServerPath(base, server, '/transfer')}" class="stack">
-      ${textField({ name: 'email', label: 'E-mail address of the new owner', type: 'email', required: true, maxlength: 254, value: typed.values.email ?? '', fault: typed.faults.email })}
-      <button type="submit">Give it</button>
-    </form>`,
+    to: deskServerPath(base, server, '/transfer'),
+    field: textField({
+      name: 'email',
+      label: 'E-mail address of the new owner',
+      type: 'email',
+      required: true,
+      maxlength: 254,
+      value: typed.values.email ?? '',
+      fault: typed.faults.email,
+    }),
+    press: 'Give it',
   });
 }
 
@@ -213,9 +238,17 @@ function removal({ base, server, typed }: View): Html {
     fault: typed.faults.slug,
     consequence:
       'This cannot be undone. Its tokens are refused, its waiting votes fail, its id and slug are never used again.',
-    form: html`<form method="post" action="${deskServerPath(base, server, '/remove')}" class="stack">
-      ${textField({ name: 'slug', label: `Type ${server.slug} to confirm`, required: true, spellcheck: false, autocomplete: 'off', value: typed.values.slug ?? '', fault: typed.faults.slug })}
-      <button class="danger" type="submit">Remove it for ever</button>
-    </form>`,
+    to: deskServerPath(base, server, '/remove'),
+    field: textField({
+      name: 'slug',
+      label: `Type ${server.slug} to confirm`,
+      required: true,
+      spellcheck: false,
+      autocomplete: 'off',
+      value: typed.values.slug ?? '',
+      fault: typed.faults.slug,
+    }),
+    press: 'Remove it for ever',
+    kind: 'danger',
   });
 }

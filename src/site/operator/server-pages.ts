@@ -19,10 +19,11 @@ import { PageError } from '../error-pages.ts';
 import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { dataTable, pager, tabs, textField } from '../parts.ts';
 import { count, timeAgo } from '../words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { stateBadges } from './server-badges.ts';
 import { serverPage } from './server-page.ts';
 

@@ -10,10 +10,11 @@ import { isImported } from '../../votes/vote.ts';
 import { queryOf, queryText, type Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
 import { badge, card, dataTable, pager, select, textField } from '../parts.ts';
 import { time } from '../words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
-import { type DeskSources, OPERATOR } from './desk-route.ts';
+import type { DeskSources } from './desk-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { utcMoment } from './utc-fields.ts';
 

@@ -1,0 +1,4 @@
+import type { Platform } from '../../platform.ts';
+
+/** What the pages of this folder work with. */
+export type DeskSources = { platform: Platform };
