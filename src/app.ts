@@ -23,7 +23,7 @@ import { exitForPeople } from './site/error-pages.ts';
 import { nameSite, site } from './site/site.ts';
 
 /** What the web process adds to the platform. */
-export type WebParts = {
+type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
   /** Aborted when the process begins to stop: from then on every request is answered with 503. */
@@ -40,13 +40,13 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
-  boundConnections(app.server);
 
   const assets = await loadAssets();
   nameSite(app, config, assets);
   exitForPeople(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
+  boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
   refuseWhileStopping(app, parts.stopping);

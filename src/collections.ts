@@ -21,6 +21,12 @@ import { type ListenerNotices, listenerNoticesSchema } from './notices/listener-
 import { type PeriodMark, periodMarkSchema } from './periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from './periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from './ranking/rank-snapshot.ts';
+import {
+  type ListingSummary,
+  listingSummarySchema,
+  type RankedList,
+  rankedListSchema,
+} from './ranking/ranked-list.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from './reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from './servers/api-token.ts';
 import { type Server, serverSchema } from './servers/server.ts';
@@ -48,6 +54,8 @@ export const SCHEMAS: Schema[] = [
   periodMarkSchema,
   workLeaseSchema,
   rankSnapshotSchema,
+  rankedListSchema,
+  listingSummarySchema,
   reviewSchema,
   reviewListSchema,
   auditEntrySchema,
@@ -77,6 +85,8 @@ export type Collections = {
   periodMarks: Collection<PeriodMark>;
   workLeases: Collection<WorkLease>;
   rankSnapshots: Collection<RankSnapshot>;
+  rankedLists: Collection<RankedList>;
+  listingSummary: Collection<ListingSummary>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
@@ -106,6 +116,8 @@ export function bindCollections(db: Db): Collections {
     periodMarks: db.collection('period_marks'),
     workLeases: db.collection('work_leases'),
     rankSnapshots: db.collection('rank_snapshots'),
+    rankedLists: db.collection('ranked_lists'),
+    listingSummary: db.collection('listing_summary'),
     reviews: db.collection('reviews'),
     reviewLists: db.collection('review_lists'),
     auditLog: db.collection('audit_log'),

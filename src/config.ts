@@ -62,6 +62,12 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
+  NOTICE: z
+    .string()
+    .trim()
+    .max(300, 'must have at most 300 characters')
+    .regex(/^\P{Cc}*$/u, 'must have no control characters')
+    .default(''),
   /** Of older versions; where it still stands, the web process says what came in its place. */
   OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),

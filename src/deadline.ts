@@ -7,13 +7,14 @@ export class DeadlineError extends Error {
 }
 
 /**
- * `work`, given up after `ms` milliseconds. The work itself goes on unseen: it needs a bound of its own.
+ * `work`, given up after `ms` milliseconds, at once where none are left. The work itself goes on unseen: it needs a
+ * bound of its own.
  *
  * @throws {DeadlineError} when the time is over, or what `work` throws
  */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DeadlineError(ms)), ms);
+  const timer = setTimeout(() => reject(new DeadlineError(ms)), Math.max(0, ms));
   try {
     return await Promise.race([work, tooLate]);
   } finally {

@@ -1,32 +1,72 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
 import type { Config } from './config.ts';
 
 export type { Logger };
 
-/** Fields that never reach a log line, wherever they stand. */
-const SECRET_FIELDS = ['authorization', 'cookie', 'set-cookie', 'token', 'publicKey', 'secret', 'password'];
+/** Fields that never reach a log line, down to the third level of what is logged. */
+const SECRET_FIELDS = new Set([
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'publicKey',
+  'secret',
+  'password',
+]);
+
+const DEEPEST = 3;
+
+/**
+ * `fields` without secrets, itself where it has none. pino's own redaction, with a path for each field and level,
+ * takes ten times as long, of every line.
+ */
+function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
+  let clean = fields as Record<string, unknown>;
+  for (const [key, value] of Object.entries(fields)) {
+    const shown = SECRET_FIELDS.has(key) ? '[redacted]' : shownAt(value, level);
+    if (shown === value) continue;
+    if (clean === fields) clean = { ...fields };
+    clean[key] = shown;
+  }
+  return clean;
+}
+
+/** Errors are shown by their serializer; what writes itself as JSON (an id, a date) has no fields. */
+function shownAt(value: unknown, level: number): unknown {
+  if (typeof value !== 'object' || value === null || level === DEEPEST) return value;
+  if (value instanceof Error || 'toJSON' in value) return value;
+  return Array.isArray(value)
+    ? value.map((one) => shownAt(one, level + 1))
+    : withoutSecrets(value, level + 1);
+}
 
 /**
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
  *
- * @param process - the process's name in every line: `web`, `worker`, `scheduler`
+ * @param name - the process's name in every line: `web`, `worker`, `scheduler`
  * @param to - 1 for standard output; 2 for standard error, where a command's output is something else
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string, to: 1 | 2 = 1): Logger {
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to: 1 | 2 = 1): Logger {
   // Written at once: an asynchronous destination whose reader is gone would keep the process from ending.
   const destination = pino.destination({ dest: to, sync: true });
   destination.on('error', () => undefined);
-  return pino(
+  const logger = pino(
     {
       level: config.LOG_LEVEL,
-      base: { process },
+      base: { process: name },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: {
-        paths: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]),
-        censor: '[redacted]',
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: withoutSecrets,
       },
+      serializers: { err: (error: Error) => withoutSecrets({ ...stdSerializers.err(error) }) },
     },
     destination,
   );
+  // Pino's formatters do not see what a child is made with. Children inherit this.
+  const { child } = logger;
+  logger.child = function (this: Logger, bindings, ...options) {
+    return child.call(this, withoutSecrets(bindings), ...options);
+  } as typeof child;
+  return logger;
 }

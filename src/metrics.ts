@@ -12,10 +12,10 @@ import { rankedAt } from './ranking/recompute-ranks.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /** How a call to cast a vote ended: `replayed` is an idempotency key's second answer, `unknown` a lost write. */
-export type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
+type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
 
 /** How a check ended, or why nothing was recorded. */
-export type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
+type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 
 /** The figures of one process, for Prometheus. Doors and workers count; features know nothing of it. */
 export type Metrics = {
@@ -38,7 +38,7 @@ export type Metrics = {
 };
 
 /** What counting takes from the platform. */
-export type MetricsSources = Pick<
+type MetricsSources = Pick<
   Platform,
   | 'config'
   | 'servers'

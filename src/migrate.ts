@@ -1,13 +1,19 @@
 import type { Db, IndexDescriptionInfo, ObjectId } from 'mongodb';
 import type { Schema } from 'mongoose';
-import { SCHEMAS } from './collections.ts';
+import { systemClock } from './clock.ts';
+import { bindCollections, SCHEMAS } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
 import type { Logger } from './log.ts';
 import { openMongo } from './mongo.ts';
+import { SUMMARY } from './ranking/ranked-list.ts';
+import { RANKED } from './ranking/ranking-pipeline.ts';
+import { writeLists } from './ranking/write-lists.ts';
 import { newProbeState } from './servers/listing.ts';
 
+type IndexOptions = { name?: string; background?: boolean };
+
 /** What `migrate` made, by collection: `['votes', 'votes.open_work']`; empty when all was there. */
-export type Migration = { made: string[] };
+type Migration = { made: string[] };
 
 function collectionName(schema: Schema): string {
   const name = schema.get('collection');
@@ -39,17 +45,20 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
       await createCollection(db, schema, name);
       made.push(name);
     }
-    const before = new Set((await db.collection(name).indexes()).map((index) => index.name));
-    for (const [keys, options] of schema.indexes()) {
-      const wanted = indexName(keys, options);
-      if (before.has(wanted)) continue;
-      const { name: _, background: __, ...rest } = options as Record<string, unknown>;
-      await db.collection(name).createIndex(keys as Record<string, 1 | -1>, { ...rest, name: wanted });
-      made.push(`${name}.${wanted}`);
-    }
+    const before = new Set((await indexesOf(db, name)).map((index) => index.name));
+    const missing = schema.indexes().flatMap(([key, options]) => {
+      const { name: _, background: __, ...rest } = options as IndexOptions;
+      const wanted = indexName(key, options as IndexOptions);
+      return before.has(wanted) ? [] : [{ ...rest, key: key as Record<string, 1 | -1>, name: wanted }];
+    });
+    if (missing.length === 0) continue;
+    // All at once: a large collection is read once for all of its new indexes.
+    await db.collection(name).createIndexes(missing);
+    made.push(...missing.map((index) => `${name}.${index.name}`));
   }
   await completeServers(db);
   await completeReviewLists(db);
+  await completeRankedLists(db);
   return { made };
 }
 
@@ -64,6 +73,7 @@ async function completeServers(db: Db): Promise<void> {
     { 'lastReport.at': { $exists: true }, firstReportAt: { $exists: false } },
     { $set: { firstReportAt: new Date(0) } },
   );
+  await servers.updateMany({ slugs: { $exists: false } }, [{ $set: { slugs: ['$slug'] } }]);
 }
 
 /**
@@ -80,6 +90,17 @@ async function completeReviewLists(db: Db): Promise<void> {
     }
     await lists.updateOne({ _id, entries, spread: { $exists: false } }, { $set: { spread } });
   }
+}
+
+/** The lists that public pages read: what an older version listed must not be missing until the next ranking. */
+async function completeRankedLists(db: Db): Promise<void> {
+  const { servers, rankedLists, listingSummary } = bindCollections(db);
+  if (await listingSummary.findOne({ _id: SUMMARY })) return;
+  if (!(await servers.findOne(RANKED, { projection: { _id: 1 } }))) return;
+  // A ranking at the same moment writes the same.
+  const { signal } = new AbortController();
+  const lease = { signal, requireHeld: () => undefined };
+  await writeLists({ servers, rankedLists, listingSummary, clock: systemClock() }, lease);
 }
 
 async function createCollection(db: Db, schema: Schema, name: string): Promise<void> {

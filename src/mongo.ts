@@ -12,8 +12,14 @@ export type Mongo = { client: MongoClient; db: Db; close(): Promise<void> };
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 
+/** What a write waits for before it counts as made. */
+export type WriteSafety = { w: 'majority'; journal?: true };
+
 /** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
-export const DURABLE = { w: 'majority', journal: true } as const;
+export const DURABLE = { w: 'majority', journal: true } as const satisfies WriteSafety;
+
+/** Writes outlive a failover; after a crash of a lone mongod the last of them may be missing. */
+export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 
 function clientOptions(operationMs: number, durable: boolean): MongoClientOptions {
   return {
@@ -24,7 +30,7 @@ function clientOptions(operationMs: number, durable: boolean): MongoClientOption
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
     maxPoolSize: 100,
     ignoreUndefined: true,
-    writeConcern: durable ? DURABLE : { w: 'majority' },
+    writeConcern: durable ? DURABLE : REPLICATED,
     // Whatever the address says: a stale node would let a revoked token live on.
     readPreference: 'primary',
     readConcern: { level: 'local' },

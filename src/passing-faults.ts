@@ -1,4 +1,5 @@
 import { MongoBulkWriteError } from 'mongodb';
+import { OverloadError } from './batching/lanes.ts';
 import { DeadlineError } from './deadline.ts';
 import { isUnknownEnd } from './mongo.ts';
 import { LeaseLostError } from './periods/work-lease.ts';
@@ -11,12 +12,14 @@ const REDIS_NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBL
 
 /**
  * Whether `error` passes by itself, so that nobody has to be told: MongoDB or Redis is away, changes its primary
- * or answers too late, or another run took over the lease of the work.
+ * or answers too late, too much is to be done at once, or another run took over the lease of the work.
  */
 export function isPassingFault(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
     return isPassingFault(error.errorResponse);
-  if (error instanceof LeaseLostError || error instanceof DeadlineError || isUnknownEnd(error)) return true;
+  if (error instanceof LeaseLostError || error instanceof DeadlineError || error instanceof OverloadError)
+    return true;
+  if (isUnknownEnd(error)) return true;
   if (!(error instanceof Error)) return false;
   if (error.name.startsWith('Mongo') && 'code' in error) return FORGOTTEN_CODES.has(Number(error.code));
   return error.name === 'ReplyError' && REDIS_NOT_READY.test(error.message);

@@ -1,12 +1,14 @@
+import type { Kept } from './batching/kept.ts';
 import { bindCollections, type Collections } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
 import { type OpenOptions, openResources, type Resources } from './resources.ts';
+import { type Admitted, keepAdmitted } from './servers/api-tokens.ts';
 
 /**
  * All that a door hands to the features: what the process holds open and every collection by name. A feature
  * function asks for the few it needs.
  */
-export type Platform = Resources & Collections;
+export type Platform = Resources & Collections & { admitted: Kept<Admitted> };
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
 export async function openPlatform(
@@ -15,5 +17,5 @@ export async function openPlatform(
   options: OpenOptions = {},
 ): Promise<Platform> {
   const resources = await openResources(config, processName, options);
-  return { ...resources, ...bindCollections(resources.mongo.db) };
+  return { ...resources, ...bindCollections(resources.mongo.db), admitted: keepAdmitted() };
 }

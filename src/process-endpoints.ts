@@ -7,7 +7,7 @@ import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The endpoints of a process that are not for the public. */
-export type ProcessEndpoints = {
+type ProcessEndpoints = {
   /** Where they listen: `http://127.0.0.1:9464`. */
   address: string;
   close(): Promise<void>;

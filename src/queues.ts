@@ -1,5 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import { z } from 'zod';
+import { openLanes, type Together } from './batching/lanes.ts';
 import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 import { within } from './deadline.ts';
@@ -163,6 +164,19 @@ const LONGEST_ADD_MS = SECOND;
 const BULK = 250;
 const LONGEST_BULK_MS = 5 * SECOND;
 
+type BullJob = { name: string; data: object; opts: JobsOptions };
+
+/** Adds that come while one is under way go together; several that say the same become one. */
+const addTogether: Together<Queue, BullJob, true> = {
+  most: BULK,
+  async ask(queue, jobs) {
+    const [only] = jobs;
+    if (only && jobs.length === 1) await queue.add(only.name, only.data, only.opts);
+    else await queue.addBulk([...new Map(jobs.map((job) => [JSON.stringify(job), job])).values()]);
+    return jobs.map(() => true);
+  },
+};
+
 /** Makes a producer on queues whose connection is `connection`. */
 export function createProducer(
   queues: Record<QueueName, Queue>,
@@ -170,12 +184,13 @@ export function createProducer(
   log: Logger,
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
+  const lanes = openLanes();
 
   const jobOf = <N extends QueueName>(
     name: N,
     { payload, subject, first }: NewJob<N>,
     { hasten = false, priority = 0 }: AddOptions = {},
-  ) => {
+  ): BullJob => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions = {
       ...HISTORY,
@@ -206,7 +221,7 @@ export function createProducer(
     async add(name, payload, options = {}) {
       if (full()) return false;
       const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
-      return attempt(name, LONGEST_ADD_MS, queues[name].add(job.name, job.data, job.opts));
+      return attempt(name, LONGEST_ADD_MS, lanes.ask(addTogether, queues[name], job));
     },
     async addAll(name, jobs) {
       let taken = 0;

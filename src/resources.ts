@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
+import { type Lanes, openLanes } from './batching/lanes.ts';
 import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
 import type { ConnectedConfig } from './config.ts';
 import { within } from './deadline.ts';
@@ -18,6 +19,8 @@ export type Resources = {
   /** Tells this process from every other that ever ran: the owner of its leases. */
   processId: string;
   mongo: Mongo;
+  /** Through which requests in flight together share their operations. */
+  lanes: Lanes;
   secrets: SecretBox;
   producer: Producer;
   /** Every queue, for people to look into. Commands wait for Redis: bound them. */
@@ -63,6 +66,7 @@ export async function openResources(
   const producerRedis = openRedis(config.REDIS_URL, log);
   const queues = openQueues(config, producerRedis, log);
   const producer = createProducer(queues, producerRedis, log);
+  const lanes = openLanes();
 
   return {
     config,
@@ -70,11 +74,15 @@ export async function openResources(
     clock: systemClock(config.CLOCK_OFFSET_MS),
     processId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     mongo,
+    lanes,
     secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
     producer,
     queues,
     producerRedis,
     async close() {
+      // Whoever waited for them has been told by now: longer, and a MongoDB that stands still would make the stop too
+      // long.
+      await lanes.settle(SECOND);
       await producer.settle();
       // A queue whose Redis is away does not close by itself.
       const closing = Object.values(queues).map((queue) => queue.close());

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { OverloadError } from '../src/batching/lanes.ts';
 import { DeadlineError } from '../src/deadline.ts';
 import { isPassingFault } from '../src/passing-faults.ts';
 import { LeaseLostError } from '../src/periods/work-lease.ts';
@@ -41,6 +42,7 @@ it('a mongod that is away, or was restarted below a cursor, is a passing fault',
 it.each([
   [true, new LeaseLostError('x')],
   [true, new DeadlineError(5)],
+  [true, new OverloadError()],
   [true, Object.assign(new Error('LOADING Redis is loading the dataset in memory'), { name: 'ReplyError' })],
   [false, Object.assign(new Error('NOPERM no rights'), { name: 'ReplyError' })],
   [false, new UnsealError('x')],

@@ -3,7 +3,7 @@
  * of a request examines are at most 3 times those it returns, plus 10. MongoDB's profiler says what each
  * operation really did.
  */
-import type { Document } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listPeople, searchPeople, showPerson } from '../src/accounts/find-people.ts';
 import { recordAudit } from '../src/audit/audit-log.ts';
@@ -15,16 +15,26 @@ import { setListener, showListener } from '../src/delivery/listeners.ts';
 import { outcome } from '../src/delivery/outcomes.ts';
 import { voteTimeline } from '../src/delivery/vote-timeline.ts';
 import { dayOf } from '../src/periods/period-marks.ts';
-import { readAnswered } from '../src/reviews/read-reviews.ts';
+import { explainRank } from '../src/ranking/explain-rank.ts';
+import { listedSlugs, listingSummary, rankingPage } from '../src/ranking/read-lists.ts';
+import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import { searchNames } from '../src/ranking/search-names.ts';
+import { saveOwnReview } from '../src/reviews/own-review.ts';
+import { readAnswered, readReviews } from '../src/reviews/read-reviews.ts';
 import { writeReview } from '../src/reviews/write-review.ts';
 import { VotifierListener } from '../src/sample/votifier-listener.ts';
-import { issueToken, listTokens } from '../src/servers/api-tokens.ts';
+import { authenticate, issueToken, listTokens } from '../src/servers/api-tokens.ts';
 import { findDraft, findMove, listDrafts } from '../src/servers/drafts.ts';
 import { holderOf } from '../src/servers/listed-places.ts';
+import { addServer, editServer } from '../src/servers/listing.ts';
 import { makeToken } from '../src/servers/token-text.ts';
 import { historyOf, uptimeDays } from '../src/status/history.ts';
+import { reportStatus } from '../src/status/report-status.ts';
+import { readServerInfo } from '../src/status/server-info.ts';
+import { castVote } from '../src/votes/cast-vote.ts';
+import { checkVote } from '../src/votes/check-vote.ts';
 import { topVoters } from '../src/votes/top-voters.ts';
-import { votesByDay } from '../src/votes/vote-figures.ts';
+import { monthOf, votesByDay } from '../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
 import { signedInAs } from './site/web-app.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
@@ -45,12 +55,25 @@ beforeAll(async () => {
   other = await tallyport.addServer({ name: 'Other' });
   const model = await platform.servers.findOne({ _id: busy.serverId });
   if (!model) throw new Error('not added');
-  const { _id: _, slug: __, ...rest } = model;
-  const crowd = Array.from({ length: SERVERS - 2 }, (_, i) => ({ ...rest, slug: `server-${i}` }));
+  const { _id: _, slug: __, slugs: ___, ...rest } = model;
+  const crowd = Array.from({ length: SERVERS - 2 }, (_, i) => ({
+    ...rest,
+    slug: `server-${i}`,
+    slugs: [`server-${i}`, `formerly-${i}`],
+  }));
   const { insertedIds } = await platform.servers.insertMany(crowd as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
   await addPast(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
+  // Somebody voted for each this month: the first vote of a month also makes the counter.
+  const month = monthOf(now);
+  const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
+    _id: new ObjectId(),
+    serverId: new ObjectId(serverId),
+    month,
+    days: { '01': 1 },
+  }));
+  await platform.voteCounters.insertMany(counters);
   await addPast(platform, [busy.serverId], now, {
     votes: 1_000,
     months: 24,
@@ -101,6 +124,8 @@ afterAll(() => tallyport.close());
 function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
   const { db } = tallyport.platform.mongo;
   tallyport.clock.move(2 * MINUTE);
+  // As for a token that nobody has sent of late.
+  tallyport.platform.admitted.forget(() => true);
   return profiled(async () => {
     expect((await request()).status).toBe(status);
     if (status === 401) return;
@@ -177,7 +202,7 @@ const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] 
     () => tallyport.report(busy, REPORT),
     ['command servers', 'query servers'],
   ],
-  ['info', 200, () => tallyport.call(busy, 'info'), ['query vote_counters']],
+  ['info', 200, () => tallyport.call(busy, 'info'), ['query servers', 'query vote_counters']],
   ['reviews', 200, () => tallyport.call(busy, 'reviews'), ['query review_lists', 'query reviews']],
   [
     'the last page of reviews',
@@ -198,6 +223,77 @@ test.each(REQUESTS)('%s', async (_, status, request, expected) => {
   const operations = await operationsOf(request, status);
   expect(operations.map(put).toSorted()).toEqual([...AUTHENTICATION, ...expected].toSorted());
   for (const operation of operations) expectIndexed(operation);
+});
+
+const MANY = 40;
+/** Servers that nobody else here votes for. */
+const quiet = Array.from({ length: MANY }, () => new ObjectId());
+const ballotOf = (n: number) => ({
+  // Every fourth is that of a player with a long past, and is refused.
+  serverId: n % 4 ? (quiet[n] as ObjectId) : busy.serverId,
+  username: 'Steve',
+  tokenId: busy.tokenId,
+});
+
+/** What so many requests in flight together do. The profiler shows one update command as many. */
+const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
+  [
+    'votes',
+    (n) => castVote(tallyport.platform, ballotOf(n)),
+    // The newest votes, and those imported behind them; then the counters, which were written one by one.
+    ['command votes', 'command votes', 'query listeners', 'insert votes', 'query vote_counters'],
+  ],
+  [
+    'questions whether players voted',
+    (n) => checkVote(tallyport.platform, ballotOf(n).serverId, 'Steve'),
+    ['command votes', 'command votes'],
+  ],
+  [
+    'reports',
+    async (n) => {
+      const { serverId } = n % 2 ? busy : other;
+      return reportStatus(tallyport.platform, serverId, { onlinePlayers: n, maxPlayers: 100 });
+    },
+    // What stands before, who was first, and what stands in the others' way; then two servers have returned.
+    [
+      'query servers',
+      'query servers',
+      'query servers',
+      'insert status_samples',
+      'command listeners',
+      'command listeners',
+    ],
+  ],
+  [
+    'the figures of servers',
+    (n) => readServerInfo(tallyport.platform, n % 2 ? busy.serverId : other.serverId),
+    ['query servers', 'query vote_counters'],
+  ],
+  [
+    'reviews',
+    (n) =>
+      readReviews(tallyport.platform, n % 2 ? busy.serverId : other.serverId, {
+        page: 1 + (n % 2),
+        limit: 50,
+      }),
+    ['query review_lists', 'query review_lists', 'query reviews'],
+  ],
+  [
+    'calls with the tokens of two servers',
+    async (n) => {
+      const { serverId, token } = n % 2 ? busy : other;
+      expect(await authenticate(tallyport.platform, serverId.toHexString(), token)).not.toBeNull();
+    },
+    ['query api_tokens', 'query servers'],
+  ],
+];
+
+test.each(TOGETHER)('%s in flight together share their operations', async (_, ask, expected) => {
+  tallyport.clock.move(10 * MINUTE);
+  const operations = await profiled(() => Promise.all(Array.from({ length: MANY }, (_, n) => ask(n))));
+  for (const operation of operations) expectIndexed(operation);
+  const shared = operations.map(put).filter((operation) => !operation.startsWith('update'));
+  expect(shared.toSorted()).toEqual(expected.toSorted());
 });
 
 test.each([
@@ -338,6 +434,21 @@ test.each([
   for (const operation of operations) expectIndexed(operation);
 });
 
+test('a new name, of which many slugs are the beginning', async () => {
+  const { platform } = tallyport;
+  const { serverId } = await addServer(
+    platform,
+    { name: 'Plain', address: 'p.example', port: 1_000 },
+    'test',
+  );
+  for (const name of ['Ser', 'Server', 'Server 7']) {
+    const operations = await profiled(() => editServer(platform, new ObjectId(serverId), { name }, 'test'));
+    const read = operations.filter((one) => put(one) === 'query servers' && !one.command.filter._id);
+    expect(read.length).toBeGreaterThan(0);
+    for (const operation of read) expectIndexed(operation, name);
+  }
+});
+
 test('the top voters of a month read its votes once each, by their index, and no other', async () => {
   const month = new Date(
     Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
@@ -347,6 +458,63 @@ test('the top voters of a month read its votes once each, by their index, and no
   const [operation = {}] = await profiled(() => topVoters(tallyport.platform, busy.serverId, 25));
   expect(operation.planSummary).toContain('IXSCAN { serverId: 1, votedAt: 1 }');
   expect(operation.docsExamined).toBeLessThanOrEqual(cast);
+});
+
+/** A thousand listed servers whose names are alike, as the ranking has them. */
+async function rankAlike(): Promise<void> {
+  const { platform } = tallyport;
+  const all = await platform.servers.find({}, { projection: { _id: 1 } }).toArray();
+  const games = ['minecraft', 'rust'];
+  await platform.servers.bulkWrite(
+    all.map(({ _id }, i) => {
+      const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      return {
+        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+      };
+    }),
+  );
+  await recomputeRanks(platform);
+}
+
+test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
+  await rankAlike();
+  const { platform } = tallyport;
+  const page = ['query ranked_lists', 'command servers'];
+  const search = ['query ranked_lists', 'query servers', 'command servers'];
+  const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
+    ['the first page', () => rankingPage(platform, {}, 1), page],
+    ['the last page', () => rankingPage(platform, {}, 50), page],
+    ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
+    ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
+    ['what all names have', () => searchNames(platform, 'craft'), search],
+    ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],
+    ['what no name has', () => searchNames(platform, 'zzzz'), ['query ranked_lists']],
+    [
+      'a file of the site map',
+      () => listedSlugs(platform, { skip: 0, limit: 1_000 }),
+      ['query ranked_lists', 'query servers'],
+    ],
+    ['what there is to filter by', () => listingSummary(platform), ['query listing_summary']],
+  ];
+  for (const [name, queries, expected] of PUBLIC) {
+    const operations = await profiled(queries);
+    expect(
+      [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore')),
+      name,
+    ).toEqual(expected);
+    for (const operation of operations) expectIndexed(operation, name);
+  }
+  // Hidden ones all have the place behind the last.
+  const some = await platform.servers.find({ rankPosition: { $gt: 900 } }).toArray();
+  const hidden = { _id: { $in: some.map(({ _id }) => _id) } };
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
+  await recomputeRanks(platform);
+  const server = await platform.servers.findOne({ rankPosition: 900 });
+  if (!server) throw new Error('not ranked');
+  for (const operation of await profiled(() => explainRank(platform, server)))
+    expectIndexed(operation, 'explained');
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: null } });
 });
 
 /** Something of every kind that operators look at, a little of it among 1,000 servers. */
@@ -419,6 +587,44 @@ test('the pages of the operator desk', async () => {
     for (const operation of operations.filter((one) => !isCount(one))) expectIndexed(operation, path);
   }
 });
+
+test('the public pages of a server, for strangers and for whoever is signed in', async () => {
+  const { headers, personId } = await signedInAs(tallyport, 'owner');
+  const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
+  await saveOwnReview(tallyport.platform, { serverId: other.serverId, personId }, review);
+  const send = async (path: string, init: RequestInit, status: number) => {
+    const answer = await fetch(`${tallyport.url}/servers/${path}`, { redirect: 'manual', ...init });
+    expect(answer.status, path).toBe(status);
+  };
+  const form = (body: Record<string, string>): RequestInit => ({
+    method: 'POST',
+    headers: { ...headers, origin: 'http://localhost:3000' },
+    body: new URLSearchParams(body),
+  });
+  const requests: [string, RequestInit, number][] = [
+    ['other', {}, 200],
+    ['other?players=30d', {}, 200],
+    ['other?players=all', {}, 200],
+    ['other?reviews=20', {}, 200],
+    ['other/banner.svg', {}, 200],
+    ['other/badge.svg', {}, 200],
+    ['formerly-7', {}, 301],
+    ['nobody', {}, 404],
+    ['other', { headers }, 200],
+    ['other/review', form({ ...review, rating: '2' }), 303],
+    ['other/review/delete', form({}), 303],
+  ];
+  for (const [path, init, status] of requests) {
+    const operations = await profiled(() => send(path, init, status));
+    expect(operations.length, path).toBeGreaterThan(0);
+    for (const operation of operations.filter((one) => !readsHours(one))) expectIndexed(operation, path);
+  }
+});
+
+/** The hours of a chart are sums of all samples in them; what they read has a bound of its own. */
+function readsHours({ command }: Document): boolean {
+  return command.pipeline?.some((stage: Document) => stage.$unionWith !== undefined) ?? false;
+}
 
 /** A count examines one key for each that it counts; each has a bound of its own. */
 function isCount({ command }: Document): boolean {

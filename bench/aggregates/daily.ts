@@ -35,6 +35,7 @@ async function fill(db: Db, count: number): Promise<void> {
   const listed = ids.map((_id, i) => ({
     _id,
     slug: `server-${i}`,
+    slugs: [`server-${i}`],
     listedAt,
     removedAt: null,
     probe: newProbeState(listedAt),

@@ -26,7 +26,7 @@ const SIZES = [
 ];
 const BULK = 5_000;
 
-const mongod = await startMongod({ binary: await findMongod(ownEnvironment(), console.log) });
+const mongod = await startMongod({ binary: await findMongod(ownEnvironment(), console.log), onDisk: true });
 const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench', 2);
 const clock = systemClock();
 const days = rankingDays(dayOf(clock.now()));
@@ -37,6 +37,7 @@ function server(i: number) {
     _id,
     name: `Server ${i}`,
     slug: `server-${i}`,
+    slugs: [`server-${i}`],
     address: 'play.example.org',
     port: 25_565,
     isPremium: false,

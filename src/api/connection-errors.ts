@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { SENTENCES } from './errors.ts';
+import { answersSent } from './pipelining.ts';
 
 type RawStatus = 400 | 408 | 413 | 431;
 
@@ -10,12 +11,28 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
+/** Connections on which no request can begin any more. */
+const ended = new WeakSet<Socket>();
+
 /**
- * Answers what is no HTTP request, or comes too slowly, on the bare connection: Fastify never sees it. Then the
- * connection is closed, because nobody knows where the next request would begin.
+ * Answers what is no HTTP request, or comes too slowly, on the bare connection: Fastify never sees it. What was asked
+ * before is answered first: a vote that was accepted must not look refused. Then the connection is closed, because
+ * nobody knows where the next request would begin.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  if (ended.has(socket)) return;
+  ended.add(socket);
+  socket.pause();
+  void refuseAndClose(error, socket);
+}
+
+async function refuseAndClose(error: Error & { code?: string }, socket: Socket): Promise<void> {
+  await answersSent(socket);
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
@@ -31,6 +48,8 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       body,
     ].join('\r\n'),
   );
+  // What still comes is thrown away until the other side closes: with it unread, the answer might be lost.
+  socket.resume();
 }
 
 /** Gives the answers that Node makes by itself, with an empty body, the shape that all our errors have. */

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { OverloadError } from '../batching/lanes.ts';
 import { DeadlineError } from '../deadline.ts';
 import { isUnknownEnd } from '../mongo.ts';
 
@@ -25,7 +26,7 @@ export class RefusedError extends Error {
 }
 
 /** Seconds after which a client may try again, when nobody knows better. */
-export const RETRY_AFTER_SECONDS = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** The largest body, in bytes (contract, common rules). */
 export const BODY_LIMIT = 16 * 1_024;
@@ -40,6 +41,7 @@ export const SENTENCES = {
   417: 'The only expectation that is met is 100-continue.',
   431: 'The headers are larger than 16 KiB.',
   500: 'Something went wrong on our side. It was noted; please try again later.',
+  ahead: 'Too many requests were sent ahead of their answers: wait for some of them.',
   overload: 'There is too much to do at this moment: try again in a few seconds.',
   stopping: 'This process is stopping: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
@@ -67,6 +69,7 @@ export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal
     return { status: 400, sentence: describeFaults(error, request) };
   }
   if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
+  if (error instanceof OverloadError) return unavailable(SENTENCES.overload);
   if (error instanceof DeadlineError || isUnknownEnd(error)) return unavailable(SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
@@ -110,10 +113,14 @@ export function sendRefusal(
     .send({ error: sentence, ...fields });
 }
 
-/** Answers any error of any route or of Fastify itself; a fault of ours is logged, and its text stays here. */
+/**
+ * Answers an error of Fastify itself, before there is a route and its hooks. A fault of ours is logged, and its text
+ * stays here.
+ */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
   noteFault(request, error, refusal);
+  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
   void sendRefusal(reply, refusal);
 }
 

@@ -1,15 +1,22 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { after, type Clock, MINUTE } from '../clock.ts';
+import { anyOf, findTogether } from '../batching/find-together.ts';
+import { Kept } from '../batching/kept.ts';
+import type { Lanes, Together } from '../batching/lanes.ts';
+import { after, type Clock, MINUTE, SECOND } from '../clock.ts';
 import { checked } from '../document.ts';
 import { parseInput } from '../input.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import { text } from '../text.ts';
 import { type ApiToken, apiTokenSchema } from './api-token.ts';
 import type { Server } from './server.ts';
+import { serversTogether } from './servers-together.ts';
 import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
+
+/** What ending a token works on. */
+type Ending = Tokens & { admitted: Kept<Admitted> };
 
 /** A token just made. `token` is shown this once and kept nowhere. */
 export type IssuedToken = { tokenId: string; token: string };
@@ -92,13 +99,14 @@ export function listTokens(
  * @returns whether the server has such a token (revoked before counts too)
  */
 export async function revokeToken(
-  { apiTokens, clock }: Tokens,
+  { apiTokens, admitted, clock }: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
 ): Promise<boolean> {
   const found = await apiTokens.updateOne({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },
   ]);
+  admitted.forget(({ token }) => token._id.equals(tokenId));
   return found.matchedCount === 1;
 }
 
@@ -111,14 +119,17 @@ export async function revokeToken(
  * @throws {TokenMadeError} when there is one with the wanted id; what was left undone then is done
  */
 export async function rotateToken(
-  { apiTokens, clock }: Tokens,
+  { apiTokens, admitted, clock }: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId }: { overlapMs: number; newId?: ObjectId },
 ): Promise<IssuedToken | null> {
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
-  const end = () => endAt(apiTokens, old, after(clock.now(), overlapMs));
+  const end = async () => {
+    await endAt(apiTokens, old, after(clock.now(), overlapMs));
+    admitted.forget(({ token }) => token._id.equals(tokenId));
+  };
   if (!isValid(old, clock.now())) {
     if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
     return null;
@@ -148,7 +159,18 @@ export function isValid(token: ApiToken, now: Date): boolean {
 }
 
 /** The server that a call may speak for, and the token it came with. */
-export type Caller = { server: WithId<Server>; token: WithId<ApiToken> };
+type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
+
+const tokensTogether = findTogether<ApiToken, string>({
+  filter: (hashes) => ({ hash: anyOf(hashes) }),
+  nameOf: (hash) => hash,
+  keyOf: ({ hash }) => hash,
+});
+
+/** Servers, and whether they are listed. */
+const removalsTogether = serversTogether({ removedAt: 1 });
+
+type Authenticating = Tokens & { servers: Collection<Server>; lanes: Lanes };
 
 /**
  * Finds out whether `tokenText` lets its bearer call the API for `serverId`. Both are read in any case, so that
@@ -159,24 +181,69 @@ export type Caller = { server: WithId<Server>; token: WithId<ApiToken> };
  *   server, an unknown or removed server
  */
 export async function authenticate(
-  { apiTokens, servers, clock }: Tokens & { servers: Collection<Server> },
+  { apiTokens, servers, lanes, clock }: Authenticating,
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
   if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
   const [token, server] = await Promise.all([
-    apiTokens.findOne({ hash: hashToken(tokenText) }),
-    servers.findOne({ _id: id }),
+    lanes.ask(tokensTogether, apiTokens, hashToken(tokenText)),
+    lanes.ask(removalsTogether, servers, id),
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
   return { server, token };
 }
 
+/** A call that was let in. Of its server nothing is kept but that it is listed. */
+export type Admitted = { serverId: ObjectId; token: WithId<ApiToken> };
+
+/** How long it is kept that a call was let in: a revoked token is refused within 5 s everywhere (contract). */
+const ADMITTED_KEPT_MS = 4 * SECOND;
+const ADMITTED_KEPT = 20_000;
+
+/** What a process remembers of the calls that it let in. */
+export function keepAdmitted(): Kept<Admitted> {
+  return new Kept({ most: ADMITTED_KEPT, ms: ADMITTED_KEPT_MS });
+}
+
+/**
+ * `authenticate`, its yes kept for a moment unless it is to be found out `anew`. What ends a token or removes a server in this process is seen at once
+ * (`admitted.forget`), an expiry on each use.
+ */
+export async function admit(
+  deps: Authenticating & { admitted: Kept<Admitted> },
+  serverId: string,
+  tokenText: string,
+  { anew = false } = {},
+): Promise<Admitted | null> {
+  const ask = async () => {
+    const caller = await authenticate(deps, serverId, tokenText);
+    return caller && { serverId: caller.server._id, token: caller.token };
+  };
+  const admitted = anew ? await ask() : await deps.admitted.read(`${serverId} ${hashToken(tokenText)}`, ask);
+  return admitted && isValid(admitted.token, deps.clock.now()) ? admitted : null;
+}
+
+/** Tokens that were used, and when. */
+const usesTogether: Together<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
+  most: 500,
+  async ask(apiTokens, uses) {
+    const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
+    await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });
+    return uses.map(() => true);
+  },
+};
+
 /** Notes that a token was used, when the last note is over a minute old. */
-export async function noteTokenUse({ apiTokens, clock }: Tokens, token: WithId<ApiToken>): Promise<void> {
+export async function noteTokenUse(
+  { apiTokens, lanes, clock }: Tokens & { lanes: Lanes },
+  token: WithId<ApiToken>,
+): Promise<void> {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
-  await apiTokens.updateOne({ _id: token._id }, { $max: { lastUsedAt: now } });
+  // Where the token is kept, the next request need not note it again.
+  token.lastUsedAt = now;
+  await lanes.ask(usesTogether, apiTokens, { _id: token._id, at: now });
 }

@@ -1,10 +1,12 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Kept } from '../batching/kept.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiToken } from './api-token.ts';
-import { type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
+import { type Admitted, type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
+type Ending = Tokens & { admitted: Kept<Admitted> };
 
 /** `issueToken` by a person, who stands in the audit log. Throws as it does. */
 export async function issueTokenBy(
@@ -21,7 +23,7 @@ export async function issueTokenBy(
 
 /** `rotateToken` by a person. Throws as it does. */
 export async function rotateTokenBy(
-  deps: Tokens,
+  deps: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
   options: Parameters<typeof rotateToken>[3],
@@ -36,7 +38,7 @@ export async function rotateTokenBy(
 
 /** `revokeToken` by a person. */
 export async function revokeTokenBy(
-  deps: Tokens,
+  deps: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
   by: string,

@@ -30,7 +30,7 @@ const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
 /** `tp-` and 49 random bits: short enough for the message of a game server. */
-export function makeProofCode(): string {
+function makeProofCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 

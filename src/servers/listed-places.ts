@@ -6,7 +6,7 @@ import type { Server } from './server.ts';
 export type Place = { address: string; port: number };
 
 /** Who has a place, as somebody sees it who would like to list a server there. */
-export type PlaceHolder =
+type PlaceHolder =
   | { kind: 'nobody' }
   /** Their own server. */
   | { kind: 'own'; server: WithId<Server> }

@@ -1,5 +1,6 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Kept } from '../batching/kept.ts';
 import { after, type Clock, SECOND } from '../clock.ts';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { parseInput } from '../input.ts';
@@ -7,6 +8,7 @@ import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { Admitted } from './api-tokens.ts';
 import type { ProbeState, Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import {
@@ -16,7 +18,8 @@ import {
   type ServerSettings,
   serverChanges,
 } from './server-settings.ts';
-import { freeSlug, isId, slugOf } from './slug.ts';
+import { insertUnderFreeSlug, slugForName } from './server-slugs.ts';
+import { isId } from './slug.ts';
 
 /** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
 export const PROBE_INTERVAL_SECONDS = 300;
@@ -42,7 +45,6 @@ export function newProbeState(now: Date): ProbeState {
     claim: null,
     claimSeconds: 0,
     revision: 0,
-    askedUntil: null,
   };
 }
 
@@ -94,7 +96,7 @@ export function newListing({
   now: Date;
   listedAt: Date;
   rankPosition: number;
-}): Omit<Server, 'slug'> {
+}): Omit<Server, 'slug' | 'slugs'> {
   return {
     _id,
     ...settings,
@@ -122,85 +124,67 @@ export function newListing({
   };
 }
 
-/**
- * Inserts a server under a slug made of its name. The unique index decides who gets a slug; whoever comes too late
- * looks for the next free one.
- *
- * @returns the slug; null when the server's id is taken
- */
-export async function insertUnderFreeSlug(
-  servers: Collection<Server>,
-  server: Omit<Server, 'slug'>,
-): Promise<string | null> {
-  const wanted = slugOf(server.name, server._id.toHexString());
-  for (;;) {
-    const slug = freeSlug(wanted, await slugsLike(servers, wanted));
-    const taken = await insertListing(servers, { ...server, slug });
-    if (!taken) return slug;
-    if (taken === 'id') return null;
-  }
-}
+/** What the lists of the ranking hold of a server's settings: another one shows there with the next ranking. */
+const LISTED_BY = ['name', 'game', 'countryCode'] as const;
 
 /**
- * Inserts a server unless its id or its slug is taken: both are never used again.
- *
- * @returns what is taken; null when the server was inserted
- */
-export async function insertListing(
-  servers: Collection<Server>,
-  server: Server,
-): Promise<'id' | 'slug' | null> {
-  try {
-    await servers.insertOne(server);
-    return null;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    const standing = await servers.findOne({ _id: server._id }, { projection: { _id: 1 } });
-    return standing ? 'id' : 'slug';
-  }
-}
-
-async function slugsLike(servers: Collection<Server>, slug: string): Promise<Set<string>> {
-  const alike = servers.find({ slug: { $regex: `^${slug}(-\\d+)?$` } }, { projection: { slug: 1 } });
-  return new Set(await alike.map((server) => server.slug).toArray());
-}
-
-/**
- * Changes the settings of a listed server. Its slug stays, because it stands in addresses that people keep. Where
- * it is asked at another place or in another way, what was known of its being there is forgotten: a probe under
- * way counts no more, and the next one is due at once.
+ * Changes the settings of a listed server. With another name it gets another slug; the one before stays its own
+ * and leads to it. Where it is asked at another place or in another way, what was known of its being there is
+ * forgotten: a probe under way counts no more, and the next one is due at once.
  *
  * @returns the server as it is now; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function editServer(
-  { servers, auditLog, clock }: Listing,
+  { servers, auditLog, clock, producer }: ListChange,
   serverId: ObjectId,
   changes: ServerChanges,
   by: string,
 ): Promise<WithId<Server> | null> {
-  const standing = await servers.findOne({ _id: serverId, removedAt: null });
-  const settings = changed(standing, parseInput(serverChanges, changes));
-  const edited =
-    Object.keys(settings).length === 0
-      ? standing
-      : await servers.findOneAndUpdate(
-          { _id: serverId, removedAt: null },
-          ASKED_AT.some((key) => key in settings) ? askedAnew(settings, clock.now()) : { $set: settings },
-          { returnDocument: 'after' },
-        );
-  if (edited)
-    await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details: settings });
-  return edited;
+  const wanted = parseInput(serverChanges, changes);
+  for (;;) {
+    const standing = await servers.findOne({ _id: serverId, removedAt: null });
+    if (!standing) return null;
+    const settings = changed(standing, wanted);
+    const edited = await editStanding(servers, standing, settings, clock.now());
+    // Renamed by somebody else, or another server took the slug, in this moment.
+    if (!edited) continue;
+    const details = edited.slug === standing.slug ? settings : { ...settings, slug: edited.slug };
+    await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
+    if (LISTED_BY.some((key) => key in settings)) await requestRanks(producer);
+    return edited;
+  }
+}
+
+/** The edited server; null when it is another than `standing` by now, or its new slug was taken. */
+async function editStanding(
+  servers: Collection<Server>,
+  standing: WithId<Server>,
+  settings: Partial<ServerSettings>,
+  now: Date,
+): Promise<WithId<Server> | null> {
+  if (Object.keys(settings).length === 0) return standing;
+  const { _id, name, slug: before } = standing;
+  const slug = settings.name === undefined ? before : await slugForName(servers, standing, settings.name);
+  const update = ASKED_AT.some((key) => key in settings) ? askedAnew(settings, now) : { $set: settings };
+  const slugs = { $each: [before, slug] };
+  const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
+  try {
+    return await servers.findOneAndUpdate(
+      { _id, removedAt: null, ...(settings.name === undefined ? {} : { name, slug: before }) },
+      settings.name === undefined ? update : renaming,
+      { returnDocument: 'after' },
+    );
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return null;
+  }
 }
 
 /** Those settings that are others than before: what stays must not have the server asked anew. */
-function changed(
-  standing: WithId<Server> | null,
-  settings: Partial<ServerSettings>,
-): Partial<ServerSettings> {
+function changed(standing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
-  return Object.fromEntries(entries.filter(([key, value]) => (standing?.[key] ?? null) !== value));
+  return Object.fromEntries(entries.filter(([key, value]) => (standing[key] ?? null) !== value));
 }
 
 function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
@@ -229,7 +213,11 @@ function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<S
  * @returns the server and how many waiting votes were failed; null when there never was such a server
  */
 export async function removeServer(
-  deps: ListChange & { votes: Collection<Vote>; serverDrafts: Collection<ServerDraft> },
+  deps: ListChange & {
+    votes: Collection<Vote>;
+    serverDrafts: Collection<ServerDraft>;
+    admitted: Kept<Admitted>;
+  },
   serverId: ObjectId,
   by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
@@ -239,6 +227,7 @@ export async function removeServer(
     { returnDocument: 'after' },
   );
   if (!server) return null;
+  deps.admitted.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {
@@ -252,7 +241,7 @@ export async function removeServer(
 }
 
 /**
- * Finds a server by its id or its slug, in upper or lower case.
+ * Finds a server by its id or by a slug that it has or had, in upper or lower case.
  *
  * @param removed - `true` finds removed servers too
  */
@@ -262,7 +251,9 @@ export function findServer(
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
   const name = text.toLowerCase();
-  const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : { slug: name };
+  // By both: see `slugsOf`.
+  const bySlug = { $or: [{ slugs: name }, { slug: name }] };
+  const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : bySlug;
   return servers.findOne(removed ? named : { ...named, removedAt: null });
 }
 

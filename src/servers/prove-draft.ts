@@ -5,15 +5,23 @@ import { isDuplicateKey } from '../mongo.ts';
 import type { Leasing } from '../periods/work-lease.ts';
 import type { Producer } from '../queues.ts';
 import { requestRanks } from '../ranking/request-ranks.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
 import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
 import { findDraft, findMove } from './drafts.ts';
 import { decidingPlaces, holderOf } from './listed-places.ts';
-import { editServer, insertUnderFreeSlug, lastPlace, newListing } from './listing.ts';
+import { editServer, lastPlace, newListing } from './listing.ts';
 import type { ProofMethod, Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
+import { insertUnderFreeSlug } from './server-slugs.ts';
 
 export type Proving = DraftChecking &
-  Leasing & { auditLog: Collection<AuditEntry>; producer: Pick<Producer, 'add'> };
+  Leasing & {
+    auditLog: Collection<AuditEntry>;
+    reviews: Collection<Review>;
+    reviewLists: Collection<ReviewList>;
+    producer: Pick<Producer, 'add'>;
+  };
 
 /** Who proves: their id, and their e-mail address for the audit log. */
 export type Prover = { _id: ObjectId; email: string };
@@ -112,17 +120,19 @@ async function insertServer(
   const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
   const server = { ...listing, ownerId, proof };
   const slug = await insertUnderFreeSlug(servers, server);
-  return slug === null ? null : { ...server, slug };
+  return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
 
 /** Records the listing and forgets the draft. The entry has the draft's id: done again, it is written once. */
 async function finishListing(
-  { auditLog, serverDrafts, clock, producer }: Proving,
+  deps: Proving,
   draftId: ObjectId,
   server: WithId<Server>,
   by: string,
 ): Promise<void> {
-  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof } = server;
+  const { auditLog, serverDrafts, clock, producer } = deps;
+  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
+  if (ownerId) await rejectOwnersReview(deps, { serverId, personId: ownerId });
   const settings = { name, address, port, queryPort, game, countryCode, slug };
   const isNew = serverId.equals(draftId);
   const entry = {

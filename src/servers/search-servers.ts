@@ -12,8 +12,8 @@ const LAST = '\uffff';
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
 
 /**
- * The servers, removed and hidden ones too, whose name, address or slug begins with `text`; whose id it is; or
- * whose owner has this e-mail address. Each of these is a range of an index.
+ * The servers, removed and hidden ones too, whose name, address or slug, also an earlier one, begins with `text`;
+ * whose id it is; or whose owner has this e-mail address. Each of these is a range of an index.
  *
  * @param limit - so many at most, of each kind of match and in all
  */
@@ -37,8 +37,7 @@ export async function searchServers(
       .limit(limit)
       .toArray(),
     servers
-      .find({ slug: beginsWith(wanted) })
-      .sort({ slug: 1 })
+      .find({ slugs: { $elemMatch: beginsWith(wanted) } })
       .limit(limit)
       .toArray(),
     servers

@@ -46,8 +46,6 @@ const probeState = {
   claimSeconds: { type: Number, required: true },
   /** Grows with every recorded check and every edit, so that two writers never lose each other's count. */
   revision: { type: Number, required: true },
-  /** The checks that its owner asked for have used up the allowance until then (see probing/check-now.ts). */
-  askedUntil: { type: Date, default: null },
 } as const;
 
 /** The newest report: its time opens the next window, its id tells a resent update from another one. */
@@ -64,6 +62,8 @@ const dailyFigures = {
   uptimePercentage: { type: Number, default: null },
   /** The uptime by our own probes alone, whatever the source: the ranking's second figure. */
   probedUptime: { type: Number, default: null },
+  /** Players on average on each of the 7 days, oldest first, null where nothing is known; absent until computed. */
+  players: { type: [Number] },
 } as const;
 
 /** The figures that gave a server its place, of the ranking that gave it. */
@@ -109,6 +109,8 @@ const serverDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 100 },
   slug: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
+  /** Every slug that it has had, the present one among them: its page's earlier addresses lead to it. */
+  slugs: { type: [String], required: true },
   address: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
   queryPort: { type: Number, default: null, min: 1, max: 65_535 },
@@ -145,9 +147,11 @@ const serverDefinition = {
 /** The index of names, which compares in any case and with any accents. */
 export const SERVER_NAMES = 'names';
 
-/** A listed game server. Removal is soft: `_id` and `slug` are never used again. */
+/** A listed game server. Removal is soft: `_id` and `slugs` are never used again. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
+// Whoever had a slug keeps it. Sparse: a server of an older version has none until `migrate` has run.
+serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
@@ -180,4 +184,3 @@ serverSchema.index(
 
 export type Server = InferRawDocType<typeof serverDefinition>;
 export type ProbeState = Nested<typeof probeState>;
-export type CurrentFigures = Nested<typeof currentFigures>;

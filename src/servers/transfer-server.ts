@@ -1,6 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Drafting } from './drafts.ts';
 import type { Server } from './server.ts';
 
@@ -42,7 +44,12 @@ export async function nextOwner({ people }: People, email: string): Promise<Pers
  * @returns the server as it is now; null when no such server is listed
  */
 export async function transferServer(
-  deps: Drafting & People & { auditLog: Collection<AuditEntry> },
+  deps: Drafting &
+    People & {
+      auditLog: Collection<AuditEntry>;
+      reviews: Collection<Review>;
+      reviewLists: Collection<ReviewList>;
+    },
   serverId: ObjectId,
   to: Pick<Person, '_id' | 'email'>,
   by: string,
@@ -55,6 +62,7 @@ export async function transferServer(
   if (!before) return null;
   // Where the one before wished to move it is no wish of the new owner's.
   await deps.serverDrafts.deleteOne({ serverId });
+  await rejectOwnersReview(deps, { serverId, personId: to._id });
   const previous = before.ownerId ? await deps.people.findOne({ _id: before.ownerId }) : null;
   const from = previous?.email ?? before.ownerEmail ?? null;
   await recordAudit(deps, { by, action: 'server.transfer', serverId, details: { from, to: to.email } });

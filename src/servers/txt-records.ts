@@ -3,7 +3,7 @@ import { SECOND } from '../clock.ts';
 import { DeadlineError, within } from '../deadline.ts';
 
 /** What the name servers say of a name's TXT records; `no-answer`: nothing, or that they cannot say. */
-export type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };
+type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };
 
 const LOOK_UP_MS = 4 * SECOND;
 

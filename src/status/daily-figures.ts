@@ -19,7 +19,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
 
 /**
  * Writes the figures of servers from their days, in the database: averages, peak, latency and uptime of the source
- * that is believed now, and the uptime by probes alone. What is not known becomes 0 or null (contract, GET …/info).
+ * that is believed now, the players of each of the 7 days, and the uptime by probes alone. What is not known becomes 0 or null (contract, GET …/info).
  * They change when a day passes, with new samples or without.
  *
  * @throws the signal's reason
@@ -62,7 +62,7 @@ function figures(dailyStats: string, today: string, reporting: ObjectId[]): Docu
       },
     },
     { $set: { sums: { $first: '$sums' } } },
-    { $project: { daily: FIGURES } },
+    { $project: { daily: { ...FIGURES, players: playersByDay(today) } } },
   ];
 }
 
@@ -79,7 +79,23 @@ const SUMS: Document = {
   offline: { $sum: '$own.offlineSeconds' },
   probedOnline: { $sum: '$probes.onlineSeconds' },
   probedOffline: { $sum: '$probes.offlineSeconds' },
+  days: {
+    $push: {
+      day: '$day',
+      players: ratio('$own.playerSeconds', '$own.onlineSeconds', null),
+    },
+  },
 };
+
+/** The average of each of the last days, oldest first; null for a day of which nothing is known. */
+function playersByDay(today: string): Document[] {
+  return Array.from({ length: PLAYER_DAYS }, (_, i) => {
+    const day = addDays(today, i - PLAYER_DAYS);
+    const known = { $filter: { input: { $ifNull: ['$sums.days', []] }, cond: { $eq: ['$$this.day', day] } } };
+    const players = { $first: { $map: { input: known, in: '$$this.players' } } };
+    return { $ifNull: [{ $round: [players, 1] }, null] };
+  });
+}
 
 const percentage = (online: string, offline: string) =>
   ratio({ $multiply: [100, online] }, { $add: [online, offline] }, null);

@@ -92,6 +92,7 @@ async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectI
     const stands = after(at, Math.max(INTERVALS_STOOD * seconds * SECOND, REPORT_STANDS_MS));
     if (!known || stands > known) known = stands;
   }
+  if (known && known <= clock.now()) points.push(nothing(known));
   return points;
 }
 

@@ -1,19 +1,24 @@
 import type { Collection } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
+import { insertTogether } from '../batching/write-together.ts';
 import { SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
 import type { Logger } from '../log.ts';
+import { REPLICATED } from '../mongo.ts';
 import type { StatusSample } from './status-sample.ts';
+
+const insertSamples = insertTogether<StatusSample>(REPLICATED);
 
 /** The sample is history: nobody waits for it longer than this. */
 const SAMPLE_TIMEOUT_MS = SECOND;
 
 /** Adds a sample to the history. It comes after what it tells of, and when it is lost it is only logged. */
 export async function keepSample(
-  { statusSamples, log }: { statusSamples: Collection<StatusSample>; log: Logger },
+  { statusSamples, lanes, log }: { statusSamples: Collection<StatusSample>; lanes: Lanes; log: Logger },
   sample: StatusSample,
 ): Promise<void> {
   try {
-    await within(SAMPLE_TIMEOUT_MS, statusSamples.insertOne(sample));
+    await within(SAMPLE_TIMEOUT_MS, lanes.ask(insertSamples, statusSamples, sample));
   } catch (error) {
     const serverId = sample.serverId.toHexString();
     log.warn({ event: 'status.sample_lost', serverId, reason: String(error) });

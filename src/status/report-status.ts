@@ -1,19 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { after, MINUTE } from '../clock.ts';
+import type { Lanes } from '../batching/lanes.ts';
+import { after } from '../clock.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { REPORT_STANDS_MS } from './current-status.ts';
 import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
+import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
 import { type Waking, wakeListener } from './wake-listener.ts';
 
-/** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
-export const REPORT_INTERVAL_MS = 5 * MINUTE;
+export { REPORT_INTERVAL_MS };
 
 /** What a server says of itself. A field left out keeps its last value. */
-export type StatusReport = {
+type StatusReport = {
   /** People on the server, 0 or more. */
   onlinePlayers: number;
   /** −1 means "no limit" and is stored as 0. */
@@ -29,7 +30,11 @@ type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; next
 /** `previousAt`: the report before it; null when there was none, or when that cannot be known. */
 type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
 
-type Reporting = Waking & { servers: Collection<Server>; statusSamples: Collection<StatusSample> };
+type Reporting = Waking & {
+  servers: Collection<Server>;
+  statusSamples: Collection<StatusSample>;
+  lanes: Lanes;
+};
 
 const TRY_AGAIN_MS = 20;
 
@@ -61,7 +66,7 @@ export async function reportStatus(
     'current.checkedAt': now,
   };
   // The client leaves out what is undefined (mongo.ts, ignoreUndefined).
-  const updated = await updateOnce(deps.servers, serverId, lastReport, fields);
+  const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
   await keepSample(deps, {
     at: now,
@@ -84,27 +89,20 @@ export async function reportStatus(
  * unknown the document is read: our own id there means that it was made; otherwise it is sent again.
  */
 async function updateOnce(
-  servers: Collection<Server>,
+  { servers, lanes }: Pick<Reporting, 'servers' | 'lanes'>,
   serverId: ObjectId,
-  ours: { id: UUID; at: Date },
-  fields: Partial<Record<string, unknown>>,
+  ours: Report['ours'],
+  fields: Report['fields'],
 ): Promise<Updated> {
-  const windowOpen = {
-    $or: [{ lastReport: null }, { 'lastReport.at': { $lte: after(ours.at, -REPORT_INTERVAL_MS) } }],
-  };
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      const before = await servers.findOneAndUpdate(
-        { _id: serverId, ...windowOpen },
-        { $set: fields, $min: { firstReportAt: ours.at } },
-        { projection: { lastReport: 1 } },
-      );
-      if (before) return { kind: 'accepted', previousAt: before.lastReport?.at ?? null };
+      const taken = await lanes.ask(takeReports, servers, { serverId, ours, fields });
+      if (taken) return { kind: 'accepted', ...taken };
     } catch (error) {
       if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
     }
-    const server = await servers.findOne({ _id: serverId }, { projection: { lastReport: 1 } });
+    const server = await lanes.ask(lastReports, servers, serverId);
     if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);
     const standing = server.lastReport;
     if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', previousAt: null };

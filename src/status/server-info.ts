@@ -1,8 +1,10 @@
-import type { Collection, WithId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import type { Clock } from '../clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
+import { serversTogether } from '../servers/servers-together.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
-import { voteFigures } from '../votes/vote-figures.ts';
+import { countersTogether, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { latencyAt, statusAt } from './current-status.ts';
 
 /** What the public may know of a server. Strings and counts are never null. */
@@ -37,17 +39,65 @@ export type ServerInfo = {
   listedAt: Date;
 };
 
-/**
- * A server as the public sees it at this moment. One query: the server's document comes from the caller.
- */
+/** What `infoOf` reads of a server. */
+const SHOWN = {
+  name: 1,
+  slug: 1,
+  address: 1,
+  port: 1,
+  countryCode: 1,
+  isPremium: 1,
+  listedAt: 1,
+  removedAt: 1,
+  rankPosition: 1,
+  current: 1,
+  'daily.averagePlayers': 1,
+  'daily.peakPlayers': 1,
+  'daily.averageLatency': 1,
+  'daily.uptimePercentage': 1,
+  'probe.status': 1,
+  'probe.latencyMs': 1,
+  'probe.checkedAt': 1,
+  'probe.succeededAt': 1,
+  'probe.intervalSeconds': 1,
+  'lastReport.at': 1,
+} as const;
+
+/** Servers by their ids, removed ones too, as far as they are shown. */
+const shownServers = serversTogether(SHOWN);
+
+type Informing = { voteCounters: Collection<VoteCounter>; lanes: Lanes; clock: Clock };
+
+/** A listed server as the public sees it at this moment; null when there is none of this id. */
+export async function readServerInfo(
+  deps: Informing & { servers: Collection<Server> },
+  serverId: ObjectId,
+): Promise<ServerInfo | null> {
+  const [server, votes] = await Promise.all([
+    deps.lanes.ask(shownServers, deps.servers, serverId),
+    figuresOf(deps, serverId),
+  ]);
+  return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
+}
+
+/** The same of a server that the caller has read. One query. */
 export async function serverInfo(
-  { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
+  { voteCounters, clock }: Pick<Informing, 'voteCounters' | 'clock'>,
   server: WithId<Server>,
 ): Promise<ServerInfo> {
+  return infoOf(server, await voteFigures({ voteCounters, clock }, server._id), clock.now());
+}
+
+async function figuresOf(
+  { voteCounters, lanes, clock }: Informing,
+  serverId: ObjectId,
+): Promise<VoteFigures> {
+  return figuresAt(clock.now(), await lanes.ask(countersTogether, voteCounters, serverId));
+}
+
+function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerInfo {
   const { current, daily } = server;
-  const now = clock.now();
   const status = statusAt(server, now);
-  const votes = await voteFigures({ voteCounters, clock }, server._id);
   return {
     name: server.name,
     slug: server.slug,

@@ -16,7 +16,7 @@ export type SliceOptions = {
 };
 
 /** What of a server is read: who is believed about it, and since when it reports. */
-export type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
+type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
 
 /**
  * Hands servers to `work`, slice by slice in the order of their ids.

@@ -19,7 +19,7 @@ const statusSampleDefinition = {
 } as const;
 
 /** How long samples are kept. */
-export const SAMPLES_KEPT_MS = 35 * DAY;
+const SAMPLES_KEPT_MS = 35 * DAY;
 
 /** What a probe or a report found: a time series. Its index is ours: without it a query reads all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, ObjectId, type UUID } from 'mongodb';
+import { anyOf, findTogether } from '../batching/find-together.ts';
+import { insertTogether, upsertTogether } from '../batching/write-together.ts';
 import { after, DAY, SECOND } from '../clock.ts';
 import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import {
@@ -23,6 +25,16 @@ const LOOK_AGAIN_MS = 25;
 type Answer = { kind: 'answer'; body: string; voteId: UUID };
 type KeyReused = { kind: 'key-reused'; username: string };
 
+const insertClaims = insertTogether<IdempotencyKey>(DURABLE);
+const storeAnswers = upsertTogether<IdempotencyKey>(DURABLE);
+
+/** Claims, by the key that they are for. */
+const claimsTogether = findTogether<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
+  filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
+  nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
+  keyOf: ({ serverId, key }) => ({ serverId, key }),
+});
+
 type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
 
 /**
@@ -33,6 +45,7 @@ type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
  *
  * @param key - 1 to 255 visible ASCII characters; per server
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
+ * @param sending - called before a vote may have been sent under this key: until then nothing is cast
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
  * @throws as `castVote` does. An unknown end keeps the claim, so that repeating the request finishes it; every
  *   other failure frees the key
@@ -41,27 +54,30 @@ export async function castVoteOnce(
   deps: OnceDeps,
   request: CastRequest & { key: string },
   bodyOf: (accepted: Accepted) => string,
+  sending: () => void = () => undefined,
 ): Promise<Answer | Refused | KeyReused> {
   for (;;) {
     const { claim, ours } = await claimKey(deps, request);
     if (claim.username !== request.username) return { kind: 'key-reused', username: claim.username };
+    // The one who holds the key may have sent the vote.
+    if (!ours) sending();
     const standing = ours ? claim : await awaitAnswer(deps, claim);
     // The one who held the key was refused or failed, and freed it: it is ours to claim.
     if (!standing) continue;
     if (standing.answer) return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
-    return finish(deps, request, { claim, ours }, bodyOf);
+    return finish(deps, request, { claim, ours, sending }, bodyOf);
   }
 }
 
 async function finish(
   deps: OnceDeps,
   request: CastRequest,
-  { claim, ours }: { claim: IdempotencyKey; ours: boolean },
+  { claim, ours, sending }: { claim: IdempotencyKey; ours: boolean; sending: () => void },
   bodyOf: (accepted: Accepted) => string,
 ): Promise<Answer | Refused> {
   let cast: Accepted | Refused;
   try {
-    cast = await castVote(deps, request, claim.voteId);
+    cast = await castVote(deps, request, claim.voteId, sending);
   } catch (error) {
     // Another's claim may stand for a vote that was cast: only its own failure frees it.
     if (ours && !(error instanceof VoteEndUnknownError)) await freeKey(deps, claim);
@@ -79,7 +95,7 @@ async function finish(
 
 /** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
 async function claimKey(
-  { idempotencyKeys, clock }: OnceDeps,
+  { idempotencyKeys, lanes, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
 ): Promise<{ claim: IdempotencyKey; ours: boolean }> {
   const now = clock.now();
@@ -95,13 +111,13 @@ async function claimKey(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      await idempotencyKeys.insertOne(fresh, { writeConcern: DURABLE });
+      await lanes.ask(insertClaims, idempotencyKeys, fresh);
       return { claim: fresh, ours: true };
     } catch (error) {
       // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
       if (!isDuplicateKey(error) && (!isUnknownEnd(error) || Date.now() >= deadline)) throw error;
     }
-    const standing = await idempotencyKeys.findOne({ serverId, key });
+    const standing = await lanes.ask(claimsTogether, idempotencyKeys, { serverId, key });
     if (!standing) continue;
     if (now < standing.expiresAt) return { claim: standing, ours: standing._id.equals(fresh._id) };
     await idempotencyKeys.deleteOne({ serverId, key, _id: standing._id });
@@ -127,17 +143,16 @@ async function awaitAnswer(
  * (by a request of the same key that failed) is made anew, so that repeating the request replays this answer.
  */
 async function storeAnswer(
-  { idempotencyKeys }: OnceDeps,
+  { idempotencyKeys, lanes }: OnceDeps,
   claim: IdempotencyKey,
   body: string,
 ): Promise<string> {
   const { _id, serverId, key, answer: _, ...rest } = claim;
   try {
-    await idempotencyKeys.updateOne(
-      { _id, serverId, key, answer: null },
-      { $set: { answer: body }, $setOnInsert: rest },
-      { upsert: true, writeConcern: DURABLE },
-    );
+    await lanes.ask(storeAnswers, idempotencyKeys, {
+      q: { _id, serverId, key, answer: null },
+      u: { $set: { answer: body }, $setOnInsert: rest },
+    });
     return body;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;

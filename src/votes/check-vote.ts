@@ -1,20 +1,25 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import type { Clock } from '../clock.ts';
-import { newestVotes, nextVoteAt, votesInTheWay } from './cooldown.ts';
+import { nextVoteAt, votesInTheWay } from './cooldown.ts';
+import { newestVotesTogether } from './newest-votes.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-export type VoteCheck =
+type VoteCheck =
   | { hasVoted: true; votedAt: Date; nextVoteAt: Date }
   | { hasVoted: false; votedAt: null; nextVoteAt: null };
 
 /** Whether a player voted for a server in the last 24 hours, in whatever spelling of the name. */
 export async function checkVote(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, lanes, clock }: { votes: Collection<Vote>; lanes: Lanes; clock: Clock },
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
-  const newest = await newestVotes(votes, serverId, usernameKey(username));
+  const newest = await lanes.ask(newestVotesTogether, votes, {
+    serverId,
+    usernameKey: usernameKey(username),
+  });
   const [inTheWay] = votesInTheWay(newest, clock.now());
   if (!inTheWay) return { hasVoted: false, votedAt: null, nextVoteAt: null };
   return { hasVoted: true, votedAt: inTheWay.votedAt, nextVoteAt: nextVoteAt(inTheWay) };

@@ -23,15 +23,16 @@ const DAY_SETTLED_MS = 10 * MINUTE;
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * So long after its time a vote is inserted and counted, or never will be: reading, inserting and counting may
- * take 5 s each before they are given up.
+ * So long after its time a vote is inserted and counted, or never will be: it is read in 5 s, its insert is sent in
+ * the next 5 s, its count is begun in the first 10 s and sent for the last time in the next 5 s (raise-counter.ts), and
+ * each takes 5 s at most before it is given up.
  */
-export const VOTE_SETTLED_MS = 15 * SECOND;
+export const VOTE_SETTLED_MS = 20 * SECOND;
 
 /** A recount that has not ended after so long is dead. */
 const RECOUNT_DEAD_MS = MINUTE;
 
-export type RecountOptions = {
+type RecountOptions = {
   signal?: AbortSignal;
   /** How long a vote takes to be counted, in milliseconds; `VOTE_SETTLED_MS` by default. */
   settledMs?: number;
@@ -46,7 +47,7 @@ export function isSettledDay(day: string, now: Date): boolean {
  * Counts UTC days of a server from its votes, without excluded ones, and puts its counters right. Votes may be
  * cast meanwhile: none is lost, none is counted twice.
  *
- * A day on which votes are being cast takes up to 25 s: a vote that is inserted but not yet counted looks like
+ * A day on which votes are being cast takes up to 30 s: a vote that is inserted but not yet counted looks like
  * one whose counting failed, until it must have ended.
  *
  * @param days - `2026-11-21`
@@ -159,7 +160,7 @@ async function recountOpenDay(
 /**
  * Parts the day at a moment just ahead of every clock: votes before it are counted from the votes, once the
  * last of them must have been inserted; votes from it on by their increments, which note it on the counter
- * (`countVote`). Both meet in one update.
+ * (`raiseUnusual`). Both meet in one update.
  */
 async function partedRecount(
   deps: Recounting,

@@ -3,7 +3,7 @@ import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
 
 /** Which votes of a server are looked for; what is absent does not matter. */
-export type VoteSearch = {
+type VoteSearch = {
   serverId: ObjectId;
   /** A player's name, in any spelling of it, or a vote's id. */
   player?: string | undefined;
@@ -21,7 +21,7 @@ export type FoundVote = Pick<
 > & { delivery: Pick<Delivery, 'state'> };
 
 /** `next` is where the search goes on, null where all was looked at. */
-export type FoundVotes = { votes: FoundVote[]; next: string | null };
+type FoundVotes = { votes: FoundVote[]; next: string | null };
 
 const SHOWN = {
   serverId: 1,

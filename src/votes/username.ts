@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The most code points a name may have. */
-const LONGEST_NAME = 50;
+export const LONGEST_USERNAME = 50;
 
 /**
  * The key under which two spellings are the same player (contract, POST …/vote): Unicode NFKC, full case
@@ -35,8 +35,8 @@ export const usernameSchema = z
   })
   .transform((name) => name.trim())
   .refine((name) => name.length > 0, { error: 'username must not be empty', abort: true })
-  .refine((name) => [...name].length <= LONGEST_NAME, {
-    error: `username must have at most ${LONGEST_NAME} characters`,
+  .refine((name) => [...name].length <= LONGEST_USERNAME, {
+    error: `username must have at most ${LONGEST_USERNAME} characters`,
   })
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'username must not contain control characters' })
   .refine((name) => usernameKey(name) !== '', { error: 'username must have a visible character' });

@@ -13,6 +13,12 @@ const recountDefinition = {
   startedAt: { type: Date, required: true },
 } as const;
 
+/** One increment, by which the process that made it finds its number. */
+const raiseDefinition = {
+  id: { type: Schema.Types.ObjectId, required: true },
+  votes: { type: Number, required: true },
+} as const;
+
 const voteCounterDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
@@ -22,6 +28,8 @@ const voteCounterDefinition = {
   days: { type: Schema.Types.Mixed, required: true },
   /** Present while a recount is under way, and after one that died. */
   recount: { type: new Schema(recountDefinition, { _id: false }) },
+  /** The newest increments, in their order (see raise-counter.ts). */
+  raises: { type: [new Schema(raiseDefinition, { _id: false })], default: undefined },
 } as const;
 
 /**
@@ -33,7 +41,11 @@ voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
 // What the ranking reads.
 voteCounterSchema.index({ month: 1 });
 
-export type VoteCounter = Omit<InferRawDocType<typeof voteCounterDefinition>, 'days' | 'recount'> & {
+export type VoteCounter = Omit<
+  InferRawDocType<typeof voteCounterDefinition>,
+  'days' | 'recount' | 'raises'
+> & {
   days: Record<string, number>;
+  raises?: Nested<typeof raiseDefinition>[];
   recount?: Nested<typeof recountDefinition>;
 };

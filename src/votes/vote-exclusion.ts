@@ -4,8 +4,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
  * How an exclusion stands. `excluding` and `including` are under way; a process that finds one there whose
  * worker died finishes it.
  */
-export const EXCLUSION_STATES = ['excluding', 'excluded', 'including', 'included'] as const;
-export type ExclusionState = (typeof EXCLUSION_STATES)[number];
+const EXCLUSION_STATES = ['excluding', 'excluded', 'including', 'included'] as const;
 
 const undoneDefinition = {
   by: { type: String, required: true },

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
+import { anyOf } from '../batching/find-together.ts';
+import type { Together } from '../batching/lanes.ts';
 import { after, type Clock, DAY } from '../clock.ts';
-import { isDuplicateKey } from '../mongo.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
@@ -8,59 +9,19 @@ import type { VoteCounter } from './vote-counter.ts';
 export const RANKING_DAYS = 30;
 
 /** `2026-11` of a moment, in UTC. */
-function monthOf(at: Date): string {
+export function monthOf(at: Date): string {
   return at.toISOString().slice(0, 7);
 }
 
 /** `21` of a moment, in UTC. */
-function dayOf(at: Date): string {
+export function dayOf(at: Date): string {
   return at.toISOString().slice(8, 10);
 }
 
-function sum(numbers: Iterable<number>): number {
+export function sum(numbers: Iterable<number>): number {
   let total = 0;
   for (const number of numbers) total += number;
   return total;
-}
-
-/**
- * Counts one vote and returns how many its server has in the UTC month of `votedAt`, this one included. Each
- * caller gets its own number: the increment and the reading are one operation (design rule 8).
- */
-export async function countVote(
-  voteCounters: Collection<VoteCounter>,
-  serverId: ObjectId,
-  votedAt: Date,
-): Promise<number> {
-  const day = dayOf(votedAt);
-  // A recount of this day that is under way counts the votes from its moment on by itself.
-  const recounted = {
-    $and: [
-      { $eq: ['$recount.day', day] },
-      { $gt: ['$recount.from', null] },
-      { $lte: ['$recount.from', votedAt] },
-    ],
-  };
-  const newer = { $mergeObjects: ['$recount', { newer: { $add: ['$recount.newer', 1] } }] };
-  const increment = () =>
-    voteCounters.findOneAndUpdate(
-      { serverId, month: monthOf(votedAt) },
-      [
-        {
-          $set: {
-            [`days.${day}`]: { $add: [{ $ifNull: [`$days.${day}`, 0] }, 1] },
-            recount: { $cond: [recounted, newer, '$recount'] },
-          },
-        },
-      ],
-      { upsert: true, returnDocument: 'after' },
-    );
-  // Two first votes of a month may both try to insert the document; the second try finds it.
-  const counter = await increment().catch((error: unknown) => {
-    if (isDuplicateKey(error)) return increment();
-    throw error;
-  });
-  return counter ? sum(Object.values(counter.days)) : 1;
 }
 
 /**
@@ -94,8 +55,25 @@ export async function voteFigures(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
   serverId: ObjectId,
 ): Promise<VoteFigures> {
-  const counters = await voteCounters.find({ serverId }).toArray();
-  const now = clock.now();
+  return figuresAt(clock.now(), await voteCounters.find({ serverId }).toArray());
+}
+
+/** The counters of servers: each gets its own, of all months. */
+export const countersTogether: Together<Collection<VoteCounter>, ObjectId, Counts[]> = {
+  most: 200,
+  async ask(voteCounters, serverIds) {
+    const projection = { _id: 0, serverId: 1, month: 1, days: 1 };
+    const unique = [...new Map(serverIds.map((id) => [id.toHexString(), id])).values()];
+    const found = await voteCounters.find({ serverId: anyOf(unique) }, { projection }).toArray();
+    const byServer = Map.groupBy(found, ({ serverId }) => serverId.toHexString());
+    return serverIds.map((id) => byServer.get(id.toHexString()) ?? []);
+  },
+};
+
+type Counts = Pick<VoteCounter, 'month' | 'days'>;
+
+/** A server's vote figures at `now`, from its counters of all months. */
+export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
   const firstDay = after(now, -(RANKING_DAYS - 1) * DAY)
     .toISOString()
     .slice(0, 10);

@@ -1,7 +1,8 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { newestVotes, votesInTheWay } from './cooldown.ts';
+import { votesInTheWay } from './cooldown.ts';
+import { newestVotes } from './newest-votes.ts';
 import { usernameKey } from './username.ts';
 import type { DeliveryState, Vote } from './vote.ts';
 

@@ -3,7 +3,7 @@ import { usernameKey } from './username.ts';
 import type { DeliveryState, Vote } from './vote.ts';
 
 /** So many votes are read for one page. */
-export const VOTES_A_PAGE = 50;
+const VOTES_A_PAGE = 50;
 
 /** Which of a server's votes are wanted; what is absent does not matter. */
 export type VotesWanted = {

@@ -23,6 +23,7 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to forward a vote. Without `code` it has no recorded end yet. */
 const attemptDefinition = {
+  /** Of the claim that began it: votes that were claimed together share it, a vote's own attempts never do. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
@@ -126,9 +127,11 @@ export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });
 voteSchema.index({ serverId: 1, 'delivery.state': 1, votedAt: 1 });
+/** The index of each listener's line: the votes that wait or are being sent, in the order in which they go out. */
+export const OPEN_WORK = 'open_work';
 voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
-  { name: 'open_work', partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
+  { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
 );
 /** The index of failed votes alone, over all servers: what operators are shown of the last day. */
 export const FAILED_VOTES = 'failed_votes';

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
+import { removeServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { ask } from '../support/api-description.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
@@ -139,4 +140,37 @@ test('when a token was last used is kept', async () => {
   await expect
     .poll(async () => (await tallyport.platform.apiTokens.findOne({ _id: used.tokenId }))?.lastUsedAt)
     .toSatisfy((lastUsedAt: Date | null | undefined) => Number(lastUsedAt) >= at.getTime());
+});
+
+describe('a call that was let in a moment ago', () => {
+  test('is refused as soon as its token has expired', async () => {
+    const { platform, clock } = tallyport;
+    const request = { serverId: server.serverId, name: 'short', expiresInMs: MINUTE };
+    const short = { ...server, token: (await issueToken(platform, request)).token };
+    expect((await tallyport.call(short, 'check-vote?username=Steve')).status).toBe(200);
+    clock.move(MINUTE);
+    expect((await tallyport.call(short, 'check-vote?username=Steve')).status).toBe(401);
+  });
+
+  test('is refused at once by the process in which its server was removed', async () => {
+    const removed = await tallyport.addServer();
+    expect((await tallyport.vote(removed, 'Steve')).status).toBe(200);
+    await removeServer(tallyport.platform, removed.serverId, 'test');
+    for (const endpoint of ['check-vote?username=Steve', 'info', 'reviews']) {
+      expect((await tallyport.call(removed, endpoint)).status).toBe(401);
+    }
+    expect((await tallyport.vote(removed, 'Alex')).status).toBe(401);
+  });
+
+  test('costs no look-up of its token, one that was refused does', async () => {
+    const { platform } = tallyport;
+    const known = await tallyport.addServer();
+    await tallyport.call(known, 'info');
+    await platform.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: new Date() } });
+    // Behind our back, as another process would: seen within 5 s.
+    expect((await tallyport.call(known, 'info')).status).toBe(200);
+    await expect.poll(async () => (await tallyport.call(known, 'info')).status, { timeout: 5_000 }).toBe(401);
+    await platform.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: null } });
+    expect((await tallyport.call(known, 'info')).status).toBe(200);
+  });
 });

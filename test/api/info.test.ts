@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY, MINUTE } from '../../src/clock.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 
@@ -131,4 +131,39 @@ test('HEAD answers as GET does, without the body', async () => {
   expect([head.status, head.text]).toEqual([200, '']);
   expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
   expect((await tallyport.call({ ...server, token: 'x' }, 'info', { method: 'HEAD' })).status).toBe(401);
+});
+
+describe('the ETag of an answer', () => {
+  test('names its bytes: whoever has them is told so, until they change', async () => {
+    const server = await tallyport.addServer();
+    for (const endpoint of ['info', 'reviews']) {
+      const first = await tallyport.call(server, endpoint);
+      const tag = first.headers.get('etag') ?? '';
+      expect(tag).toMatch(/^"[\w-]{27}"$/);
+      for (const known of [tag, `W/${tag}`, `"another", ${tag}`, '*']) {
+        const headers = { 'if-none-match': known };
+        const { status, text, headers: answered } = await tallyport.call(server, endpoint, { headers });
+        expect([status, text, answered.get('etag'), answered.get('content-type')]).toEqual([
+          304,
+          '',
+          tag,
+          null,
+        ]);
+      }
+      const another = await tallyport.call(server, endpoint, { headers: { 'if-none-match': '"another"' } });
+      expect([another.status, another.text]).toEqual([200, first.text]);
+    }
+    const before = await tallyport.call(server, 'info');
+    await tallyport.vote(server, 'Steve');
+    const headers = { 'if-none-match': before.headers.get('etag') ?? '' };
+    expect((await tallyport.call(server, 'info', { headers })).body.monthly_votes).toBe(1);
+  });
+
+  test('stands on no failure, and makes none look unchanged', async () => {
+    const server = await tallyport.addServer();
+    const headers = { 'if-none-match': '*' };
+    const refused = await tallyport.call({ ...server, token: 'none' }, 'info', { headers });
+    expect([refused.status, refused.headers.get('etag')]).toEqual([401, null]);
+    expect((await tallyport.call(server, 'reviews?page=0', { headers })).status).toBe(400);
+  });
 });

@@ -29,8 +29,8 @@ test('it has every endpoint with every answer, and nothing else', () => {
     'post …/vote': '200 400 401 413 415 422 429 500 503',
     'get …/check-vote': '200 400 401 500 503',
     'post …/status': '200 400 401 413 415 429 500 503',
-    'get …/info': '200 400 401 500 503',
-    'get …/reviews': '200 400 401 500 503',
+    'get …/info': '200 304 400 401 500 503',
+    'get …/reviews': '200 304 400 401 500 503',
   });
 });
 

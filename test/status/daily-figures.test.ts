@@ -18,6 +18,7 @@ const UNKNOWN = {
   averageLatency: null,
   uptimePercentage: null,
   probedUptime: null,
+  players: [null, null, null, null, null, null, null],
 };
 
 it('takes players from the 7 whole days before today, latency and uptime from the 30', async () => {
@@ -45,6 +46,7 @@ it('takes players from the 7 whole days before today, latency and uptime from th
     averageLatency: 50,
     uptimePercentage: 75,
     probedUptime: 75,
+    players: [30, null, null, null, null, null, 10],
   });
 });
 
@@ -63,6 +65,7 @@ it('moves the figures when a day passes without a sample, down to unknown', asyn
     averageLatency: 25,
     uptimePercentage: 100,
     probedUptime: 100,
+    players: [null, null, null, null, null, null, null],
   });
   platform.clock.move(23 * DAY);
   await refreshDailyFigures(platform);
@@ -86,6 +89,7 @@ it('goes by the source that is believed now, and keeps the uptime by probes besi
     averageLatency: 3,
     uptimePercentage: 100,
     probedUptime: 0,
+    players: [null, null, null, null, null, null, 7],
   });
   const succeededAt = after(platform.clock.now(), -HOUR);
   await platform.servers.updateOne({ _id: serverId }, { $set: { 'probe.succeededAt': succeededAt } });

@@ -34,6 +34,7 @@ it('shows the samples of 48 hours, and a point of nulls where nothing is known',
     // The last sample stood for 15 minutes.
     ['03-01T10:30', null, 'no-data'],
     ['03-01T11:30', 0, 1],
+    ['03-01T11:45', null, 'no-data'],
   ]);
   expect(points[0]).toMatchObject({ source: 'probes', latencyMs: 9, peakPlayers: 3 });
   expect(points[1]).toMatchObject({ source: 'reports', latencyMs: null });

@@ -47,3 +47,19 @@ it('tests an unreachable vote listener when a server reports again after over 15
   clock.move(MINUTE);
   expect(await testedNow()).toBe(false);
 });
+
+it('keeps what a report leaves out, also of many that come at once', async () => {
+  const platform = await platformAt('2028-03-01T12:00:00Z');
+  const serverIds = await Promise.all(Array.from({ length: 5 }, () => listServer(platform)));
+  const reportAll = (more: object) =>
+    Promise.all(serverIds.map((serverId) => reportStatus(platform, serverId, { ...REPORT, ...more })));
+  await reportAll({ motd: 'Welcome', version: '1.21', latencyMs: 12 });
+  platform.clock.move(6 * MINUTE);
+  expect(await reportAll({ version: '1.22' })).toMatchObject(serverIds.map(() => ({ kind: 'accepted' })));
+  for (const _id of serverIds)
+    expect((await platform.servers.findOne({ _id }))?.current).toMatchObject({
+      motd: 'Welcome',
+      version: '1.22',
+      reportedLatencyMs: 12,
+    });
+});

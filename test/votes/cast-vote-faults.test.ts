@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { SECOND } from '../../src/clock.ts';
 import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
@@ -130,6 +131,18 @@ describe('a counter that cannot be raised', () => {
     await cut;
     expect(monthlyVotes).toBe(3);
     expect(await votesOf(voting.one, serverId)).toContainEqual(vote);
+  });
+
+  test('within 10 s of the vote is not raised after all: a recount has taken the vote for counted or lost', async () => {
+    const request = ballot('Steve');
+    const late = voting.proxy.holdNext(inserting, async () => {
+      const now = performance.now.bind(performance);
+      const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 11 * SECOND);
+      onTestFinished(() => later.mockRestore());
+    });
+    expect((await accept(voting.other, request)).monthlyVotes).toBe(1);
+    await late;
+    expect(await counted(voting.one, request.serverId)).toBe(0);
   });
 
   test('whose answer is lost is not raised twice', async () => {

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { after, DAY, MINUTE, SECOND } from '../../src/clock.ts';
 import { dayOf } from '../../src/periods/period-marks.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
+import { newRaise, raiseCounter } from '../../src/votes/raise-counter.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
-import { countVote, voteFigures } from '../../src/votes/vote-figures.ts';
+import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { movableClock } from '../support/platform.ts';
 import { accept, ballot, counted, votingForAll } from './voting.ts';
 
@@ -49,7 +50,7 @@ describe('recounting a day that is over', () => {
     await votes.insertOne({ ...last, _id: ballot('').serverId as never, usernameKey: 'alex' });
     clock.move(MINUTE);
     const recounting = recountVotes(platform, serverId, ['2026-12-31'], QUICKLY);
-    await countVote(platform.voteCounters, serverId, last.votedAt);
+    await raiseCounter(platform.voteCounters, newRaise(serverId, last.votedAt));
     await recounting;
     expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(2);
   });

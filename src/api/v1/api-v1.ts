@@ -8,6 +8,7 @@ import { checkVoteEndpoint } from './check-vote.ts';
 import { requireIndexes } from './index-gate.ts';
 import { infoEndpoint } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
+import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
 import { voteEndpoint } from './vote.ts';
 
@@ -17,6 +18,7 @@ export async function apiV1(
   { platform, metrics }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'> },
 ): Promise<void> {
   const api = app.withTypeProvider<ZodTypeProvider>();
+  setSafeHeaders(api);
   requireIndexes(api, platform);
   requireToken(api, platform);
   takeOnlyJson(api);

@@ -1,11 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Platform } from '../../platform.ts';
-import { authenticate, type Caller, noteTokenUse } from '../../servers/api-tokens.ts';
+import { type Admitted, admit, noteTokenUse } from '../../servers/api-tokens.ts';
 import { RefusedError } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The token is looked up for each call: for one that comes too seldom for what is kept. */
+    tokenAnew?: true;
+  }
+}
+
 /** The only 401: nothing tells an outsider which servers and tokens exist (contract, common rules). */
-const UNAUTHORIZED = {
+export const UNAUTHORIZED = {
   status: 401,
   sentence: 'A valid API token of this server is needed, sent as Authorization: Bearer <token>.',
   headers: { 'www-authenticate': 'Bearer' },
@@ -14,8 +21,8 @@ const UNAUTHORIZED = {
 const CALLER = 'caller';
 
 /** The server that a request speaks for, and its token. Only for routes behind `requireToken`. */
-export function callerOf(request: FastifyRequest): Caller {
-  return request.getDecorator<Caller>(CALLER);
+export function callerOf(request: FastifyRequest): Admitted {
+  return request.getDecorator<Admitted>(CALLER);
 }
 
 /** The token of `Authorization: Bearer <token>`; empty when there is none, or more than one. */
@@ -31,10 +38,12 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const caller = await withinDatabaseTime(
       request,
-      authenticate(platform, request.params.server_id, bearerToken(request)),
+      admit(platform, request.params.server_id, bearerToken(request), {
+        anew: request.routeOptions.config.tokenAnew ?? false,
+      }),
     );
     if (!caller) throw new RefusedError(UNAUTHORIZED);
-    request.setDecorator<Caller>(CALLER, caller);
+    request.setDecorator<Admitted>(CALLER, caller);
     // Not waited for: when a token was last used is worth no request's time.
     noteTokenUse(platform, caller.token).catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });

@@ -36,11 +36,8 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
       },
     },
     async (request) => {
-      const { server } = callerOf(request);
-      const check = await withinDatabaseTime(
-        request,
-        checkVote(platform, server._id, request.query.username),
-      );
+      const { serverId } = callerOf(request);
+      const check = await withinDatabaseTime(request, checkVote(platform, serverId, request.query.username));
       return {
         has_voted: check.hasVoted,
         voted_at: check.votedAt?.toISOString() ?? null,

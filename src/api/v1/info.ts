@@ -1,16 +1,30 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Platform } from '../../platform.ts';
-import { serverInfo } from '../../status/server-info.ts';
-import { callerOf } from './authentication.ts';
+import { readServerInfo } from '../../status/server-info.ts';
+import { RefusedError } from '../errors.ts';
+import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { answer, COMMON_FAILURES, count, params, timestamp } from './schemas.ts';
+import { tagAnswers } from './etag.ts';
+import {
+  answer,
+  COMMON_FAILURES,
+  count,
+  ETAG_HEADER,
+  IF_NONE_MATCH,
+  params,
+  timestamp,
+  UNCHANGED,
+} from './schemas.ts';
 
 const figure = z.number().min(0).nullable();
 
 const info = z.object({
   name: z.string(),
-  slug: z.string().meta({ description: "The server's part of its page's address; it never changes." }),
+  slug: z.string().meta({
+    description:
+      "The server's part of its page's address. It changes with the server's name; an earlier one leads to the present one.",
+  }),
   address: z.string().meta({ examples: ['play.example.org'] }),
   connection_port: z
     .int()
@@ -55,6 +69,7 @@ const info = z.object({
 
 /** GET …/info: the server as the public sees it. */
 export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  tagAnswers(app);
   app.get(
     '/info',
     {
@@ -65,11 +80,15 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async
         description:
           'No rate limit. Strings and counts are never null; only `latency_ms`, `average_latency`, `uptime_percentage` and `last_checked_at` may be. While offline `online_players` is 0 and the rest keep their last value; while unknown all keep it. The vote figures rise with each vote; averages and peaks are computed once a day over whole UTC days.',
         params,
-        response: { 200: answer(info, 'The server.'), ...COMMON_FAILURES },
+        headers: IF_NONE_MATCH,
+        response: { 200: answer(info, 'The server.', ETAG_HEADER), 304: UNCHANGED, ...COMMON_FAILURES },
       },
     },
     async (request) => {
-      const found = await withinDatabaseTime(request, serverInfo(platform, callerOf(request).server));
+      const { serverId } = callerOf(request);
+      const found = await withinDatabaseTime(request, readServerInfo(platform, serverId));
+      // Removed since its token was let in, by another process.
+      if (!found) throw new RefusedError(UNAUTHORIZED);
       return {
         name: found.name,
         slug: found.slug,

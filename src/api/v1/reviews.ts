@@ -4,7 +4,17 @@ import type { Platform } from '../../platform.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { answer, COMMON_FAILURES, count, params, timestamp } from './schemas.ts';
+import { tagAnswers } from './etag.ts';
+import {
+  answer,
+  COMMON_FAILURES,
+  count,
+  ETAG_HEADER,
+  IF_NONE_MATCH,
+  params,
+  timestamp,
+  UNCHANGED,
+} from './schemas.ts';
 
 const MOST_PER_PAGE = 50;
 
@@ -63,6 +73,7 @@ const page = z.object({
 
 /** GET …/reviews: the approved reviews, newest first. */
 export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  tagAnswers(app);
   app.get(
     '/reviews',
     {
@@ -73,13 +84,18 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = as
         description: 'No rate limit. Approved reviews only, newest first; in the counts too.',
         params,
         querystring,
-        response: { 200: answer(page, 'One page of reviews.'), ...COMMON_FAILURES },
+        headers: IF_NONE_MATCH,
+        response: {
+          200: answer(page, 'One page of reviews.', ETAG_HEADER),
+          304: UNCHANGED,
+          ...COMMON_FAILURES,
+        },
       },
     },
     async (request) => {
       const { page, limit } = request.query;
-      const { server } = callerOf(request);
-      const found = await withinDatabaseTime(request, readReviews(platform, server._id, { page, limit }));
+      const { serverId } = callerOf(request);
+      const found = await withinDatabaseTime(request, readReviews(platform, serverId, { page, limit }));
       return {
         review_count: found.reviewCount,
         average_rating: found.averageRating,

@@ -28,9 +28,20 @@ export const RATE_LIMIT_HEADERS = {
   RateLimit: { type: 'string', description: 'What is left of it: r requests; the next one in t seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
-export const RETRY_AFTER_HEADER = {
+const RETRY_AFTER_HEADER = {
   'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },
 } satisfies Record<string, HeaderSchema>;
+
+export const ETAG_HEADER = {
+  ETag: { type: 'string', description: 'Names these very bytes; send it as `If-None-Match` next time.' },
+} satisfies Record<string, HeaderSchema>;
+
+/** For calls that answer 304 to who has the answer already. */
+export const IF_NONE_MATCH = z.looseObject({
+  'if-none-match': z.string().optional().meta({
+    description: 'An `ETag` of an earlier answer: 304 without a body while it would be the same.',
+  }),
+});
 
 /** A schema of an answer with what its description says of it: a sentence, and its headers. */
 export function answer<S extends z.ZodType>(
@@ -61,6 +72,8 @@ export function tooEarly<N extends string>(name: N, description: string) {
     { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
   );
 }
+
+export const UNCHANGED = answer(z.null(), 'The same as the answer whose `ETag` was sent.', ETAG_HEADER);
 
 /** The errors that every endpoint may answer. */
 export const COMMON_FAILURES = {

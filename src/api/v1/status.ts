@@ -52,6 +52,8 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
   app.post(
     '/status',
     {
+      // Before it writes, it learns that the database answers: a report that is refused is not taken after all.
+      config: { tokenAnew: true },
       schema: {
         operationId: 'reportStatus',
         tags: ['server'],
@@ -69,12 +71,12 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
       },
     },
     async (request, reply) => {
-      const { server } = callerOf(request);
+      const { serverId } = callerOf(request);
       const { clock } = platform;
       const { body } = request;
       const end = await withinDatabaseTime(
         request,
-        reportStatus(platform, server._id, {
+        reportStatus(platform, serverId, {
           onlinePlayers: body.online_players,
           maxPlayers: body.max_players,
           latencyMs: body.latency_ms,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DeadlineError } from '../../deadline.ts';
 import type { Metrics } from '../../metrics.ts';
+import { OPERATION_TIMEOUT_MS } from '../../mongo.ts';
 import type { Platform } from '../../platform.ts';
 import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../votes/cast-vote.ts';
 import { castVoteOnce } from '../../votes/cast-vote-once.ts';
@@ -85,17 +86,19 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
   async function cast(
     request: Parameters<typeof castVote>[1],
     key: string | undefined,
+    sending: () => void,
   ): Promise<Cast | Refused> {
     if (key === undefined) {
-      const end = await castVote(platform, request);
+      const end = await castVote(platform, request, undefined, sending);
       if (end.kind === 'refused') return end;
       return { body: JSON.stringify(bodyOf(end)), voteId: end.vote._id.toString(), replayed: false };
     }
     let replayed = true;
-    const end = await castVoteOnce(platform, { ...request, key }, (ended) => {
+    const answer = (ended: Accepted) => {
       replayed = false;
       return JSON.stringify(bodyOf(ended));
-    });
+    };
+    const end = await castVoteOnce(platform, { ...request, key }, answer, sending);
     if (end.kind === 'refused') return end;
     if (end.kind === 'key-reused') {
       throw new RefusedError({
@@ -134,16 +137,22 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
       },
     },
     async (request, reply) => {
-      const { server, token } = callerOf(request);
-      const vote = { serverId: server._id, username: request.body.username, tokenId: token._id };
-      const end = await withinDatabaseTime(request, cast(vote, request.headers['idempotency-key'])).catch(
-        (error: unknown) => {
-          if (!(error instanceof VoteEndUnknownError || error instanceof DeadlineError)) throw error;
-          metrics.voteEnded('unknown');
-          request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
-          throw new RefusedError(unavailable(END_UNKNOWN));
-        },
-      );
+      const { serverId, token } = callerOf(request);
+      const vote = { serverId, username: request.body.username, tokenId: token._id };
+      let state: 'reading' | 'sent' | 'given-up' = 'reading';
+      const casting = cast(vote, request.headers['idempotency-key'], () => {
+        // The answer was that nothing was cast: it must stay true.
+        if (state === 'given-up') throw new DeadlineError(OPERATION_TIMEOUT_MS);
+        state = 'sent';
+      });
+      const end = await withinDatabaseTime(request, casting).catch((error: unknown) => {
+        const late = error instanceof DeadlineError && state === 'sent';
+        if (state === 'reading') state = 'given-up';
+        if (!(error instanceof VoteEndUnknownError || late)) throw error;
+        metrics.voteEnded('unknown');
+        request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
+        throw new RefusedError(unavailable(END_UNKNOWN));
+      });
       if ('kind' in end) {
         metrics.voteEnded('refused');
         throw new RefusedError(refusalOf(end, platform));
@@ -151,7 +160,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
       metrics.voteEnded(end.replayed ? 'replayed' : 'accepted');
       const { next_vote_at }: z.infer<typeof accepted> = JSON.parse(end.body);
       const event = end.replayed ? 'vote.replayed' : 'vote.accepted';
-      request.log.info({ event, serverId: server._id.toHexString(), voteId: end.voteId });
+      request.log.info({ event, serverId: serverId.toHexString(), voteId: end.voteId });
       return (
         reply
           .headers({

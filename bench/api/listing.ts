@@ -1,0 +1,61 @@
+import { ObjectId } from 'mongodb';
+import { after, DAY, MINUTE } from '../../src/clock.ts';
+import type { Platform } from '../../src/platform.ts';
+import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+import { addPast } from '../../test/support/crowd.ts';
+import { deliveryIn, storedVote } from '../../test/support/stored-votes.ts';
+import { listServersAt } from '../../test/support/waiting-crowd.ts';
+import type { Caller } from './load.ts';
+
+const BATCH = 5_000;
+
+/** Lists servers, each with a token, a vote listener that nobody serves, a past of three months and 12 reviews. */
+export async function listCallers(platform: Platform, servers: number): Promise<Caller[]> {
+  const now = new Date();
+  const ids = await listServersAt(
+    platform,
+    Array.from({ length: servers }, () => 1),
+    'bench',
+    now,
+  );
+  for (let from = 0; from < servers; from += BATCH) {
+    const some = ids.slice(from, from + BATCH);
+    await addPast(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
+  }
+  const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeToken() }));
+  for (let from = 0; from < servers; from += BATCH) {
+    const tokens = callers.slice(from, from + BATCH).map(({ serverId, token }) => ({
+      _id: new ObjectId(),
+      serverId: new ObjectId(serverId),
+      name: 'bench',
+      hash: hashToken(token),
+      prefix: tokenPrefix(token),
+      createdAt: now,
+      expiresAt: null,
+      lifetimeMs: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    }));
+    await platform.apiTokens.insertMany(tokens);
+  }
+  return callers;
+}
+
+/** Adds delivered votes of the last year, evenly over the servers, each of a player of its own. */
+export async function addVotes(
+  { votes }: Pick<Platform, 'votes'>,
+  callers: Caller[],
+  count: number,
+): Promise<void> {
+  const ids = callers.map(({ serverId }) => new ObjectId(serverId));
+  const delivery = deliveryIn('delivered', { step: 1, attemptCount: 1, ends: { delivered: 1 } });
+  const newest = after(new Date(), -2 * DAY);
+  for (let from = 0; from < count; from += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => {
+      const n = from + i;
+      const votedAt = after(newest, -(n % 500_000) * MINUTE);
+      return storedVote(ids[n % ids.length] as ObjectId, `past${n}`, votedAt, { delivery });
+    });
+    await votes.insertMany(batch, { ordered: false });
+  }
+}

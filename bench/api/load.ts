@@ -1,0 +1,94 @@
+/**
+ * Asks one endpoint over and over, each of its connections the next as soon as it has its answer: a process apart, on
+ * bare sockets, because it shares the machine with what it measures. Its parent sends a `Round` and gets a `Score`.
+ */
+import { connect } from 'node:net';
+import { quantile } from '../delivery/figures.ts';
+
+/** A server's id and a token for it, as they stand in a request. */
+export type Caller = { serverId: string; token: string };
+
+export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status';
+
+export type Round = {
+  port: number;
+  endpoint: Endpoint;
+  connections: number;
+  /** For so long, or until so many answers came. */
+  seconds: number;
+  answers: number;
+  callers: Caller[];
+  /** Begins every player's name, so that no other round has the same ones. */
+  name: string;
+};
+
+/** Milliseconds; `failed` counts answers other than 200. */
+export type Score = { answers: number; failed: number; perSecond: number; p50: number; p99: number };
+
+function requestOf({ endpoint, callers, name }: Round, n: number): string {
+  const { serverId, token } = callers[n % callers.length] as Caller;
+  const path = `/api/v1/servers/${serverId}/${endpoint}`;
+  const head = `Host: bench\r\nAuthorization: Bearer ${token}\r\n`;
+  if (endpoint === 'check-vote') return `GET ${path}?username=${name}${n} HTTP/1.1\r\n${head}\r\n`;
+  if (endpoint !== 'vote' && endpoint !== 'status') return `GET ${path} HTTP/1.1\r\n${head}\r\n`;
+  const body =
+    endpoint === 'vote' ? `{"username":"${name}${n}"}` : `{"online_players":${n % 100},"max_players":100}`;
+  const kind = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+  return `POST ${path} HTTP/1.1\r\n${head}${kind}\r\n${body}`;
+}
+
+/** How many bytes `text` must have to be a whole answer; unknown while its head is incomplete. */
+function lengthOf(text: string): number {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return Number.POSITIVE_INFINITY;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end + 2))?.[1];
+  return end + 4 + Number(length ?? 0);
+}
+
+async function run(round: Round): Promise<Score> {
+  const times: number[] = [];
+  let failed = 0;
+  let asked = 0;
+  const began = performance.now();
+  const over = () => asked >= round.answers || performance.now() - began >= round.seconds * 1_000;
+
+  const converse = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const socket = connect({ port: round.port, host: '127.0.0.1', noDelay: true });
+    let text = '';
+    let since = 0;
+    const next = () => {
+      if (over()) {
+        socket.destroy();
+        return resolve();
+      }
+      text = '';
+      since = performance.now();
+      socket.write(requestOf(round, asked));
+      asked += 1;
+    };
+    // One byte a character, so that lengths are bytes.
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk;
+      if (text.length < lengthOf(text)) return;
+      times.push(performance.now() - since);
+      if (!text.startsWith('HTTP/1.1 200')) failed += 1;
+      next();
+    });
+    socket.on('connect', next).on('error', reject);
+    socket.on('close', () => reject(new Error('a connection was closed')));
+    return promise;
+  };
+  await Promise.all(Array.from({ length: round.connections }, converse));
+  const seconds = (performance.now() - began) / 1_000;
+  return {
+    answers: times.length,
+    failed,
+    perSecond: times.length / seconds,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  };
+}
+
+process.on('message', async (round: Round) => process.send?.(await run(round)));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,78 @@
+import type { Collection, ObjectId, UUID } from 'mongodb';
+import type { Together } from '../batching/lanes.ts';
+import { sendWrites } from '../batching/write-together.ts';
+import { after, MINUTE } from '../clock.ts';
+import { REPLICATED } from '../mongo.ts';
+import type { Server } from '../servers/server.ts';
+import { serversTogether } from '../servers/servers-together.ts';
+
+/** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
+export const REPORT_INTERVAL_MS = 5 * MINUTE;
+
+/** A report as it is to be written, `ours` among its fields as `lastReport`. */
+export type Report = {
+  serverId: ObjectId;
+  ours: { id: UUID; at: Date };
+  fields: Partial<Record<string, unknown>>;
+};
+
+/** Taken, `previousAt` after the report before it (null: the first); null when another stands in its way. */
+type Taken = { previousAt: Date | null } | null;
+
+/** The last report of servers. */
+export const lastReports = serversTogether({ lastReport: 1 });
+
+/**
+ * Takes reports, each by one conditional update of its server's document. An update command does not say which of its
+ * statements found their document: unless all did, the documents say who was first, by the report's id.
+ */
+export const takeReports: Together<Collection<Server>, Report, Taken> = {
+  most: 200,
+  async ask(servers, reports) {
+    const [only] = reports;
+    if (only && reports.length === 1) return [await takeReport(servers, only)];
+    const before = await reportsOf(servers, reports);
+    // One that comes too early is not sent at all.
+    const open = reports.filter((report, i) => isOpen(before[i], report));
+    const updates = open.map((report) => ({ q: matching(report), u: changes(report) }));
+    const { n, errors } =
+      open.length > 0 ? await sendWrites(servers, { updates }, REPLICATED) : { n: 0, errors: new Map() };
+    const now = n === open.length ? null : await reportsOf(servers, open);
+    return reports.map((report, i): Taken | Error => {
+      const place = open.indexOf(report);
+      if (place < 0) return null;
+      const error = errors.get(place);
+      if (error) return error;
+      const taken = !now || now[place]?.id.equals(report.ours.id);
+      return taken ? { previousAt: before[i]?.at ?? null } : null;
+    });
+  },
+};
+
+async function takeReport(servers: Collection<Server>, report: Report): Promise<Taken> {
+  const before = await servers.findOneAndUpdate(matching(report), changes(report), {
+    projection: { lastReport: 1 },
+  });
+  return before && { previousAt: before.lastReport?.at ?? null };
+}
+
+async function reportsOf(servers: Collection<Server>, reports: Report[]): Promise<Server['lastReport'][]> {
+  const found = await lastReports.ask(
+    servers,
+    reports.map(({ serverId }) => serverId),
+  );
+  return found.map((server) => (server instanceof Error ? null : server?.lastReport));
+}
+
+function isOpen(before: Server['lastReport'], { ours }: Report): boolean {
+  return !before || before.at <= after(ours.at, -REPORT_INTERVAL_MS);
+}
+
+function matching({ serverId, ours }: Report) {
+  const lastAt = { $lte: after(ours.at, -REPORT_INTERVAL_MS) };
+  return { _id: serverId, $or: [{ lastReport: null }, { 'lastReport.at': lastAt }] };
+}
+
+function changes({ ours, fields }: Report) {
+  return { $set: fields, $min: { firstReportAt: ours.at } };
+}

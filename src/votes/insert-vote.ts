@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Collection, UUID } from 'mongodb';
+import { anyOf, findTogether } from '../batching/find-together.ts';
+import type { Lanes } from '../batching/lanes.ts';
+import { insertTogether } from '../batching/write-together.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import type { Vote } from './vote.ts';
+
+/** The database was lost in the middle: the vote may have been counted. */
+export class VoteEndUnknownError extends Error {
+  constructor(cause: unknown) {
+    super('the vote may have been counted', { cause });
+    this.name = 'VoteEndUnknownError';
+  }
+}
+
+/** Between two looks at a place that is taken by a vote not yet safe on a majority. */
+const READ_AGAIN_MS = 20;
+
+/** Reads only what a majority holds: it is not rolled back any more, so it can be promised. */
+const SAFE = { readConcern: { level: 'majority' } } as const;
+
+type Place = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
+type Id = { serverId: Vote['serverId']; _id: UUID };
+
+const insertVotes = insertTogether<Vote>(DURABLE);
+
+const votesByPlace = findTogether<Vote, Place>({
+  filter: (places) =>
+    places.length === 1
+      ? (places[0] as Place)
+      : { serverId: anyOf(places.map(({ serverId }) => serverId)), $or: places },
+  nameOf: ({ serverId, usernameKey, seq }) => `${serverId.toHexString()} ${seq} ${usernameKey}`,
+  keyOf: ({ serverId, usernameKey, seq }) => ({ serverId, usernameKey, seq }),
+  options: SAFE,
+});
+
+const votesById = findTogether<Vote, Id>({
+  filter: (ids) => ({
+    serverId: anyOf(ids.map(({ serverId }) => serverId)),
+    _id: anyOf(ids.map(({ _id }) => _id)),
+  }),
+  nameOf: ({ serverId, _id }) => `${serverId.toHexString()} ${_id.toString()}`,
+  keyOf: ({ serverId, _id }) => ({ serverId, _id }),
+  options: SAFE,
+});
+
+type Inserting = { votes: Collection<Vote>; lanes: Lanes };
+
+/** A vote that a majority holds, or null. */
+export function findSafeVote({ votes, lanes }: Inserting, id: Id): Promise<Vote | null> {
+  return lanes.ask(votesById, votes, id);
+}
+
+/**
+ * Inserts `vote` together with those of other requests, finding out what stands in its place when the end of an
+ * insert is unknown or the place is taken. Sending the same document again is harmless: its id and its place are
+ * unique.
+ *
+ * @returns the vote that stands at this player's `seq`, and whether it was this call that inserted it
+ * @throws {VoteEndUnknownError} when it cannot be known whether it was inserted; else it was not
+ */
+export async function insertOnce(
+  deps: Inserting,
+  vote: Vote,
+): Promise<{ standing: Vote; insertedNow: boolean }> {
+  const deadline = performance.now() + OPERATION_TIMEOUT_MS;
+  let endUnknown = false;
+  for (;;) {
+    try {
+      await deps.lanes.ask(insertVotes, deps.votes, vote, deadline - performance.now());
+      return { standing: vote, insertedNow: true };
+    } catch (error) {
+      // What fails now says nothing of an insert sent before whose end was lost.
+      if (!isDuplicateKey(error) && !isUnknownEnd(error))
+        throw endUnknown ? new VoteEndUnknownError(error) : error;
+      endUnknown ||= isUnknownEnd(error);
+      const standing = await readStanding(deps, vote).catch((readError: unknown) => {
+        throw new VoteEndUnknownError(readError);
+      });
+      // Our id there without a lost end of ours: another process finished the same idempotent request.
+      if (standing) return { standing, insertedNow: standing._id.equals(vote._id) && endUnknown };
+      if (performance.now() >= deadline) throw new VoteEndUnknownError(error);
+      await pause(READ_AGAIN_MS);
+    }
+  }
+}
+
+/** The vote at the place of `vote`, or the same vote at another place (finished by another process). */
+async function readStanding(deps: Inserting, vote: Vote): Promise<Vote | null> {
+  const { serverId, usernameKey, seq } = vote;
+  return (
+    (await deps.lanes.ask(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
+    (await findSafeVote(deps, vote))
+  );
+}

@@ -1,0 +1,124 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { serverImporter } from '../../src/moving/import-servers.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { addServer, editServer, findServer, removeServer } from '../../src/servers/listing.ts';
+import { searchServers } from '../../src/servers/search-servers.ts';
+import { importText, lines } from '../moving/importing.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+let platform: Platform;
+let port = 30_000;
+
+beforeAll(async () => {
+  platform = await openPlatform(testConfig(), 'test');
+  await migrateDatabase(platform.mongo.db);
+});
+afterAll(() => platform.close());
+
+async function list(name: string): Promise<ObjectId> {
+  const { serverId } = await addServer(platform, { name, address: 'play.example.org', port: port++ }, 'test');
+  return new ObjectId(serverId);
+}
+
+async function rename(serverId: ObjectId, name: string): Promise<string | undefined> {
+  return (await editServer(platform, serverId, { name }, 'test'))?.slug;
+}
+
+const slugOfServer = async (id: ObjectId) => (await platform.servers.findOne({ _id: id }))?.slug;
+const foundBy = async (slug: string) => (await findServer(platform, slug))?._id.toHexString();
+
+it('a renamed server gets a new slug, and is found by every one that it had', async () => {
+  const id = await list('First Harbour');
+  expect(await rename(id, 'Second Harbour')).toBe('second-harbour');
+  expect(await rename(id, 'Third Harbour')).toBe('third-harbour');
+  for (const slug of ['first-harbour', 'SECOND-harbour', 'third-harbour', id.toHexString()])
+    expect(await foundBy(slug)).toBe(id.toHexString());
+  const searched = await searchServers(platform, 'first-har', { limit: 5 });
+  expect(searched.map(({ _id }) => _id)).toEqual([id]);
+});
+
+it('a name that is spelt anew keeps the slug, also one that the name did not give', async () => {
+  const id = await list('Plain Name');
+  expect(await rename(id, 'PLAIN   name!')).toBe('plain-name');
+  const second = await list('Plain Name');
+  expect(await rename(second, 'plain-name')).toBe('plain-name-2');
+});
+
+it('a slug that another server has or had is never given again', async () => {
+  const [one, other] = [await list('Wanted'), await list('Other')];
+  await rename(one, 'Moved On');
+  expect(await slugOfServer(await list('Wanted'))).toBe('wanted-2');
+  expect(await rename(other, 'Wanted')).toBe('wanted-3');
+  await removeServer(platform, one, 'test');
+  expect(await slugOfServer(await list('Moved On'))).toBe('moved-on-2');
+  expect(await slugOfServer(await list('Wanted'))).toBe('wanted-4');
+});
+
+it('a server that takes its old name back has its old slug back', async () => {
+  const [id, copy] = [await list('Swap'), await list('Swap')];
+  await rename(id, 'Swapped');
+  await rename(copy, 'Swapped too');
+  expect(await rename(copy, 'Swap')).toBe('swap-2');
+  expect(await rename(id, 'Swap')).toBe('swap');
+  expect(await foundBy('swapped')).toBe(id.toHexString());
+});
+
+it('servers that take one name at one moment get a slug each', async () => {
+  const ids = await Promise.all(['Race A', 'Race B', 'Race C', 'Race D'].map(list));
+  const given = await Promise.all([...ids.map((id) => rename(id, 'Same Goal')), list('Same Goal')]);
+  const slugs = await platform.servers.distinct('slug', { slug: /^same-goal/ });
+  expect(given).toHaveLength(5);
+  expect(slugs.toSorted()).toEqual(['same-goal', 'same-goal-2', 'same-goal-3', 'same-goal-4', 'same-goal-5']);
+});
+
+it('of two names given at one moment the slug that stays is that of the name that stays', async () => {
+  const id = await list('Beginning');
+  await Promise.all(['Left', 'Right', 'BEGINNING'].map((name) => rename(id, name)));
+  const server = await platform.servers.findOne({ _id: id });
+  expect(server?.slug).toBe(server?.name.toLowerCase());
+  expect(server?.slugs).toContain('beginning');
+});
+
+it('a server that takes name after name keeps ten slugs at most, and no more good names from others', async () => {
+  const id = await list('Squat 1');
+  for (let i = 2; i <= 12; i++) await rename(id, `Squat ${i}`);
+  const server = await platform.servers.findOne({ _id: id });
+  expect(server).toMatchObject({ name: 'Squat 12', slug: 'squat-10' });
+  expect(server?.slugs).toHaveLength(10);
+  expect(await rename(id, 'Squat 3')).toBe('squat-3');
+});
+
+it('an import is refused a slug that a server here had, and knows its own by it', async () => {
+  const id = await list('Imported Once');
+  await rename(id, 'Imported Twice');
+  const line = { name: 'Imported Once', address: 'play.example.org', connection_port: 1 };
+  const text = lines(
+    { ...line, slug: 'imported-once' },
+    { ...line, slug: 'imported-once', server_id: id.toHexString() },
+  );
+  const end = await importText(() => serverImporter(platform, 'test'), text, { skipBad: true });
+  expect(end.refusedLines).toEqual([
+    { line: 1, reason: 'the slug imported-once is taken by another server' },
+  ]);
+  expect(end).toMatchObject({ imported: 0, alreadyThere: 1, refused: 1 });
+});
+
+it('servers of an older version get their slugs from migration', async () => {
+  const [id, renamed] = [await list('Old Version'), await list('Renamed Before')];
+  await rename(renamed, 'Renamed After');
+  await platform.servers.updateOne({ _id: id }, { $unset: { slugs: '' } });
+  await migrateDatabase(platform.mongo.db);
+  expect(await platform.servers.findOne({ _id: id })).toMatchObject({ slugs: ['old-version'] });
+  expect(await foundBy('renamed-before')).toBe(renamed.toHexString());
+});
+
+it('a server that a process of an older version listed after the migration is found, renamed and not copied', async () => {
+  const id = await list('Late Arrival');
+  await platform.servers.updateOne({ _id: id }, { $unset: { slugs: '' } });
+  expect(await foundBy('late-arrival')).toBe(id.toHexString());
+  expect(await slugOfServer(await list('Late Arrival'))).toBe('late-arrival-2');
+  expect(await rename(id, 'Latest Arrival')).toBe('latest-arrival');
+  expect(await foundBy('late-arrival')).toBe(id.toHexString());
+});

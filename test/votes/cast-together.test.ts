@@ -1,0 +1,201 @@
+/** Votes that are cast at once share their operations (design rules 1 and 8): each must have its own end all the same. */
+import * as fc from 'fast-check';
+import { ObjectId, UUID } from 'mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { countVotesTogether } from '../../src/votes/count-together.ts';
+import { newRaise, RAISES_KEPT, raiseUnusual } from '../../src/votes/raise-counter.ts';
+import { VOTE_SETTLED_MS } from '../../src/votes/recount-votes.ts';
+import { dayOf } from '../../src/votes/vote-figures.ts';
+import { mongoCommand } from '../support/fault-proxy.ts';
+import { ballot, counted, votesOf, votingForAll } from './voting.ts';
+
+const inserting = mongoCommand('insert', 'votes');
+const counting = mongoCommand('update', 'vote_counters');
+const readingCounters = mongoCommand('find', 'vote_counters');
+const voting = await votingForAll();
+
+/** Ends of casts that are in flight together. */
+function castAll(deps: typeof voting.one, requests: ReturnType<typeof ballot>[]) {
+  return Promise.all(
+    requests.map((request) => castVote(deps, request).catch((error: unknown) => error as Error)),
+  );
+}
+
+const kindOf = (end: Accepted | Refused | Error) => (end instanceof Error ? end.name : end.kind);
+
+/** `count` players, each for a server of their own. */
+const crowd = (count: number) => Array.from({ length: count }, (_, i) => ballot(`Player ${i}`));
+
+async function storedOnce(requests: ReturnType<typeof ballot>[]): Promise<void> {
+  for (const { serverId } of requests) {
+    expect(await votesOf(voting.one, serverId)).toHaveLength(1);
+    expect(await counted(voting.one, serverId)).toBe(1);
+  }
+}
+
+describe('votes cast together', () => {
+  test('for one server get a number each', async () => {
+    const serverId = new ObjectId();
+    const ends = await castAll(
+      voting.one,
+      Array.from({ length: 50 }, (_, i) => ballot(`Player ${i}`, serverId)),
+    );
+    const numbers = ends.map((end) => (kindOf(end) === 'accepted' ? (end as Accepted).monthlyVotes : 0));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+    expect(await counted(voting.one, serverId)).toBe(50);
+  });
+
+  test('for many servers by two processes get a number each of their server', async () => {
+    const servers = Array.from({ length: 12 }, () => new ObjectId());
+    const cast = (deps: typeof voting.one, name: string) =>
+      castAll(
+        deps,
+        Array.from({ length: 120 }, (_, i) => ballot(`${name} ${i}`, servers[i % 12])),
+      );
+    const ends = (await Promise.all([cast(voting.one, 'One'), cast(voting.other, 'Other')])).flat();
+    const byServer = Map.groupBy(ends as Accepted[], ({ vote }) => vote.serverId.toHexString());
+    for (const own of byServer.values()) {
+      const numbers = own.map(({ monthlyVotes }) => monthlyVotes).toSorted((a, b) => a - b);
+      expect(numbers).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    }
+    expect(byServer.size).toBe(12);
+  });
+
+  test('of which MongoDB refuses one are accepted but for that one', async () => {
+    const requests = crowd(10);
+    const refused = requests[4]?.serverId;
+    const { db } = voting.one.mongo;
+    await db.command({ collMod: 'votes', validator: { serverId: { $ne: refused } } });
+    onTestFinished(async () => {
+      await db.command({ collMod: 'votes', validator: {} });
+    });
+    const ends = await castAll(voting.one, requests);
+    expect(ends[4]).toMatchObject({ name: 'MongoServerError', code: 121 });
+    expect(ends.filter((end) => kindOf(end) === 'accepted')).toHaveLength(9);
+    await storedOnce(requests.filter((_, i) => i !== 4));
+  });
+
+  test('are told to a recount that is under way, and counted once', async () => {
+    const [recounted, other] = crowd(2).map(({ serverId }) => ({ serverId, votedAt: new Date() }));
+    if (!recounted || !other) throw new Error('no votes');
+    const { voteCounters } = voting.one;
+    const raise = () => countVotesTogether.ask(voteCounters, [recounted, other, recounted]);
+    expect(await raise()).toEqual([1, 1, 2]);
+    const { serverId, votedAt } = recounted;
+    const recount = { id: new UUID(), day: dayOf(votedAt), from: votedAt, newer: 0, startedAt: votedAt };
+    await voteCounters.updateOne({ serverId }, { $set: { recount } });
+    expect(await raise()).toEqual([3, 2, 4]);
+    expect(await voteCounters.findOne({ serverId })).toMatchObject({
+      days: { [dayOf(votedAt)]: 4 },
+      recount: { newer: 2 },
+    });
+  });
+
+  test('are not counted later than a recount waits for them', async () => {
+    const { voteCounters } = voting.one;
+    const raise = newRaise(new ObjectId(), new Date());
+    const late = performance.now() - VOTE_SETTLED_MS;
+    await expect(raiseUnusual(voteCounters, raise, late)).rejects.toThrow('not raised in time');
+    expect(await voteCounters.findOne({ serverId: raise.serverId })).toBeNull();
+  });
+
+  test.each([
+    ['before MongoDB had it', 'cutBeforeNext'],
+    ['after MongoDB had it', 'cutAfterNext'],
+  ] as const)('whose insert was lost %s are accepted and counted once', async (_, fault) => {
+    const requests = crowd(20);
+    const cut = voting.proxy[fault](inserting);
+    const ends = await castAll(voting.other, requests);
+    await cut;
+    expect(new Set(ends.map(kindOf))).toEqual(new Set(['accepted']));
+    await storedOnce(requests);
+  });
+
+  test('are not counted again where so many others were meanwhile that their raises are gone', async () => {
+    const requests = crowd(2);
+    const [first, ...counted] = [...requests, ballot('Late')].map(({ serverId }) => ({
+      serverId,
+      votedAt: new Date(),
+    }));
+    if (!first) throw new Error('no votes');
+    const { voteCounters } = voting.one;
+    await countVotesTogether.ask(voteCounters, counted);
+    const held = voting.proxy.holdNext(readingCounters, async () => {
+      for (let i = 0; i < RAISES_KEPT; i += 1) await countVotesTogether.ask(voteCounters, counted);
+    });
+    // The first server's month has no counter yet, so the command does not say that all were raised.
+    const numbers = await countVotesTogether.ask(voting.other.voteCounters, [first, ...counted]);
+    await held;
+    expect(numbers).toEqual([1, expect.any(Error), expect.any(Error)]);
+    expect(await countVotesTogether.ask(voteCounters, counted)).toEqual([RAISES_KEPT + 3, RAISES_KEPT + 3]);
+  });
+
+  test('get their numbers also where many others are counted before those can be read', async () => {
+    const requests = crowd(2);
+    const counted = requests.map(({ serverId }) => ({ serverId, votedAt: new Date() }));
+    const raiseBoth = () => countVotesTogether.ask(voting.one.voteCounters, counted);
+    expect(await raiseBoth()).toEqual([1, 1]);
+    const held = voting.proxy.holdNext(readingCounters, async () => {
+      for (let i = 0; i < 30; i += 1) await raiseBoth();
+    });
+    expect(await countVotesTogether.ask(voting.other.voteCounters, counted)).toEqual([2, 2]);
+    await held;
+    expect(await raiseBoth()).toEqual([33, 33]);
+  });
+
+  test.each([
+    ['before MongoDB had it', 'cutBeforeNext'],
+    ['after MongoDB had it', 'cutAfterNext'],
+  ] as const)('whose counting was lost %s are accepted and counted once', async (_, fault) => {
+    const requests = crowd(20);
+    const cut = voting.proxy[fault](counting);
+    const ends = await castAll(voting.other, requests);
+    await cut;
+    expect(ends.map((end) => (end as Accepted).monthlyVotes)).toEqual(requests.map(() => 1));
+    await storedOnce(requests);
+  });
+});
+
+test('however votes for few places and faults meet, each end tells the truth', async () => {
+  const rounds = fc.array(
+    fc.record({
+      players: fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 5 })), {
+        minLength: 1,
+        maxLength: 40,
+      }),
+      fault: fc.constantFrom('none', 'none', 'cutBeforeNext', 'cutAfterNext'),
+    }),
+    { minLength: 1, maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(rounds, async (rounds) => {
+      const servers = Array.from({ length: 4 }, () => new ObjectId());
+      const ends: (Accepted | Refused | Error)[] = [];
+      for (const { players, fault } of rounds) {
+        const cut = fault === 'none' ? null : voting.proxy[fault](inserting);
+        // A round in which nothing is inserted meets no fault.
+        cut?.catch(() => undefined);
+        const requests = players.map(([server, player]) => ballot(`Player ${player}`, servers[server]));
+        const [here, there] = [requests.slice(0, 5), requests.slice(5)];
+        ends.push(...(await Promise.all([castAll(voting.one, here), castAll(voting.other, there)])).flat());
+        voting.proxy.forget();
+      }
+      const accepted = ends.filter((end): end is Accepted => kindOf(end) === 'accepted');
+      const stored = (await Promise.all(servers.map((serverId) => votesOf(voting.one, serverId)))).flat();
+      const ids = (votes: { _id: { toString(): string } }[]) =>
+        votes.map(({ _id }) => String(_id)).toSorted();
+      expect(ends.filter((end) => end instanceof VoteEndUnknownError)).toEqual([]);
+      expect(ids(stored)).toEqual(ids(accepted.map(({ vote }) => vote)));
+      for (const serverId of servers) {
+        const own = accepted.filter(({ vote }) => vote.serverId.equals(serverId));
+        expect(await counted(voting.one, serverId)).toBe(own.length);
+        const numbers = own.map(({ monthlyVotes }) => monthlyVotes).toSorted((a, b) => a - b);
+        expect(numbers).toEqual(own.map((_, i) => i + 1));
+        const players = own.map(({ vote }) => vote.usernameKey);
+        expect(new Set(players).size).toBe(players.length);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
