@@ -52,6 +52,7 @@ export function forwardVotes(
       {
         ...signals,
         budgetMs: BUDGET_MS,
+        turn: job.priority,
         relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
       },
     );

@@ -20,8 +20,10 @@ export type House = {
   platform: Platform;
   mongodPid: number;
   redisPid: number;
-  web(): Promise<Program>;
+  web(env?: Record<string, string>): Promise<Program>;
   worker(env?: Record<string, string>): Promise<Program>;
+  /** Another program of this repository that takes its ports from PORT and METRICS_PORT, as they do. */
+  program(path: string, env?: Record<string, string>): Promise<Program>;
   /** Ends every process and service. */
   close(): Promise<void>;
 };
@@ -32,8 +34,8 @@ const READY_TIMEOUT_MS = 60 * SECOND;
 export async function openHouse(changes: Record<string, string> = {}): Promise<House> {
   const own = ownEnvironment();
   const quiet = () => undefined;
-  const mongod = await startMongod({ binary: await findMongod(own, quiet) });
-  const redis = await startRedis({ binary: await findRedis(own, quiet) });
+  const mongod = await startMongod({ binary: await findMongod(own, quiet), onDisk: true });
+  const redis = await startRedis({ binary: await findRedis(own, quiet), onDisk: true });
   const env = {
     ...own,
     NODE_ENV: 'production',
@@ -57,7 +59,8 @@ export async function openHouse(changes: Record<string, string> = {}): Promise<H
     platform,
     mongodPid: mongod.pid(),
     redisPid: redis.pid(),
-    web: () => note(start('src/server.ts', env)),
+    web: (more = {}) => note(start('src/server.ts', { ...env, ...more })),
+    program: (path, more = {}) => note(start(path, { ...env, ...more })),
     worker: (more = {}) => note(start('workers/main.ts', { ...env, ...more })),
     async close() {
       await Promise.all(running.map((program) => program.stop()));

@@ -7,7 +7,7 @@ import { afterEnd, type Claimed, ENDED, NOT_COUNTED } from './after-end.ts';
 import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
 import type { Listener } from './listener.ts';
 import { withAttempt } from './older-attempts.ts';
-import { type Outcome, outcome } from './outcomes.ts';
+import type { Outcome } from './outcomes.ts';
 
 /** What recording works on. */
 export type Recording = {
@@ -19,7 +19,10 @@ export type Recording = {
 };
 
 /** What a claim takes from the listener. */
-export type Claiming = Pick<Listener, 'serverId' | 'protocol' | 'revision' | 'breaker' | 'released'>;
+export type Claiming = Pick<
+  Listener,
+  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease'
+>;
 
 /** The order in which votes go out: the listener's line. */
 export const IN_LINE = { 'delivery.queuedAt': 1, _id: 1 } as const;
@@ -35,16 +38,22 @@ export function dueVotes(serverId: ObjectId, now: Date, { test }: { test: boolea
   };
 }
 
+/** So each attempt is known before it is recorded: its claim can be looked for when the answer is lost. */
+export function newAttemptId(): UUID {
+  return new UUID(uuidv7());
+}
+
 /** An attempt that begins at `now`, and the update that records it on its vote. */
 export function newAttempt(
   { processId, config }: Recording,
   listener: Claiming,
   reason: ClaimReason,
   now: Date,
+  id: Attempt['id'],
 ): { attempt: Attempt; recorded: Document[] } {
   const { protocol, revision } = listener;
   const { test } = reason;
-  const attempt: Attempt = { id: new UUID(uuidv7()), at: now, worker: processId, protocol, revision, test };
+  const attempt: Attempt = { id, at: now, worker: processId, protocol, revision, test };
   const recorded = [
     {
       $set: {
@@ -71,9 +80,10 @@ export async function claimNextVote(
   recording: Recording,
   listener: Claiming,
   reason: ClaimReason,
+  attemptId = newAttemptId(),
 ): Promise<Claimed | null> {
   const now = recording.clock.now();
-  const { attempt, recorded } = newAttempt(recording, listener, reason, now);
+  const { attempt, recorded } = newAttempt(recording, listener, reason, now, attemptId);
   const vote = await recording.votes.findOneAndUpdate(dueVotes(listener.serverId, now, reason), recorded, {
     sort: IN_LINE,
     returnDocument: 'after',
@@ -82,29 +92,48 @@ export async function claimNextVote(
   return vote ? { vote, attempt } : null;
 }
 
-/** What the end of an attempt changes on its vote, while it is the newest attempt and has no end yet. */
-export function endChange(
+/** What the end of a vote's newest attempt changes on the vote; `attempt` is the path of the attempt's own record. */
+function endChange(
   { clock, config }: Recording,
   claimed: Claimed,
   end: Outcome,
   durationMs: number,
-): { filter: Filter<Vote>; update: UpdateFilter<Vote>; arrayFilters: Document[] } {
-  const { vote, attempt } = claimed;
+  attempt?: string,
+): UpdateFilter<Vote> {
   const { set, unset, inc = {} } = afterEnd(claimed, end, clock.now(), config.DELIVERY_SCHEDULE);
   return {
-    filter: {
+    $set: { ...set, ...describe(end, durationMs, attempt) },
+    $unset: unset,
+    $inc: { ...inc, ...count(end) },
+  } as UpdateFilter<Vote>;
+}
+
+/** An end as one statement of many. */
+export type EndInPlace = { q: Filter<Vote>; u: UpdateFilter<Vote> };
+
+/**
+ * Records an end where the attempt stands in the same place as when it was claimed, is the newest one there and has no
+ * end yet: the plain paths cost MongoDB two thirds of what `recordEnd` does, which is for whatever does not match.
+ */
+export function endInPlace(
+  recording: Recording,
+  claimed: Claimed,
+  end: Outcome,
+  durationMs: number,
+): EndInPlace {
+  const { vote, attempt } = claimed;
+  const place = vote.delivery.attempts.length - 1;
+  const path = `delivery.attempts.${place}`;
+  return {
+    q: {
       serverId: vote.serverId,
       _id: vote._id,
-      ...withoutEnd(claimed),
-      $expr: { $eq: [{ $last: '$delivery.attempts.id' }, attempt.id] },
       'delivery.state': 'sending',
+      [`${path}.id`]: attempt.id,
+      [`${path}.code`]: { $exists: false },
+      [`delivery.attempts.${place + 1}`]: { $exists: false },
     },
-    update: {
-      $set: { ...set, ...describe(end, durationMs) },
-      $unset: unset,
-      $inc: { ...inc, ...count(end) },
-    } as UpdateFilter<Vote>,
-    arrayFilters: [{ 'attempt.id': attempt.id }],
+    u: endChange(recording, claimed, end, durationMs, path),
   };
 }
 
@@ -131,8 +160,12 @@ export async function recordEnd(
   end: Outcome,
   durationMs: number,
 ): Promise<boolean> {
-  const { filter, update } = endChange(recording, claimed, end, durationMs);
-  if (await change(recording, claimed, filter, update)) return true;
+  const newest: Filter<Vote> = {
+    ...withoutEnd(claimed),
+    $expr: { $eq: [{ $last: '$delivery.attempts.id' }, claimed.attempt.id] },
+    'delivery.state': 'sending',
+  };
+  if (await change(recording, claimed, newest, endChange(recording, claimed, end, durationMs))) return true;
   if (await isRecorded(recording, claimed, end)) return true;
   const uncounted = end.class === 'none' ? NOT_COUNTED : {};
   const only = { $set: describe(end, durationMs), $inc: { ...uncounted, ...count(end) } };
@@ -174,15 +207,19 @@ async function recordLate(
   );
 }
 
-/** The end of an attempt in its own record. */
-function describe(end: Outcome, durationMs: number): Record<string, unknown> {
+/** The end of an attempt in its own record, at `path`. */
+function describe(
+  end: Outcome,
+  durationMs: number,
+  path = 'delivery.attempts.$[attempt]',
+): Record<string, unknown> {
   return {
-    'delivery.attempts.$[attempt].code': end.code,
-    'delivery.attempts.$[attempt].class': end.class,
+    [`${path}.code`]: end.code,
+    [`${path}.class`]: end.class,
     // Nobody knows how far a lost attempt got.
-    ...(end.code === 'lease-ran-out' ? {} : { 'delivery.attempts.$[attempt].reached': end.reached }),
-    'delivery.attempts.$[attempt].durationMs': Math.round(durationMs),
-    ...(end.words ? { 'delivery.attempts.$[attempt].words': end.words } : {}),
+    ...(end.code === 'lease-ran-out' ? {} : { [`${path}.reached`]: end.reached }),
+    [`${path}.durationMs`]: Math.round(durationMs),
+    ...(end.words ? { [`${path}.words`]: end.words } : {}),
   };
 }
 
@@ -206,33 +243,4 @@ async function isRecorded(
 ): Promise<boolean> {
   const attempts = { $elemMatch: { id, code } };
   return (await votes.countDocuments({ serverId, _id, 'delivery.attempts': attempts }, { limit: 1 })) === 1;
-}
-
-/**
- * Ends attempts whose lease ran out: the worker died or was cut off, and the vote may have arrived. Leases go
- * by mongod's clock.
- *
- * @returns the attempts ended, for the breaker
- */
-export async function endLostAttempts(recording: Recording, serverId: ObjectId): Promise<Claimed[]> {
-  const { votes } = recording;
-  const lost = await votes
-    .find({
-      serverId,
-      'delivery.queuedAt': { $exists: true },
-      'delivery.state': 'sending',
-      $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
-    })
-    .sort({ 'delivery.queuedAt': 1 })
-    .limit(1_000)
-    .toArray();
-  const ended: Claimed[] = [];
-  for (const vote of lost) {
-    const attempt = vote.delivery.attempts.at(-1);
-    if (!attempt) continue;
-    const claimed = { vote, attempt };
-    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), recording.config.LEASE_MS))
-      ended.push(claimed);
-  }
-  return ended;
 }

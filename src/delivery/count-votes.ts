@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../clock.ts';
-import type { Vote } from '../votes/vote.ts';
+import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { type Listener, type ListenerState, listenerState } from './listener.ts';
 import { serversWithOpenWork } from './relay.ts';
 
@@ -20,7 +20,7 @@ const AGES = [
   ['over_24h', Number.POSITIVE_INFINITY],
 ] as const;
 
-export type VoteAge = (typeof AGES)[number][0];
+type VoteAge = (typeof AGES)[number][0];
 
 /** Votes on their way and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type VoteCounts = {
@@ -66,7 +66,7 @@ export async function countVotes(
   const countOpen = (serverIds: ObjectId[]) =>
     votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
-      { hint: 'open_work', limit: COUNTED_AT_MOST, ...patience },
+      { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...patience },
     );
   const [active, unreachable, paused, waiting, due] = await Promise.all([
     countOpen(servers.active),
@@ -108,7 +108,7 @@ async function countDue(
   const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
   const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };
   const sum = (stages: Document[]) =>
-    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: 'open_work', ...patience }).next();
+    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: OPEN_WORK, ...patience }).next();
 
   const found = await sum([{ $match: { ...inLine, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };

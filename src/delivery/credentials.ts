@@ -12,7 +12,7 @@ export class CredentialError extends Error {
   }
 }
 
-export type ListenerKey = {
+type ListenerKey = {
   publicKey: KeyObject;
   /** The key as one line of base64 (X.509 SubjectPublicKeyInfo), as it stands in a listener's `public.key`. */
   line: string;

@@ -7,7 +7,7 @@ import type { OnStep } from './diagnosis-steps.ts';
 import { portOf } from './http-client.ts';
 import type { Listener } from './listener.ts';
 
-export type OwnerDiagnosing = Diagnosing & {
+type OwnerDiagnosing = Diagnosing & {
   servers: Collection<Server>;
   diagnosisAllowances: Collection<DiagnosisAllowance>;
 };
@@ -21,7 +21,7 @@ export type OwnerDiagnosing = Diagnosing & {
  * - `port-refused`: the listener is set to a port that is never one.
  * - `too-many`: six were made in the last minute; the next may be asked for at `nextAllowedAt`.
  */
-export type DiagnosisRefusal =
+type DiagnosisRefusal =
   | { code: 'ownership-not-proven' | 'not-found' | 'no-listener' | 'port-refused' }
   | { code: 'too-many'; nextAllowedAt: Date };
 

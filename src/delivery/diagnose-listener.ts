@@ -1,4 +1,4 @@
-import type { ObjectId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
@@ -28,6 +28,7 @@ export type Diagnosis = {
 
 /** What a diagnosis works on. */
 export type Diagnosing = Testing & {
+  listeners: Collection<Listener>;
   config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
 };
 

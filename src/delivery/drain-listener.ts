@@ -1,12 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
+import { within } from '../deadline.ts';
 import type { Claimed } from './after-end.ts';
-import { claimNextVote, endLostAttempts } from './attempt-records.ts';
+import { beginDrain } from './begin-drain.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
-import { createEndRecorder, type EndRecorder } from './end-recorder.ts';
 import { HeldListener } from './held-listener.ts';
+import { HeldTurn } from './held-turn.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
 import { listenerState } from './listener.ts';
 import { takeLease } from './listener-lease.ts';
@@ -14,9 +14,12 @@ import { logEnd } from './log-ends.ts';
 import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { Pace } from './pace.ts';
+import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
-import { turnOf } from './turn.ts';
 import { countWaiting } from './waiting-votes.ts';
+
+/** A listener's only vote under way has this long to end before the next one is looked for. */
+const ALONE_MS = 10;
 
 /** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
 const FIRST_LOOK_MS = 50;
@@ -46,7 +49,11 @@ export async function drainListener(
 ): Promise<DrainEnd> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  const listener = await takeLease(given, serverId, owner);
+  // Before the lease is taken: this process may be stopped before it hears that it was.
+  const since = performance.now();
+  const begin = () => takeLease(given, serverId, owner);
+  const { unproven } = given;
+  const listener = await (limits.turn && unproven ? unproven.aside(begin, limits.turn) : begin());
   if (listener === 'busy') return { kind: 'busy' };
   if (!listener) {
     await releaseLeftVotes(given, serverId, asOf);
@@ -55,7 +62,7 @@ export async function drainListener(
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener);
-  const drain = new Drain(deps, new HeldListener(deps, owner, listener, opened), limits);
+  const drain = new Drain(deps, new HeldListener(deps, { owner, since }, listener, opened), limits);
   try {
     return await drain.run();
   } finally {
@@ -68,7 +75,7 @@ class Drain {
   readonly #deps: Draining;
   readonly #held: HeldListener;
   readonly #limits: DrainLimits;
-  readonly #record: EndRecorder;
+  readonly #turn: HeldTurn;
   readonly #pace = new Pace();
   /** Attempts begun, until their end is recorded. */
   readonly #underWay = new Set<Promise<void>>();
@@ -78,10 +85,6 @@ class Drain {
   #ready: Ready[] = [];
   /** Resolves when a place becomes free or an end is recorded. */
   #change = Promise.withResolvers<void>();
-  /** It may make attempts, and has one of the places for listeners that are not known to answer. */
-  #admitted = false;
-  #unproven = false;
-  #admittedAt = 0;
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
@@ -89,33 +92,30 @@ class Drain {
     this.#deps = deps;
     this.#held = held;
     this.#limits = limits;
-    this.#record = createEndRecorder(deps, limits.waitNoLonger);
+    this.#turn = new HeldTurn(deps.unproven, () => held.now);
   }
 
   async run(): Promise<DrainEnd> {
-    const { servers, log } = this.#deps;
     const { serverId } = this.#held.now;
-    for (const claimed of await endLostAttempts(this.#deps, serverId)) {
-      log.warn({ event: 'delivery.lost', voteId: claimed.vote._id.toString() });
+    const { server, lost } = await beginDrain(this.#deps, serverId);
+    for (const claimed of lost)
       await this.#noteEnd(claimed, outcome('lease-ran-out', 'none'), this.#deps.config.LEASE_MS);
-    }
-    const server = await servers.findOne({ _id: serverId }, { projection: { name: 1, removedAt: 1 } });
-    if (!server || server.removedAt) {
+    if (server === null) {
       await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
-    this.#deps.onBegin?.(server.name);
+    this.#deps.onBegin?.(server);
     const end = await this.#sendDueVotes();
     await this.#giveBackReady();
     await Promise.all(this.#underWay);
     if (this.#fault) throw this.#fault;
-    return typeof end === 'object' ? end : this.#unreachable(server.name);
+    return typeof end === 'object' ? end : this.#unreachable(server);
   }
 
   /** Gives the lease back once nothing is under way. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
-    this.#isProven();
+    this.#turn.end();
     await this.#giveBackReady();
     await this.#held.giveBack();
   }
@@ -142,13 +142,18 @@ class Drain {
       }
       const { nextTestAt } = this.#held.now.breaker;
       if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
-      if (!this.#mayBegin()) return this.#putOff();
+      if (!this.#turn.mayBegin()) return this.#putOff();
 
-      if (await this.#claim(test, most)) look = FIRST_LOOK_MS;
-      else if (this.#underWay.size > 0) {
-        await this.#aChangeWithin(look);
+      if (await this.#claim(test, most)) {
+        look = FIRST_LOOK_MS;
+        // Mostly a vote comes alone: looking before it has ended would find nothing, at the price of a claim.
+        if (this.#underWay.size === 1)
+          await within(ALONE_MS, Promise.all(this.#underWay)).catch(() => undefined);
+      } else if (this.#underWay.size > 0) {
+        // Votes that are cast meanwhile must not wait for the change.
+        await within(look, this.#change.promise).catch(() => undefined);
         look = Math.min(2 * look, LAST_LOOK_MS);
-      } else return { kind: 'idle' };
+      } else if (!this.#limits.stop.aborted) return { kind: 'idle' };
     }
   }
 
@@ -175,9 +180,8 @@ class Drain {
     // Before the claim: the lease it takes begins no earlier than this.
     const claimedAt = performance.now();
     const reason = { test, relayedAt: this.#limits.relayedAt };
-    const one = test ? await claimNextVote(this.#deps, this.#held.now, reason) : null;
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
-    const claimed = test ? (one ? [one] : []) : await claimVotes(this.#deps, this.#held.now, reason, size);
+    const claimed = await this.#turn.inTurn(() => claimVotes(this.#deps, this.#held.now, reason, size));
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
     this.#startReady();
     return claimed.length > 0;
@@ -202,20 +206,12 @@ class Drain {
   async #giveBackReady(): Promise<void> {
     const left = this.#ready.map(({ claimed }) => claimed);
     this.#ready = [];
-    await giveBack(this.#deps, left);
+    await giveBack(this.#deps, this.#held.now, left);
   }
 
   #changed(): void {
     this.#change.resolve();
     this.#change = Promise.withResolvers<void>();
-  }
-
-  /** A change, awaited no longer than `ms`: votes that are cast meanwhile must not wait for it. */
-  async #aChangeWithin(ms: number): Promise<void> {
-    const ended = new AbortController();
-    const looking = pause(ms, undefined, { signal: ended.signal }).catch(() => undefined);
-    await Promise.race([this.#change.promise, looking]);
-    ended.abort();
   }
 
   #start({ claimed, claimedAt }: Ready): void {
@@ -237,7 +233,8 @@ class Drain {
     const end = await this.#send(claimed, claimedAt);
     const ended = performance.now();
     const durationMs = ended - claimedAt;
-    const recorded = this.#record(claimed, end, durationMs);
+    const { waitNoLonger } = this.#limits;
+    const recorded = recordPatiently(this.#deps, claimed, end, durationMs, waitNoLonger);
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
     const good = end.class === 'delivered' && !claimed.attempt.test;
     if (good) {
@@ -276,30 +273,14 @@ class Drain {
   async #noteEnd(claimed: Claimed, end: Outcome, durationMs: number): Promise<void> {
     const { log, onEnd } = this.#deps;
     onEnd?.(claimed, end, durationMs);
-    if (end.class === 'delivered') this.#isProven();
+    if (end.class === 'delivered') this.#turn.isProven();
     logEnd(log, claimed, end, durationMs);
     await this.#held.noteEnd(claimed, end);
   }
 
-  /** Whether this drain may make attempts: a listener that is not known to answer needs a place for such. */
-  #mayBegin(): boolean {
-    const { unproven } = this.#deps;
-    const turn = turnOf(this.#held.now);
-    if (!this.#admitted && unproven && turn > 0) this.#unproven = unproven.take(turn);
-    this.#admitted ||= this.#unproven || !unproven || turn === 0;
-    if (this.#admittedAt === 0) this.#admittedAt = performance.now();
-    return this.#admitted;
-  }
-
-  #isProven(): void {
-    if (this.#unproven) this.#deps.unproven?.free(performance.now() - this.#admittedAt);
-    this.#unproven = false;
-  }
-
   async #putOff(): Promise<DrainEnd | 'tested-later'> {
-    const { clock, unproven } = this.#deps;
-    const now = clock.now();
-    const until = after(now, unproven?.stayAwayMs(now.getTime()) ?? 0);
+    const now = this.#deps.clock.now();
+    const until = after(now, this.#turn.stayAwayMs(now));
     await this.#held.putOff(until);
     return this.#held.now.breaker.openSince ? 'tested-later' : { kind: 'put-off', until };
   }
@@ -310,7 +291,7 @@ class Drain {
     return {
       kind: 'unreachable',
       server,
-      waiting: await countWaiting(this.#deps.votes, serverId),
+      waiting: await this.#turn.inTurn(() => countWaiting(this.#deps.votes, serverId)),
       nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
       since: breaker.openSince ?? now,
       code: breaker.code ?? 'unreachable',

@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import type { Logger } from '../log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Claimed } from './after-end.ts';
@@ -12,6 +13,8 @@ import type { UnprovenPlaces } from './turn.ts';
 export type Draining = Recording & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
+  /** Through which drains that run side by side share their operations. */
+  lanes: Lanes;
   config: Recording['config'] & { BREAKER_SCHEDULE: readonly number[] };
   log: Logger;
   /** Makes one attempt on the wire. */
@@ -53,4 +56,6 @@ export type DrainLimits = {
   budgetMs: number;
   /** When the relay found this work due, where it was the relay that called; which the attempts' records say. */
   relayedAt?: Date | undefined;
+  /** Whose votes go first (`turnOf`), as it was when this was called for; 0 by default. */
+  turn?: number;
 };

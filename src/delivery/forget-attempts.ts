@@ -7,7 +7,7 @@ import { withoutAttempts } from './older-attempts.ts';
 
 /** How long attempts are kept in detail; how often each outcome came, and when the
  * first and the last attempt was made, stays with the vote for ever. */
-export const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
+const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
 
 /**
  * Forgets the details of attempts for the votes of the newest UTC day whose every vote is 90 days old when `day`

@@ -1,20 +1,28 @@
 import type { Collection } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
+import { updateTogether } from '../batching/write-together.ts';
 import type { Clock } from '../clock.ts';
 import { SECOND } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { REPLICATED } from '../mongo.ts';
 import type { Claimed } from './after-end.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import type { Listener } from './listener.ts';
-import { giveLeaseBack, renewLease } from './listener-lease.ts';
+import { renewLease } from './listener-lease.ts';
 import { logStanding } from './log-ends.ts';
 import type { Outcome } from './outcomes.ts';
+import { LONGEST_USUAL_NAME } from './schedule.ts';
 import type { OpenedListener } from './send-vote.ts';
 
 /** How often the lease is renewed and the listener's settings are read again. */
 const RENEW_MS = SECOND;
 
+/** Changes of listeners by those who hold their leases. */
+const changeListeners = updateTogether<Listener>(REPLICATED);
+
 type Holding = {
   listeners: Collection<Listener>;
+  lanes: Lanes;
   clock: Clock;
   log: Logger;
   config: { LEASE_MS: number; BREAKER_SCHEDULE: readonly number[] };
@@ -30,14 +38,21 @@ export class HeldListener {
   readonly #owner: string;
   #now: Listener;
   #opened: OpenedListener;
-  #renewedAt = performance.now();
+  #renewedAt: number;
   #lastDeliveredAt: Date | undefined;
   /** Changes of the listener's standing are written one after the other. */
   #written: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: Holding, owner: string, listener: Listener, opened: OpenedListener) {
+  /** @param lease - who holds it, and since when on `performance.now()`, no later than it was taken */
+  constructor(
+    deps: Holding,
+    lease: { owner: string; since: number },
+    listener: Listener,
+    opened: OpenedListener,
+  ) {
     this.#deps = deps;
-    this.#owner = owner;
+    this.#owner = lease.owner;
+    this.#renewedAt = lease.since;
     this.#now = listener;
     this.#opened = opened;
   }
@@ -63,9 +78,15 @@ export class HeldListener {
     return true;
   }
 
-  /** Takes over changed settings. While they stand, nobody but the holder of the lease changes the standing. */
+  /**
+   * Takes over the renewed lease and changed settings. While these stand, nobody but the holder of the lease changes
+   * the standing.
+   */
   #follow(listener: Listener): void {
-    if (listener.revision === this.#now.revision) return;
+    if (listener.revision === this.#now.revision) {
+      this.#now = { ...this.#now, lease: listener.lease ?? null };
+      return;
+    }
     this.#opened = this.#deps.open(listener);
     this.#now = listener;
   }
@@ -78,6 +99,8 @@ export class HeldListener {
       this.#now = { ...this.#now, lastDeliveredAt: this.#lastDeliveredAt };
     }
     if (attempt.revision !== this.#now.revision) return;
+    // Anybody may vote under any name: five long ones must not stop everybody's votes.
+    if (end.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: Standing = {
       breaker: this.#now.breaker,
       pause: this.#now.pause ?? null,
@@ -104,12 +127,18 @@ export class HeldListener {
     const { _id, serverId, revision } = this.#now;
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const ours = { _id, serverId, 'lease.owner': this.#owner, revision };
-    this.#written = this.#written.then(() => this.#deps.listeners.updateOne(ours, { $set: standing }));
+    const { lanes, listeners } = this.#deps;
+    const write = () => lanes.ask(changeListeners, listeners, { q: ours, u: { $set: standing } });
+    this.#written = this.#written.then(write);
     await this.#written;
   }
 
-  /** Gives the lease back. */
+  /** Gives the lease back; does nothing when another holds it by now. */
   async giveBack(): Promise<void> {
-    await giveLeaseBack(this.#deps, this.#now.serverId, this.#owner, this.#lastDeliveredAt);
+    const { lanes, listeners } = this.#deps;
+    const q = { serverId: this.#now.serverId, 'lease.owner': this.#owner };
+    // When it last took a vote is written once a drain, not once a vote.
+    const delivered = this.#lastDeliveredAt ? { lastDeliveredAt: this.#lastDeliveredAt } : {};
+    await lanes.ask(changeListeners, listeners, { q, u: { $set: { lease: null, ...delivered } } });
   }
 }

@@ -9,7 +9,7 @@ import { changeListener, type ListenerSetup, listenerPort, literally, placeListe
 import { secretContext } from './send-vote.ts';
 
 /** After a rotation votes are signed with the old secret too for so long. */
-export const SECRET_OVERLAP_MS = 24 * HOUR;
+const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
 
@@ -41,7 +41,7 @@ const listenerUrl = z
 const httpSettings = z.object({ url: listenerUrl });
 
 /** An HTTP listener that was set. */
-export type HttpListenerSet = {
+type HttpListenerSet = {
   listener: Listener;
   /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps the one it has. */
   secret: string | null;
@@ -82,7 +82,7 @@ export async function setHttpListener(
 }
 
 /** A secret that was changed. */
-export type RotatedSecret = {
+type RotatedSecret = {
   /** `whsec_…`, to be shown once. */
   secret: string;
   /** Until then votes carry a signature by the old one too. */

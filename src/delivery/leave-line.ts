@@ -2,7 +2,8 @@ import type { Filter, ObjectId } from 'mongodb';
 import { after } from '../clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
-import { endLostAttempts, type Recording } from './attempt-records.ts';
+import type { Recording } from './attempt-records.ts';
+import { endLostAttempts } from './lost-attempts.ts';
 import { DELIVERY_EXPIRES_MS } from './schedule.ts';
 
 /** The waiting votes whose time is over. */

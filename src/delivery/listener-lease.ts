@@ -38,20 +38,3 @@ export function renewLease(
     returnDocument: 'after',
   });
 }
-
-/**
- * Gives the lease back; does nothing when another holds it by now.
- *
- * @param lastDeliveredAt - when it last took a vote under this lease; one write a drain, not one a vote
- */
-export async function giveLeaseBack(
-  { listeners }: { listeners: Collection<Listener> },
-  serverId: ObjectId,
-  owner: string,
-  lastDeliveredAt: Date | undefined,
-): Promise<void> {
-  await listeners.updateOne(
-    { serverId, 'lease.owner': owner },
-    { $set: { lease: null, ...(lastDeliveredAt ? { lastDeliveredAt } : {}) } },
-  );
-}

@@ -8,7 +8,7 @@ import { type Listener, type ListenerState, listenerState } from './listener.ts'
 import type { OutcomeCode } from './outcomes.ts';
 
 /** A vote on its way to a listener, in short. */
-export type VoteInShort = {
+type VoteInShort = {
   id: string;
   username: string;
   votedAt: Date;

@@ -39,7 +39,7 @@ export const listenerPort = z
  * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
  * the one that is set.
  */
-export const listenerSettingsSchema = z.object({
+const listenerSettingsSchema = z.object({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
   host: hostSchema,
   port: listenerPort,
@@ -91,7 +91,7 @@ export async function setListener(
 }
 
 /** What an owner decides of a listener, its secrets sealed. */
-export type Placed = Pick<
+type Placed = Pick<
   Listener,
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
 >;

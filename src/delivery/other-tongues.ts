@@ -4,7 +4,7 @@ import { readGreeting } from './votifier-greeting.ts';
 import { dial, type Patience, patience, type Wire } from './wire.ts';
 
 /** What a service turned out to be, and the first thing that it said. */
-export type Tongue = { fault: Fault; reply: Buffer };
+type Tongue = { fault: Fault; reply: Buffer };
 
 /** How a service is asked what it is. */
 type Question = (wire: Wire, until: Patience) => Promise<Tongue | null>;

@@ -1,21 +1,22 @@
-import { type Collection, type Filter, ObjectId } from 'mongodb';
+import { type Collection, ObjectId } from 'mongodb';
 import type { Logger } from '../log.ts';
 import type { Producer } from '../queues.ts';
-import type { Vote } from '../votes/vote.ts';
+import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Recording } from './attempt-records.ts';
 import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
 import type { Listener } from './listener.ts';
+import { serversWith } from './lost-attempts.ts';
 import { turnOf } from './turn.ts';
 
 /** What the relay works on. */
-export type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
+type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
-export type RelayRound = { woken: number; expired: number; released: number };
+type RelayRound = { woken: number; expired: number; released: number };
 
 const SERVERS_A_STEP = 512;
 /** Servers looked at side by side: most of a round is waiting for MongoDB. */
-const SERVERS_AT_ONCE = 32;
+const SERVERS_AT_ONCE = 8;
 
 /**
  * Looks for due work in MongoDB and wakes its listeners (design rule 2): after Redis was lost, or an add was
@@ -33,7 +34,7 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
     const [listeners, overdue, lost] = await Promise.all([
       listenersOf(deps.listeners, step),
       serversWith(deps.votes, step, overdueVotes(asOf)),
-      serversWith(deps.votes, step, LOST),
+      serversWith(deps.votes, step),
     ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
     for (let first = 0; first < step.length; first += SERVERS_AT_ONCE) {
@@ -95,7 +96,7 @@ export async function serversWithOpenWork(
   const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const groups = await votes
     .aggregate<{ _id: ObjectId }>([{ $match: openWork }, { $group: { _id: '$serverId' } }], {
-      hint: 'open_work',
+      hint: OPEN_WORK,
       ...options,
     })
     .toArray();
@@ -114,27 +115,6 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     ])
     .toArray();
 }
-
-/** Attempts whose lease has run out. */
-const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
-
-/** Those of the servers that have such votes: mostly none, and one question for all of them. */
-async function serversWith(
-  votes: Collection<Vote>,
-  serverIds: ObjectId[],
-  such: Filter<Vote>,
-): Promise<Set<string>> {
-  const groups = await votes
-    .aggregate<{ _id: ObjectId }>(
-      [{ $match: { serverId: { $in: serverIds }, ...such } }, { $group: { _id: '$serverId' } }],
-      { hint: BY_STATE },
-    )
-    .toArray();
-  return new Set(groups.map(({ _id }) => _id.toHexString()));
-}
-
-/** The index of votes by server and state. */
-const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 
 /** Whether a drain would find something to do now; `lost`: it has attempts to end. */
 async function isDue({ votes, clock }: Relaying, listener: Held, lost: boolean): Promise<boolean> {

@@ -30,3 +30,6 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
   const delay = schedule[Math.min(step, schedule.length - 1)] ?? 10 * MINUTE;
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
+
+/** A longer name that a listener refuses is its player's doing: no game has names of more UTF-16 units (Minecraft). */
+export const LONGEST_USUAL_NAME = 16;

@@ -12,7 +12,7 @@ import { sendVote, type VotifierTarget } from './votifier-client.ts';
 /** A listener with its secret read: ready to send with. Never logged, never stored. */
 export type OpenedListener = VotifierTarget | HttpTarget;
 
-export type SendLimits = {
+type SendLimits = {
   /** Gives the attempt up as long as nothing is written. */
   signal: AbortSignal;
   /** Gives up waiting for the answer. */

@@ -1,4 +1,3 @@
-import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { SecretBox } from '../secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
@@ -11,26 +10,20 @@ import { openListener, type Send } from './send-vote.ts';
 export const TEST_USERNAME = 'TallyportTest';
 
 /** What sending a test vote works on. */
-export type Testing = { listeners: Collection<Listener>; secrets: SecretBox; clock: Clock; send: Send };
+export type Testing = { secrets: SecretBox; clock: Clock; send: Send };
 
 /** The end of a test vote, and how long it took in milliseconds. */
 export type ListenerTest = Outcome & { durationMs: number };
 
 /**
- * Sends one marked test vote to a server's listener, whatever its state, and says how it ended. It is counted
- * nowhere and changes neither pause nor breaker.
+ * Sends one marked test vote to a listener, whatever its state, and says how it ended. It is counted nowhere and
+ * changes neither pause nor breaker.
  *
- * @returns null when the server has no listener
+ * @param onStep - is told how far it is
  * @throws {UnsealError} when the listener's secret cannot be read
  */
-export async function testListener(deps: Testing, serverId: ObjectId): Promise<ListenerTest | null> {
-  const listener = await deps.listeners.findOne({ serverId });
-  return listener && sendTestVote(deps, listener);
-}
-
-/** Does that with a listener that was read before; `onStep` is told how far it is. */
 export async function sendTestVote(
-  deps: Omit<Testing, 'listeners'>,
+  deps: Testing,
   listener: Listener,
   onStep?: OnStep,
 ): Promise<ListenerTest> {

@@ -4,7 +4,7 @@ import type { OutcomeCode } from './outcomes.ts';
 import { type Patience, Wire } from './wire.ts';
 
 /** Why there is no secure connection. */
-export type TlsFault = {
+type TlsFault = {
   fault: Extract<
     OutcomeCode,
     'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'

@@ -1,4 +1,6 @@
+import PQueue from 'p-queue';
 import { SECOND } from '../clock.ts';
+import { within } from '../deadline.ts';
 import type { Listener } from './listener.ts';
 
 /** The turn of listeners that fail. */
@@ -32,6 +34,18 @@ const NEWEST = 0.1;
 const KEPT_FOR_UNKNOWN = 0.25;
 
 /**
+ * So many listeners that are not known to answer work on MongoDB at once in a worker; and so many while one that
+ * answers is served, and for a while after. Hundreds of them may fall due together, and each step of that one's
+ * next vote, from the request that casts it on, would wait behind the work of all of them.
+ */
+const ASIDE_AT_ONCE = 8;
+const ASIDE_MEANWHILE = 1;
+const MEANWHILE_MS = SECOND;
+
+/** Such work that lasts longer, on a connection that was lost, holds up no other. */
+const HANGS_AFTER_MS = 3 * SECOND;
+
+/**
  * A worker's places for listeners that are not known to answer (`turnOf` above 0). Who finds none is told when to
  * come back, one after the other as places should become free: thousands that come back together would keep a
  * worker busy with turning them away.
@@ -42,6 +56,9 @@ export class UnprovenPlaces {
   #taken = 0;
   #heldMs = HELD_AT_FIRST_MS;
   #nextFree = 0;
+  readonly #aside = new PQueue({ concurrency: ASIDE_AT_ONCE });
+  #served = 0;
+  #sinceServed: NodeJS.Timeout | undefined;
 
   constructor(most: number) {
     this.#most = most;
@@ -59,6 +76,37 @@ export class UnprovenPlaces {
   free(heldMs: number): void {
     this.#taken -= 1;
     this.#heldMs += (heldMs - this.#heldMs) * NEWEST;
+  }
+
+  /**
+   * Does work of a listener that is not known to answer, few at once. Those that have begun go first: who held a
+   * place for long would have the others come in vain. Such work must not wait for other such work.
+   *
+   * @param turn - of one that begins
+   */
+  async aside<T>(work: () => Promise<T>, turn?: number): Promise<T> {
+    const begin = async () => {
+      const working = work();
+      await within(HANGS_AFTER_MS, working).catch(() => undefined);
+      return { working };
+    };
+    const { working } = await this.#aside.add(begin, { priority: turn === undefined ? 1 : -turn });
+    return working;
+  }
+
+  /** Has such work make way while a listener that answers is served: until what this returns is called. */
+  makeWay(): () => void {
+    this.#served += 1;
+    clearTimeout(this.#sinceServed);
+    this.#aside.concurrency = ASIDE_MEANWHILE;
+    return () => {
+      this.#served -= 1;
+      if (this.#served > 0) return;
+      const full = () => {
+        this.#aside.concurrency = ASIDE_AT_ONCE;
+      };
+      this.#sinceServed = setTimeout(full, MEANWHILE_MS).unref();
+    };
   }
 
   /** How long from now one that found no place should stay away, in milliseconds. */

@@ -9,7 +9,7 @@ import { assertSendable, type ForwardedVote } from './vote-message.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
 import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
 import { v1Block } from './votifier-v1.ts';
-import { v2Frame } from './votifier-v2.ts';
+import { tokenKey, v2Frame } from './votifier-v2.ts';
 import { dial, type Heard, type Patience, patience, type Wire } from './wire.ts';
 
 /** A listener as its owner set it, its secret opened. */
@@ -116,7 +116,16 @@ function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome
   const { serviceName } = target;
   if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
   if (greeting.version === 1) return outcome('v1-only', 'greeted', greeting.banner);
-  return frameOrOutcome(v2Frame(vote, { serviceName, token: target.token, challenge: greeting.challenge }));
+  return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
+}
+
+/** The keys of targets, each made once for many frames. */
+const keys = new WeakMap<VotifierTarget, KeyObject>();
+
+function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
+  const key = keys.get(target) ?? tokenKey(target.token);
+  keys.set(target, key);
+  return key;
 }
 
 function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {

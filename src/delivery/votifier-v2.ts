@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { type ForwardedVote, VOTER_ADDRESS } from './vote-message.ts';
 
 const MAGIC = 0x733a;
@@ -7,8 +7,13 @@ const HEADER_BYTES = 4;
 /** NuVotifier's decoder discards a longer frame, header included. */
 const LONGEST_FRAME = 1_024;
 
-/** What a v2 frame needs besides the vote. */
-export type Signing = { serviceName: string; token: string; challenge: string };
+/** What a v2 frame needs besides the vote; `key` as `tokenKey` makes it. */
+export type Signing = { serviceName: string; key: KeyObject; challenge: string };
+
+/** A listener's token as the key that signs. */
+export function tokenKey(token: string): KeyObject {
+  return createSecretKey(token, 'utf8');
+}
 
 /**
  * The one message of Votifier v2: magic, length in bytes, and JSON that holds the payload as a text together
@@ -16,7 +21,7 @@ export type Signing = { serviceName: string; token: string; challenge: string };
  */
 export function v2Frame(
   vote: ForwardedVote,
-  { serviceName, token, challenge }: Signing,
+  { serviceName, key, challenge }: Signing,
 ): Buffer | 'frame-too-long' {
   const payload = JSON.stringify({
     serviceName,
@@ -26,7 +31,7 @@ export function v2Frame(
     challenge,
     uuid: vote.id,
   });
-  const signature = createHmac('sha256', Buffer.from(token, 'utf8')).update(payload, 'utf8').digest('base64');
+  const signature = createHmac('sha256', key).update(payload, 'utf8').digest('base64');
   const message = Buffer.from(JSON.stringify({ payload, signature }), 'utf8');
   if (HEADER_BYTES + message.length > LONGEST_FRAME) return 'frame-too-long';
 

@@ -118,7 +118,7 @@ function after(until: number, late: () => void): () => void {
 }
 
 /** Why there is no connection. */
-export type DialFault = Extract<
+type DialFault = Extract<
   OutcomeCode,
   | 'connection-refused'
   | 'closed-before-greeting'

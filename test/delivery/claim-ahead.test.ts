@@ -1,10 +1,13 @@
+import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { after, MINUTE } from '../../src/clock.ts';
+import type { Claimed } from '../../src/delivery/after-end.ts';
 import { claimVotes, giveBack } from '../../src/delivery/claim-ahead.ts';
-import { createEndRecorder } from '../../src/delivery/end-recorder.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
-import { outcome } from '../../src/delivery/outcomes.ts';
+import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
 import { Pace } from '../../src/delivery/pace.ts';
-import type { Vote } from '../../src/votes/vote.ts';
+import { recordPatiently } from '../../src/delivery/record-patiently.ts';
+import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 
 async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
@@ -13,13 +16,19 @@ async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
   return votes;
 }
 
+/** The listener, as one who holds its lease sees it. */
 async function listenerOf({ platform, serverId }: DeliveryBench) {
   const listener = await platform.listeners.findOne({ serverId });
   if (!listener) throw new Error('no listener');
-  return listener;
+  return { ...listener, lease: { owner: 'this test', until: after(new Date(), MINUTE) } };
 }
 
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
+
+/** Records an end as a drain does that nobody stops. */
+function record({ platform }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
+  return recordPatiently(platform, claimed, end, 3, new AbortController().signal);
+}
 
 describe('Claiming votes ahead', () => {
   it('takes the next ones in the order of the line, each with its attempt on record', async () => {
@@ -80,14 +89,16 @@ describe('Claiming votes ahead', () => {
   it('leaves nothing claimed where MongoDB failed half-way', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
-    const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
-    votes.bulkWrite = async (operations, options) => {
-      votes.bulkWrite = (again, how) => bench.platform.votes.bulkWrite(again, how);
-      await bench.platform.votes.bulkWrite(operations.slice(0, 2), options);
+    const { platform } = bench;
+    const votes = Object.create(platform.votes) as typeof platform.votes;
+    const command = async (claim: Document) => {
+      const [{ q, u }] = claim.updates;
+      await platform.votes.updateMany({ ...q, _id: { $in: q._id.$in.slice(0, 2) } }, u);
       throw new Error('connection lost');
     };
+    Object.defineProperty(votes, 'db', { value: { command } });
     const claiming = claimVotes(
-      { ...bench.platform, votes },
+      { ...platform, votes },
       await listenerOf(bench),
       { test: false },
       { most: 3, atOnce: 0 },
@@ -100,21 +111,50 @@ describe('Claiming votes ahead', () => {
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids(cast));
   });
 
-  it('claims in the order of the line and gives back against it, so that no cut leaves a gap', async () => {
+  it('leaves nothing claimed where the answer to a single claim was lost', async () => {
     const bench = await deliveryBench();
-    const cast = ids(await castSome(bench, 4));
-    const written: string[][] = [];
-    const votes = Object.create(bench.platform.votes) as typeof bench.platform.votes;
-    votes.bulkWrite = (operations, options) => {
-      expect(options?.ordered).toBe(true);
-      const filters = operations.map((one) => ('updateOne' in one ? one.updateOne.filter : {}));
-      written.push(filters.map(({ _id }) => String(_id)));
-      return bench.platform.votes.bulkWrite(operations, options);
+    const [vote] = await castSome(bench, 1);
+    const { platform } = bench;
+    const votes = Object.create(platform.votes) as typeof platform.votes;
+    votes.findOneAndUpdate = (async (...claim: Parameters<typeof votes.findOneAndUpdate>) => {
+      await platform.votes.findOneAndUpdate(...claim);
+      throw new Error('connection lost');
+    }) as never;
+    const one = { most: 1, atOnce: 4 };
+    const claiming = claimVotes({ ...platform, votes }, await listenerOf(bench), { test: false }, one);
+    await expect(claiming).rejects.toThrow('connection lost');
+    expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
+    await bench.drain();
+    expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'delivered', attemptCount: 1 });
+  });
+
+  it('walks the line in its order, so that no cut leaves a gap, and no further than it claims', async () => {
+    const bench = await deliveryBench();
+    const [first, ...others] = await castSome(bench, 40);
+    if (!first) throw new Error('not cast');
+    const { votes } = bench.platform;
+    const later = { $set: { 'delivery.queuedAt': new Date() } };
+    await votes.updateOne({ _id: first._id, serverId: first.serverId }, later);
+    const { db } = votes;
+    const sent: Document[] = [];
+    const command = (one: Document, options: CommandOperationOptions) => {
+      sent.push(one);
+      return db.command(one, options);
     };
-    const watched = { ...bench.platform, votes };
-    const size = { most: 4, atOnce: 0 };
-    await giveBack(watched, await claimVotes(watched, await listenerOf(bench), { test: false }, size));
-    expect(written).toEqual([cast, cast.toReversed()]);
+    const watched = Object.create(votes) as typeof votes;
+    Object.defineProperty(watched, 'db', { value: { command } });
+    const listener = await listenerOf(bench);
+    const claim = (most: number) =>
+      claimVotes({ ...bench.platform, votes: watched }, listener, { test: false }, { most, atOnce: 0 });
+
+    expect(ids((await claim(10)).map(({ vote }) => vote))).toEqual(ids(others.slice(0, 10)));
+    expect(ids((await claim(40)).map(({ vote }) => vote))).toEqual(ids([...others.slice(10), first]));
+    const [claimed] = sent;
+    const update = { update: votes.collectionName, updates: claimed?.updates };
+    const { queryPlanner, executionStats } = await db.command({ explain: update });
+    expect(JSON.stringify(queryPlanner.winningPlan)).toContain(`"indexName":"${OPEN_WORK}"`);
+    expect(JSON.stringify(queryPlanner.winningPlan)).toContain('"direction":"forward"');
+    expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(11);
   });
 
   it('gives back what was not sent as if it had never been claimed', async () => {
@@ -126,7 +166,7 @@ describe('Claiming votes ahead', () => {
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    await giveBack(bench.platform, claimed);
+    await giveBack(bench.platform, await listenerOf(bench), claimed);
     for (const vote of [first, second]) {
       if (!vote) throw new Error('not cast');
       const { delivery } = await bench.vote(vote);
@@ -144,6 +184,27 @@ describe('Claiming votes ahead', () => {
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids([first, second] as Vote[]));
   });
 
+  it('keeps the attempts on record where another may have begun with later votes since', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 3);
+    const held = await listenerOf(bench);
+    const claimed = await claimVotes(bench.platform, held, { test: false }, { most: 2, atOnce: 0 });
+    // Another took the lease when it had run out, and sent what was left in the line.
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    await giveBack(bench.platform, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
+    for (const vote of cast.slice(0, 2)) {
+      expect((await bench.vote(vote)).delivery).toMatchObject({
+        state: 'waiting',
+        attemptCount: 0,
+        ambiguousEnds: 0,
+        attempts: [{ code: 'stopped-before-written' }],
+        dueBy: 'given-back',
+      });
+    }
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual([2, 0, 1].map((n) => ids(cast)[n]));
+  });
+
   it('leaves alone what was ended as lost meanwhile', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 1);
@@ -153,11 +214,10 @@ describe('Claiming votes ahead', () => {
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    const record = createEndRecorder(bench.platform, new AbortController().signal);
     const [one] = claimed;
     if (!one) throw new Error('nothing claimed');
-    await record(one, outcome('lease-ran-out', 'none'), 1);
-    await giveBack(bench.platform, claimed);
+    await record(bench, one, outcome('lease-ran-out', 'none'));
+    await giveBack(bench.platform, await listenerOf(bench), claimed);
     expect((await bench.vote(one.vote)).delivery).toMatchObject({ attemptCount: 1, ambiguousEnds: 1 });
   });
 });
@@ -179,9 +239,8 @@ describe('Recording ends together', () => {
       { serverId: bench.serverId, _id: gone._id },
       { $set: { 'delivery.state': 'waiting', 'delivery.attempts': [] } },
     );
-    const record = createEndRecorder(bench.platform, new AbortController().signal);
     const stand = await Promise.all(
-      claimed.map((one) => record(one, outcome('acknowledged', 'acknowledged'), 3)),
+      claimed.map((one) => record(bench, one, outcome('acknowledged', 'acknowledged'))),
     );
     expect(stand).toEqual([true, true, true, false, true]);
     for (const [index, { vote }] of claimed.entries()) {

@@ -107,11 +107,7 @@ describe('something else at the port', () => {
 
   it('minecraft-server: the game’s own port', async () => {
     const { diagnose, set } = await clinic();
-    const game = new SampleGameServer({
-      motd: 'Welcome',
-      version: '1.21.4',
-      players: () => ({ online: 3, max: 20 }),
-    });
+    const game = new SampleGameServer(() => ({ motd: 'Welcome', version: '1.21.4', online: 3, max: 20 }));
     await game.start();
     onTestFinished(() => game.stop());
     await set({ port: game.port });

@@ -213,6 +213,21 @@ describe('Draining a listener', () => {
     });
   });
 
+  it('is not paused by players whose names are too long for the game', async () => {
+    const bench = await deliveryBench();
+    bench.listener.behaviour = {
+      answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
+    };
+    const long = [];
+    for (let n = 0; n < 7; n += 1) long.push(await bench.cast(`a name that no game has ${n}`));
+    await bench.drain();
+    bench.listener.behaviour = {};
+    const usual = await bench.cast('Steve');
+    await bench.drain();
+    for (const vote of long) expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'failed' });
+    expect((await bench.vote(usual)).delivery).toMatchObject({ state: 'delivered' });
+  });
+
   it('answers a refused challenge with a new connection at once, once', async () => {
     const bench = await deliveryBench();
     bench.listener.behaviour = { greeting: 'VOTIFIER 2 staleChallenge\n' };

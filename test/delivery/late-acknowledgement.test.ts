@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, SECOND } from '../../src/clock.ts';
 import type { Claimed } from '../../src/delivery/after-end.ts';
-import { claimNextVote, endLostAttempts, recordEnd } from '../../src/delivery/attempt-records.ts';
+import { claimNextVote, recordEnd } from '../../src/delivery/attempt-records.ts';
+import { endLostAttempts } from '../../src/delivery/lost-attempts.ts';
 import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';

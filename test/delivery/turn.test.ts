@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MINUTE, SECOND } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
@@ -62,6 +62,81 @@ describe('Places for listeners that are not known to answer', () => {
   });
 });
 
+describe('Work on MongoDB for listeners that are not known to answer', () => {
+  /** Begins works that last until they are let go, and tells which have begun. */
+  function works(places: UnprovenPlaces) {
+    const begun: string[] = [];
+    const letGo = new Map<string, () => void>();
+    return {
+      begun,
+      begin(name: string, turn?: number) {
+        const work = () => {
+          begun.push(name);
+          return new Promise<void>((resolve) => letGo.set(name, resolve));
+        };
+        return places.aside(work, turn);
+      },
+      end: (name: string) => letGo.get(name)?.(),
+    };
+  }
+
+  it('is done for few at once', async () => {
+    const places = new UnprovenPlaces(100);
+    const { begin, begun, end } = works(places);
+    const all = Array.from({ length: 10 }, (_, n) => begin(`${n}`, 1));
+    expect(begun).toHaveLength(8);
+    end('0');
+    await all[0];
+    await expect.poll(() => begun).toHaveLength(9);
+  });
+
+  it('waits for work that hangs no longer than three seconds, even where it is done one by one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const places = new UnprovenPlaces(100);
+    places.makeWay();
+    const { begin, begun, end } = works(places);
+    const hanging = begin('on a lost connection', 1);
+    void begin('another', 1);
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(begun).toEqual(['on a lost connection']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual(['on a lost connection', 'another']);
+    end('on a lost connection');
+    await hanging;
+  });
+
+  it('is done one by one while a listener that answers is served, and fully a while after', async () => {
+    const places = new UnprovenPlaces(100);
+    const served = places.makeWay();
+    const alsoServed = places.makeWay();
+    const { begin, begun, end } = works(places);
+    for (let n = 0; n < 10; n += 1) void begin(`${n}`, 1);
+    expect(begun).toEqual(['0']);
+    served();
+    end('0');
+    await expect.poll(() => begun).toEqual(['0', '1']);
+    alsoServed();
+    await expect.poll(() => begun.length, { timeout: 5_000 }).toBe(9);
+  });
+
+  it('goes on for those that hold a place, before others begin, and begins with those of which nothing is known', async () => {
+    const places = new UnprovenPlaces(100);
+    places.makeWay();
+    const { begin, begun, end } = works(places);
+    const order = ['first', 'unknown goes on', 'unknown begins', 'failing begins'];
+    const first = begin('first', 1);
+    void begin('failing begins', FAILING_TURN);
+    void begin('unknown begins', 1);
+    void begin('unknown goes on');
+    for (const [n, name] of order.entries()) {
+      await expect.poll(() => begun).toEqual(order.slice(0, n + 1));
+      end(name);
+    }
+    await first;
+  });
+});
+
 describe('A listener that finds no place', () => {
   it('is left alone until its turn comes, and then delivers', async () => {
     const bench = await deliveryBench();
@@ -69,12 +144,14 @@ describe('A listener that finds no place', () => {
     await bench.cast('Steve');
     const places = new UnprovenPlaces(1);
     places.take(1);
+    // Others found no place before: its own turn is so far off that none of what follows takes as long.
+    while (places.stayAwayMs(clock.now().getTime()) < 20 * SECOND);
     expect(await drain({}, places)).toEqual({ kind: 'put-off', until: expect.any(Date) });
     expect(bench.listener.connections).toBe(0);
     expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
 
     places.free(SECOND);
-    clock.move(3 * SECOND);
+    clock.move(2 * MINUTE);
     expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
     expect(await drain({}, places)).toEqual({ kind: 'idle' });
     expect(bench.listener.votes).toHaveLength(1);

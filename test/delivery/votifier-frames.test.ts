@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertSendable, type ForwardedVote } from '../../src/delivery/vote-message.ts';
 import { neverLikeV2, v1Block } from '../../src/delivery/votifier-v1.ts';
-import { v2Frame } from '../../src/delivery/votifier-v2.ts';
+import { tokenKey, v2Frame } from '../../src/delivery/votifier-v2.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const vote: ForwardedVote = {
@@ -11,7 +11,8 @@ const vote: ForwardedVote = {
   username: 'Zoë🎉',
   votedAt: new Date('2026-11-21T08:00:00.000Z'),
 };
-const signing = { serviceName: 'Tallyport', token: 'geheim-ключ', challenge: '3gk5lqv0r8u1n7a2b4c6d8e0f2' };
+const TOKEN = 'geheim-ключ';
+const signing = { serviceName: 'Tallyport', key: tokenKey(TOKEN), challenge: '3gk5lqv0r8u1n7a2b4c6d8e0f2' };
 
 function bytesOf(frame: Buffer | 'frame-too-long'): Buffer {
   if (frame === 'frame-too-long') throw new Error('unexpectedly too long');
@@ -81,7 +82,7 @@ describe('v2Frame', () => {
           challenge: challenge.toWellFormed(),
           uuid: vote.id,
         });
-        expect(signature).toBe(createHmac('sha256', signing.token).update(payloadText).digest('base64'));
+        expect(signature).toBe(createHmac('sha256', TOKEN).update(payloadText).digest('base64'));
       }),
     );
   });

@@ -91,6 +91,7 @@ it('completes the day of a worker that was killed half-way', async () => {
     ...model,
     _id: new ObjectId(),
     slug: `server-${i}`,
+    slugs: [`server-${i}`],
   }));
   await platform.servers.insertMany(crowd);
   const all = [first, ...crowd.map(({ _id }) => _id)];

@@ -92,3 +92,18 @@ it('stops in time while mongod stands still', async () => {
   expect(end).toMatchObject({ code: 0 });
   expect(end.afterMs).toBeLessThan(15 * SECOND);
 });
+
+it('stops in time while the record of an end waits for a mongod that stands still', async () => {
+  const patient = { LISTENER_TIMEOUT_MS: '5000', LEASE_MS: '22000' };
+  const { mongod, platform } = await platformOnOwnMongod(patient);
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  alpha.listener.hold();
+  await castMany(alpha, 2);
+  await vi.waitUntil(() => alpha.listener.held === 2, { ...PATIENT, interval: 2 });
+  mongod.pause();
+  alpha.listener.release();
+  const end = await worker.stop();
+  mongod.resume();
+  expect(end).toMatchObject({ code: 0 });
+});

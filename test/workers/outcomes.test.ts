@@ -86,7 +86,7 @@ const CASES: Case[] = [
     codes: ['name-too-long'],
     ends: { 'vote-only': 1 },
     receipts: 0,
-    listener: { state: 'active', voteFaults: 1 },
+    listener: { state: 'active', voteFaults: 0 },
   },
 ];
 

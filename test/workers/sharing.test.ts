@@ -86,7 +86,7 @@ it('keeps the order of voting and four votes at once for a listener, whichever w
   expect(mostAtOnce(attempts)).toBe(4);
   const started = await platform.votes
     .find({ serverId: alpha.serverId })
-    .sort({ 'delivery.attempts.id': 1 })
+    .sort({ 'delivery.attempts.at': 1, 'delivery.attempts.id': 1, 'delivery.queuedAt': 1 })
     .toArray();
   expect(started.map(({ username }) => username)).toEqual(votes.map(({ username }) => username));
 });
@@ -115,7 +115,7 @@ it('wakes each of hundreds of listeners once, however many relays look at the sa
   if (!server || !listener) throw new Error('nothing to copy');
   // More servers than a relay takes in one step.
   const ids = Array.from({ length: 600 }, () => new ObjectId());
-  const copies = ids.map((_id, n) => ({ ...server, _id, slug: `copy-${n}` }));
+  const copies = ids.map((_id, n) => ({ ...server, _id, slug: `copy-${n}`, slugs: [`copy-${n}`] }));
   await platform.servers.insertMany(copies);
   await platform.listeners.insertMany(
     ids.map((serverId) => ({ ...listener, _id: new ObjectId(), serverId })),

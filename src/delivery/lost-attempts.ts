@@ -1,0 +1,61 @@
+import type { Collection, Filter, ObjectId } from 'mongodb';
+import { anyOf } from '../batching/find-together.ts';
+import type { Together } from '../batching/lanes.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { Claimed } from './after-end.ts';
+import { type Recording, recordEnd } from './attempt-records.ts';
+import { outcome } from './outcomes.ts';
+
+/** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
+const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
+
+/** The index of votes by server and state. */
+const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
+
+/** Those of the servers that have such votes: mostly none, and one question for all of them. */
+export async function serversWith(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  such: Filter<Vote> = LOST,
+): Promise<Set<string>> {
+  const groups = await votes
+    .aggregate<{ _id: ObjectId }>(
+      [{ $match: { serverId: anyOf(serverIds), ...such } }, { $group: { _id: '$serverId' } }],
+      { hint: BY_STATE },
+    )
+    .toArray();
+  return new Set(groups.map(({ _id }) => _id.toHexString()));
+}
+
+/** Whether a server has lost attempts; for many that begin together in one question. */
+export const hasLostAttempts: Together<Collection<Vote>, ObjectId, boolean> = {
+  most: 200,
+  async ask(votes, serverIds) {
+    const found = await serversWith(votes, serverIds);
+    return serverIds.map((id) => found.has(id.toHexString()));
+  },
+};
+
+/**
+ * Ends attempts whose lease ran out: the worker died or was cut off, and the vote may have arrived. Leases go
+ * by mongod's clock.
+ *
+ * @returns the attempts ended, for the breaker
+ */
+export async function endLostAttempts(recording: Recording, serverId: ObjectId): Promise<Claimed[]> {
+  const { votes } = recording;
+  const lost = await votes
+    .find({ serverId, 'delivery.queuedAt': { $exists: true }, ...LOST })
+    .sort({ 'delivery.queuedAt': 1 })
+    .limit(1_000)
+    .toArray();
+  const ended: Claimed[] = [];
+  for (const vote of lost) {
+    const attempt = vote.delivery.attempts.at(-1);
+    if (!attempt) continue;
+    const claimed = { vote, attempt };
+    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), recording.config.LEASE_MS))
+      ended.push(claimed);
+  }
+  return ended;
+}
