@@ -83,6 +83,7 @@ async function list(collections: Collections, places: Place[]): Promise<void> {
       ...model,
       _id: new ObjectId(),
       slug: `bench-${i}`,
+      slugs: [`bench-${i}`],
       game,
       port,
       probe: { ...probe, status: 'online' as const },

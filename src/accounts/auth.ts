@@ -8,6 +8,7 @@ import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
 import type { ConnectedConfig } from '../config.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { Logger } from '../log.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
 import { derivedKey } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
 import { claimServers } from './claim-servers.ts';
@@ -24,7 +25,7 @@ export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 const SESSION_MS = 14 * DAY;
 
 /** How long a one-time link works. */
-export const LINK_MS = HOUR;
+const LINK_MS = HOUR;
 
 /** The header in which a door tells from which address it was asked: the library reads addresses from headers. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
@@ -44,6 +45,8 @@ export type AuthSources = {
   people: Collection<Person>;
   verifications: Collection<Verification>;
   servers: Collection<Server>;
+  reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };

@@ -3,10 +3,18 @@ import { type Collection, ObjectId } from 'mongodb';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { Person } from './person.ts';
 
-type Claiming = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+type Claiming = {
+  servers: Collection<Server>;
+  reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+};
 
 /**
  * Gives a person the imported servers that wait for somebody with their address. Only a confirmed address
@@ -16,10 +24,11 @@ type Claiming = { servers: Collection<Server>; auditLog: Collection<AuditEntry>;
  * @returns how many servers the person got
  */
 export async function claimServers(
-  { servers, auditLog, clock }: Claiming,
+  deps: Claiming,
   { _id: personId, email, emailVerified }: Pick<Person, '_id' | 'email' | 'emailVerified'>,
 ): Promise<number> {
   if (!emailVerified) return 0;
+  const { servers, auditLog, clock } = deps;
   const unclaimed = { ownerEmail: email, ownerId: { $exists: false }, removedAt: null };
   const waiting = await servers.find(unclaimed, { projection: { _id: 1 } }).toArray();
   let claimed = 0;
@@ -35,6 +44,7 @@ export async function claimServers(
     await auditLog.insertOne(entry).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
+    await rejectOwnersReview(deps, { serverId: _id, personId });
     const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: personId } });
     claimed += modifiedCount;
   }

@@ -8,7 +8,7 @@ type People = { people: Collection<Person> };
 export type PeoplePosition = { createdAt: Date; id: ObjectId };
 
 /** A page of the list of people. */
-export type PeoplePage = { people: WithId<Person>[]; next: PeoplePosition | null };
+type PeoplePage = { people: WithId<Person>[]; next: PeoplePosition | null };
 
 /** The newest people, page by page; `role` shows those of one role only. */
 export async function listPeople(

@@ -1,4 +1,4 @@
-import { type AuthSources, createAuth } from './auth.ts';
+import type { AuthSources } from './auth.ts';
 import type { Person } from './person.ts';
 
 /**
@@ -11,6 +11,8 @@ export async function makePasswordLink(
   sources: AuthSources,
   { email }: Pick<Person, 'email'>,
 ): Promise<string> {
+  // The sign-in library takes a quarter of a second to load: who makes no link does not wait for it.
+  const { createAuth } = await import('./auth.ts');
   let address: string | undefined;
   const auth = createAuth(sources, async (link) => {
     address = link.address;

@@ -9,7 +9,7 @@ import { shownText } from '../text.ts';
 import type { Credential, Person, Role, SecondFactor, SignInSession, Verification } from './person.ts';
 
 /** What deciding about people works on. */
-export type PeopleSources = Leasing & {
+type PeopleSources = Leasing & {
   people: Collection<Person>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;

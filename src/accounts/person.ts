@@ -1,6 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
-export const ROLES = ['owner', 'operator'] as const;
+const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../clock.ts';
+import { networkOf } from '../limits/network-of.ts';
 import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 
 /** Enough for somebody who mistypes, far too few for somebody who guesses. */
@@ -22,7 +23,7 @@ export type Try = { email: string; address: string };
 function keysOf({ email, address }: Try, what = 'sign-in'): { email: string; address: string } {
   // Hashed: what people type there by mistake is not kept.
   const hash = createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
-  return { email: `${what}:email:${hash}`, address: `${what}:address:${address}` };
+  return { email: `${what}:email:${hash}`, address: `${what}:address:${networkOf(address)}` };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** So many are waiting already that one more is sent away. */
-export class BusyError extends Error {
+class BusyError extends Error {
   readonly statusCode = 503;
 
   constructor() {

@@ -35,7 +35,7 @@ export type AllInOne = {
 };
 
 /** What a start needs besides the configuration. */
-export type StartOptions = {
+type StartOptions = {
   /** Takes lines for the person at the terminal. */
   log: Say;
   /** The environment that the configuration was read from: the processes get it too. */

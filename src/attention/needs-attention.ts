@@ -6,7 +6,7 @@ import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { FAILED_VOTES, type Vote } from '../votes/vote.ts';
+import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 
 type Sources = {
   reviews: Collection<Review>;
@@ -93,7 +93,7 @@ async function withWaiting(
   stuck: Omit<StuckListener, 'waiting'>,
 ): Promise<StuckListener> {
   const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
-  return { ...stuck, waiting: await votes.countDocuments(open, { hint: 'open_work', limit: COUNTED }) };
+  return { ...stuck, waiting: await votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }) };
 }
 
 /**

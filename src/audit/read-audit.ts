@@ -3,7 +3,7 @@ import { readOn, type Slice } from '../slices.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 /** Which entries are looked for; what is absent does not matter. */
-export type AuditFilter = { by?: string | undefined; action?: string | undefined; serverId?: ObjectId };
+type AuditFilter = { by?: string | undefined; action?: string | undefined; serverId?: ObjectId };
 
 /**
  * A slice of the audit log, newest first. One of the conditions is found by an index, the server's before the

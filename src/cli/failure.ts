@@ -14,7 +14,7 @@ import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './words.ts';
 
 /** 1: refused or failed. 2: wrong use. */
-export type ExitCode = 1 | 2;
+type ExitCode = 1 | 2;
 
 /** A command that cannot be done; the message is a sentence for the person at the terminal. */
 export class CommandError extends Error {

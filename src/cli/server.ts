@@ -58,7 +58,9 @@ export function addServerCommands(program: Command): void {
 
   server
     .command('edit')
-    .description('change some of a server’s settings; its slug stays')
+    .description(
+      'change some of a server’s settings; a new name gives a new slug, and the old one still finds it',
+    )
     .argument('<server>', 'id or slug')
     .option('--name <name>')
     .option('--address <host>')

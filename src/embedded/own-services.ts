@@ -17,7 +17,7 @@ import { settingsToShare } from './shared-settings.ts';
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and has to end. */
-export type OwnServices = {
+type OwnServices = {
   mongodbUri: string;
   redisUrl: string;
   description: string[];

@@ -15,7 +15,7 @@ export const SHARED_SETTINGS = [
 ] as const;
 
 /** Shared settings as the environment's text, those that are set. */
-export type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
+type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
 
 /** The shared settings of an environment; an empty value counts as absent. */
 function settingsIn(env: Environment): SharedSettings {

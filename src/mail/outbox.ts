@@ -15,7 +15,7 @@ export type Outbox = {
 };
 
 /** A mail to be sent: plain text. */
-export type NewMail = {
+type NewMail = {
   /** Names the occasion, where it must be told only once: a second mail of the same id is not written. */
   id?: string;
   to: string;

@@ -29,7 +29,7 @@ const LEASE_MS = 2 * MINUTE;
 const MOST_A_ROUND = 1_000;
 
 /** What came of a mail that a job names; `not-due`: there is nothing to do for it now. */
-export type MailEnd = SendEnd['kind'] | 'given-up' | 'not-due';
+type MailEnd = SendEnd['kind'] | 'given-up' | 'not-due';
 
 /**
  * Sends a mail of the outbox, if it is due and nobody else is sending it. The attempt is recorded before the

@@ -22,7 +22,7 @@ export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendEnd>;
 /** Each step has its time, and so has the whole: a server that drips must not hold a worker's place. */
 const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
-export const LONGEST_SEND_MS = 60 * SECOND;
+const LONGEST_SEND_MS = 60 * SECOND;
 
 /**
  * Sends over `SMTP_URL`, one connection for each mail: there are few.

@@ -4,15 +4,16 @@ import { z } from 'zod';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
-import { insertListing, insertUnderFreeSlug, lastPlace, newListing } from '../servers/listing.ts';
+import { lastPlace, newListing } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
+import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
 import { isId } from '../servers/slug.ts';
 import type { Importer, LineEnd } from './import-lines.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 
 /** A server that was listed elsewhere. */
-export type ServerRecord = {
+type ServerRecord = {
   serverId: ObjectId;
   settings: ServerSettings;
   slug: string | null;
@@ -117,9 +118,9 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
 /** What the lines before have asked for: slugs, and where the server of each id is. */
 type Asked = { idBySlug: Map<string, string>; placeById: Map<string, string> };
 
-type Standing = Pick<Server, 'slug' | 'removedAt'>;
+type Standing = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** Those servers that have an id or a slug of the batch: by id, and the ids by slug. */
+/** Those servers that have an id of the batch, or have or had a slug of it: by id, and the ids by slug. */
 async function standingServers(
   { servers }: ServerImporting,
   batch: ServerRecord[],
@@ -128,13 +129,15 @@ async function standingServers(
   const slugs = batch.map(({ slug }) => slug).filter((slug) => slug !== null);
   const found = await servers
     .find(
-      { $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] },
-      { projection: { slug: 1, removedAt: 1 } },
+      { $or: [{ _id: { $in: ids } }, { slugs: { $in: slugs } }, { slug: { $in: slugs } }] },
+      { projection: { slug: 1, slugs: 1, removedAt: 1 } },
     )
     .toArray();
   return {
     byId: new Map(found.map((server) => [server._id.toHexString(), server])),
-    idBySlug: new Map(found.map(({ _id, slug }) => [slug, _id.toHexString()])),
+    idBySlug: new Map(
+      found.flatMap((server) => slugsOf(server).map((slug) => [slug, server._id.toHexString()])),
+    ),
   };
 }
 
@@ -152,7 +155,9 @@ function whyNot(
   const standing = byId.get(id);
   if (standing) {
     if (standing.removedAt) return 'this server was removed here, and its id is never used again';
-    return slug === null || slug === standing.slug ? null : `the id belongs to the server ${standing.slug}`;
+    return slug === null || slugsOf(standing).includes(slug)
+      ? null
+      : `the id belongs to the server ${standing.slug}`;
   }
   if (slug === null) return null;
   const owner = idBySlug.get(slug) ?? asked.idBySlug.get(slug);

@@ -29,7 +29,7 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/** A day on which votes are being cast takes up to 25 s, nearly all of it waiting. */
+/** A day on which votes are being cast takes up to 30 s, nearly all of it waiting. */
 const RECOUNTED_AT_ONCE = 50;
 
 /**

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { dayOf } from '../periods/period-marks.ts';
 
 /** UTC days of servers whose figures must be computed again. */
-export type TouchedDays = {
+type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
   /** There are so many that they should be dealt with now, so that memory stays bounded. */
   isFull(): boolean;

@@ -12,7 +12,7 @@ import { noticeText } from './notice-text.ts';
 import { type Occasion, occasionsOf, outageSince } from './occasions.ts';
 
 /** What telling owners works on. */
-export type Telling = Outbox & {
+type Telling = Outbox & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
   votes: Collection<Vote>;

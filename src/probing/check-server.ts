@@ -1,4 +1,5 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import { statusAt } from '../status/current-status.ts';
 import { keepSample } from '../status/keep-sample.ts';
@@ -13,6 +14,7 @@ import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 export type Checking = Waking & {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
+  lanes: Lanes;
   ask: Ask;
   canary: Canary;
 };
@@ -160,9 +162,9 @@ function updateUnchanged(
   return servers.findOneAndUpdate(unchanged, [{ $set: counted }], { returnDocument: 'after' });
 }
 
-/** All but what others count: the revision, and the allowance of checks asked for. */
+/** All but the revision, which is counted. */
 function probeFields(state: ProbeState): Document {
-  const { revision: _revision, askedUntil: _askedUntil, ...fields } = state;
+  const { revision: _revision, ...fields } = state;
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [`probe.${key}`, { $literal: value }]),
   );

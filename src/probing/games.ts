@@ -1,4 +1,5 @@
 import { type GameEntry, games } from 'gamedig';
+import { editDistance } from '../edit-distance.ts';
 import { exactProtocol, whyNotAsked } from './protocols.ts';
 
 /** A game of gamedig's list, with what is needed to ask a server of it. */
@@ -162,22 +163,4 @@ function nearGames(text: string): Game[] {
     .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || a.name.length - b.name.length)
     .slice(0, MOST_NEAR)
     .map(([game]) => game);
-}
-
-/** How many letters are to be added, removed, replaced or swapped with their neighbour (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const now = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      const [left = 0, above = 0, diagonal = 0] = [now[column - 1], last[column], last[column - 1]];
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const swap = swapped ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
-      now.push(Math.min(left + 1, above + 1, diagonal + (same ? 0 : 1), swap));
-    }
-    [before, last] = [last, now];
-  }
-  return last[b.length] ?? 0;
 }

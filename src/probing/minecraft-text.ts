@@ -79,9 +79,14 @@ function colourCode(colour: unknown): string | undefined {
   if (typeof colour !== 'string') return undefined;
   const rgb = /^#([0-9a-f]{6})$/i.exec(colour)?.[1];
   if (rgb === undefined) return COLOURS.find(([name]) => name === colour)?.[1];
+  return nearestCode(rgb);
+}
+
+/** The code of the colour that is nearest to `rgb`, six hex digits. */
+function nearestCode(rgb: string): string {
   const sought = Number.parseInt(rgb, 16);
   const [nearest] = COLOURS.toSorted((a, b) => distance(a[2], sought) - distance(b[2], sought));
-  return nearest?.[1];
+  return nearest?.[1] ?? '';
 }
 
 /** Of two RGB values, the square of their distance. */
@@ -99,12 +104,60 @@ function change(from: Style, to: Style): string {
   return codes.map((code) => `§${code}`).join('');
 }
 
+/** Control characters have no place in a page, and a NUL makes it malformed; a line feed ends a line. */
+export function withoutControls(text: string): string {
+  return text.replace(/(?!\n)\p{Cc}/gu, '');
+}
+
 /** A server's greeting without its § codes, as plain text of one line or several. */
 export function plainText(motd: string): string {
-  return motd
+  return withoutControls(motd)
     .replace(/§[0-9a-fk-orx]/gi, '')
     .split('\n')
     .map((line) => line.trim())
     .join('\n')
     .trim();
+}
+
+/** A piece of a greeting in one style. */
+export type StyledText = {
+  text: string;
+  /** The code of its colour, `0` to `f`; empty for none. Other colours are the nearest of the sixteen. */
+  colour: string;
+  /** The names of the formats that are on: `bold`, `italic`, … */
+  formats: string[];
+};
+
+/** A code, or a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
+const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-fk-orx])/gi;
+
+/** A greeting with § codes line by line, each in pieces of one style; its text is that of `plainText`, untrimmed. */
+export function styledLines(greeting: string): StyledText[][] {
+  const motd = withoutControls(greeting);
+  const lines: StyledText[][] = [[]];
+  let style = PLAIN;
+  const write = (text: string) => {
+    const formats = FORMATS.filter(([, code]) => style.formats.includes(code)).map(([name]) => name);
+    for (const [index, line] of text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (line !== '') lines.at(-1)?.push({ text: line, colour: style.colour, formats });
+    }
+  };
+  let end = 0;
+  for (const { 0: code, 1: hex, 2: letter = '', index } of motd.matchAll(CODES)) {
+    write(motd.slice(end, index));
+    end = index + code.length;
+    style = hex
+      ? { colour: nearestCode(hex.replaceAll('§', '')), formats: '' }
+      : changed(style, letter.toLowerCase());
+  }
+  write(motd.slice(end));
+  return lines;
+}
+
+/** A colour ends all formats, `r` ends all; an `x` that no six digits follow changes nothing. */
+function changed(style: Style, code: string): Style {
+  if (code === 'r') return PLAIN;
+  if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };
+  return code === 'x' ? style : { ...style, formats: `${style.formats}${code}` };
 }

@@ -32,7 +32,7 @@ export type Check =
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
 /** What a claim changes. */
-export type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
+type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
  * The plan of a server that is claimed at `now`.

@@ -1,5 +1,5 @@
 /** Over what a protocol speaks first: only UDP ones share the limit of queries at once. */
-export type Transport = 'udp' | 'tcp' | 'http';
+type Transport = 'udp' | 'tcp' | 'http';
 
 const TCP = [
   'battlefield',

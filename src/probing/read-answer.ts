@@ -1,7 +1,7 @@
 import type { Results } from 'gamedig';
 import type { ServerAnswer } from './ask.ts';
 import type { Game } from './games.ts';
-import { legacyText } from './minecraft-text.ts';
+import { legacyText, withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-fault.ts';
 
 /** The contract's bounds of a status report (POST …/status). */
@@ -57,6 +57,6 @@ function wordsOf({ name, version, raw }: Results, { protocol }: Game): { motd: u
 function shown(text: unknown, longest: number): string {
   if (typeof text !== 'string') return '';
   const start = text.slice(0, 4 * longest).toWellFormed();
-  const clean = start.replace(/(?!\n)\p{Cc}/gu, '');
+  const clean = withoutControls(start);
   return clean.length <= longest ? clean : [...clean].slice(0, longest).join('');
 }

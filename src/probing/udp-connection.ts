@@ -18,7 +18,7 @@ function asItIs(
 }
 
 /** What one request waits for. */
-export type Exchange = {
+type Exchange = {
   bytes: Buffer;
   timeoutMs: number;
   /** Is handed every datagram until it makes something of one; returns undefined while more is needed. */

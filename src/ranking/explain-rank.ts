@@ -4,19 +4,24 @@ import { dayOf } from '../periods/period-marks.ts';
 import type { WorkLease } from '../periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
+import type { ListingSummary, RankedList } from './ranked-list.ts';
 import { RANKED, rankingDays } from './ranking-pipeline.ts';
+import { listingSummary, rankedIds } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
 type Explaining = {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
   workLeases: Collection<WorkLease>;
+  rankedLists: Collection<RankedList>;
+  listingSummary: Collection<ListingSummary>;
   clock: Clock;
 };
 
 /** What the formula compares, as the ranking that stands found it. `votesCount` is null before the first one. */
 export type RankFigures = {
   serverId: ObjectId;
+  name: string;
   slug: string;
   place: number;
   votesCount: number | null;
@@ -31,7 +36,7 @@ export type RankExplanation = {
   server: RankFigures;
   /** When the ranking that stands was computed; null before the first. */
   rankedAt: Date | null;
-  /** How many servers are listed now. */
+  /** How many servers have a place. */
   listed: number;
   /** The votes of each day that counts, as the counters have them now, oldest first. */
   days: { day: string; votes: number }[];
@@ -39,9 +44,10 @@ export type RankExplanation = {
   below: (RankFigures & { by: Decider }) | null;
 };
 
-function figuresOf({ _id, slug, rankPosition, ranked, listedAt }: WithId<Server>): RankFigures {
+function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>): RankFigures {
   return {
     serverId: _id,
+    name,
     slug,
     place: rankPosition,
     votesCount: ranked?.votesCount ?? null,
@@ -56,24 +62,30 @@ function decider(one: RankFigures, other: RankFigures): Decider {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
+/** The servers above and below a place. By the list: many hidden servers share the place behind all. */
+async function neighboursOf({ servers, rankedLists }: Explaining, place: number) {
+  const ids = await rankedIds({ rankedLists }, [place - 1, place + 1]);
+  const known = ids.filter((id) => id !== null);
+  const found = await servers.find({ _id: { $in: known }, ...RANKED }).toArray();
+  return ids.map((id) => found.find(({ _id }) => id?.equals(_id)) ?? null);
+}
+
 /**
  * Why a listed server has its place: the figures that the ranking stored with it, and those of the servers next
  * to it. Only the votes by day are today's counters; they may have risen since.
  */
 export async function explainRank(deps: Explaining, found: WithId<Server>): Promise<RankExplanation> {
-  const { servers, voteCounters, clock } = deps;
+  const { voteCounters, clock } = deps;
   const at = await rankedAt(deps);
   const days = rankingDays(dayOf(at ?? clock.now()));
-  const next = async (place: number) => servers.findOne({ rankPosition: place, ...RANKED });
-  const [above, below, listed, counters] = await Promise.all([
-    next(found.rankPosition - 1),
-    next(found.rankPosition + 1),
-    servers.countDocuments(RANKED),
+  const [[above, below], { servers: listed }, counters] = await Promise.all([
+    neighboursOf(deps, found.rankPosition),
+    listingSummary(deps),
     voteCounters.find({ serverId: found._id }).toArray(),
   ]);
   const counts = new Map(counters.map((counter) => [counter.month, counter.days]));
   const server = figuresOf(found);
-  const neighbour = (other: WithId<Server> | null) => {
+  const neighbour = (other: WithId<Server> | null | undefined) => {
     if (!other) return null;
     const figures = figuresOf(other);
     return { ...figures, by: decider(server, figures) };
@@ -81,7 +93,8 @@ export async function explainRank(deps: Explaining, found: WithId<Server>): Prom
   return {
     server,
     rankedAt: at,
-    listed,
+    // One that was listed since has the place behind all.
+    listed: Math.max(listed, found.rankPosition),
     days: days.map((day) => ({ day, votes: counts.get(day.slice(0, 7))?.[day.slice(8)] ?? 0 })),
     above: neighbour(above),
     below: neighbour(below),

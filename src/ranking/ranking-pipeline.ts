@@ -7,12 +7,15 @@ import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { RANKING_DAYS } from '../votes/vote-figures.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
+import type { ListingSummary, RankedList } from './ranked-list.ts';
 
 /** What a ranking works on. */
 export type Ranking = Leasing & {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
   rankSnapshots: Collection<RankSnapshot>;
+  rankedLists: Collection<RankedList>;
+  listingSummary: Collection<ListingSummary>;
   periodMarks: Collection<PeriodMark>;
   log: Logger;
 };

@@ -4,9 +4,10 @@ import { type HeldLease, type Leasing, lastCompleted, withLease } from '../perio
 import type { Server } from '../servers/server.ts';
 import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
+import { writeLists } from './write-lists.ts';
 
 /** The work's name, as its lease and queue have it. */
-export const RECOMPUTE_RANKS = 'recompute-ranks';
+const RECOMPUTE_RANKS = 'recompute-ranks';
 
 /** How a ranking ended: how many servers are listed, and how many of them have another place than before. */
 export type Ranked = { servers: number; moved: number };
@@ -24,7 +25,8 @@ type Place = {
 
 /**
  * Gives every listed server its place by the published formula, one run at a time over all processes. Only
- * what changed is written. Killed half-way, the next run finishes it; until then two servers may show one place.
+ * what changed is written, then the lists that the public pages read (see `writeLists`). Killed half-way, the next
+ * run finishes it; until then two servers may show one place.
  * The first ranking an hour or more after a day's end also keeps that day's places (see `takeSnapshot`).
  *
  * @throws {LeaseLostError}; the signal's reason
@@ -35,6 +37,7 @@ export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal
     RECOMPUTE_RANKS,
     async (lease) => {
       const ranked = await writePlaces(deps, lease);
+      await writeLists(deps, lease);
       await takeSnapshot(deps, lease);
       return ranked;
     },

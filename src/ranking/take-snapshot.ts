@@ -18,23 +18,30 @@ const AFTER_DAY_MS = HOUR;
  * stays a gap.
  */
 export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<void> {
-  const { servers, clock } = deps;
-  const now = clock.now();
+  const now = deps.clock.now();
   const today = startOf(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
   const day = addDays(dayOf(now), -1);
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
   if (due.length === 0 || (await dueAggregates(deps)).length > 0) return;
+  lease.requireHeld();
+  await keepPlaces(deps, day);
+  await markDone(deps, RANK_SNAPSHOT, day);
+  deps.log.info({ event: 'ranks.snapshot', day });
+}
+
+/** Writes the places at the end of a UTC day: of the servers listed then, by its counters and the uptime known now. */
+export async function keepPlaces({ servers }: Pick<Ranking, 'servers'>, day: string): Promise<void> {
+  const end = after(startOf(day), DAY);
   const month = day.slice(0, 7);
   const field = day.slice(8);
   const listed = {
-    listedAt: { $lt: after(startOf(day), DAY) },
+    listedAt: { $lt: end },
     $and: [
-      { $or: [{ removedAt: null }, { removedAt: { $gte: today } }] },
-      { $or: [{ hiddenAt: null }, { hiddenAt: { $gte: today } }] },
+      { $or: [{ removedAt: null }, { removedAt: { $gte: end } }] },
+      { $or: [{ hiddenAt: null }, { hiddenAt: { $gte: end } }] },
     ],
   };
-  lease.requireHeld();
   await servers
     .aggregate(
       [
@@ -59,6 +66,4 @@ export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<voi
       { allowDiskUse: true },
     )
     .toArray();
-  await markDone(deps, RANK_SNAPSHOT, day);
-  deps.log.info({ event: 'ranks.snapshot', day });
 }

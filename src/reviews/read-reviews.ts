@@ -1,9 +1,11 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { anyOf } from '../batching/find-together.ts';
+import type { Lanes, Together } from '../batching/lanes.ts';
 import { readOn, type Slice } from '../slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures over all of them. */
-export type ReviewPage<R> = {
+type ReviewPage<R> = {
   reviewCount: number;
   /** At most two decimals; 0 when there is no review. */
   averageRating: number;
@@ -13,12 +15,12 @@ export type ReviewPage<R> = {
 };
 
 /** What the API shows of a review. */
-export type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
+type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
 
 /** The furthest entry that a slice may begin at: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
+type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; lanes: Lanes };
 
 /**
  * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids, so that a
@@ -46,33 +48,63 @@ export async function readReviews(
 
 /** The same with the owner's answers, and with how many gave each number of stars, from 1 to 5. */
 export async function readAnswered(
-  { reviews, reviewLists }: Reading,
+  { reviews, reviewLists, lanes }: Reading,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
   const begin = Math.min((page - 1) * limit, FURTHEST);
-  const list = await reviewLists.findOne(
-    { _id: serverId },
-    { projection: { count: 1, ratingSum: 1, spread: 1, entries: { $slice: [begin, limit] } } },
-  );
+  const list = await lanes.ask(listsTogether, reviewLists, { serverId, begin, limit });
   const total = list?.count ?? 0;
   return {
     reviewCount: total,
     averageRating: list && total > 0 ? Math.round((100 * list.ratingSum) / total) / 100 : 0,
-    reviews: await approvedReviews(reviews, list?.entries.map(({ id }) => id) ?? []),
+    reviews: await lanes.ask(approvedTogether, reviews, list?.entries.map(({ id }) => id) ?? []),
     total,
     totalPages: Math.ceil(total / limit),
     spread: [1, 2, 3, 4, 5].map((stars) => list?.spread?.[stars] ?? 0),
   };
 }
 
-/** In the order of `ids`. One rejected a moment ago, and still in its list, is left out. */
-async function approvedReviews(reviews: Collection<Review>, ids: ObjectId[]): Promise<WithId<Review>[]> {
-  if (ids.length === 0) return [];
-  const found = await reviews.find({ _id: { $in: ids }, state: 'approved' }).toArray();
-  const byId = new Map(found.map((review) => [review._id.toHexString(), review]));
-  return ids.flatMap((id) => byId.get(id.toHexString()) ?? []);
-}
+type Slicing = { serverId: ObjectId; begin: number; limit: number };
+
+/** Lists of servers with a slice of their entries: one reading for all that want the same slice. */
+const listsTogether: Together<Collection<ReviewList>, Slicing, ReviewList | null> = {
+  most: 200,
+  async ask(reviewLists, wanted) {
+    const slices = Map.groupBy(wanted, ({ begin, limit }) => `${begin} ${limit}`);
+    const found = new Map<Slicing, ReviewList>();
+    const read = async (alike: Slicing[]) => {
+      const [{ begin, limit } = { begin: 0, limit: 1 }] = alike;
+      const ids = new Map(alike.map(({ serverId }) => [serverId.toHexString(), serverId]));
+      const entries = { $slice: [begin, limit] };
+      const lists = await reviewLists
+        .find(
+          { _id: anyOf([...ids.values()]) },
+          { projection: { count: 1, ratingSum: 1, spread: 1, entries } },
+        )
+        .toArray();
+      const byServer = new Map(lists.map((list) => [list._id.toHexString(), list]));
+      for (const one of alike) {
+        const list = byServer.get(one.serverId.toHexString());
+        if (list) found.set(one, list);
+      }
+    };
+    await Promise.all([...slices.values()].map(read));
+    return wanted.map((one) => found.get(one) ?? null);
+  },
+};
+
+/** Reviews in the order of the ids asked for. One rejected a moment ago, and still in its list, is left out. */
+const approvedTogether: Together<Collection<Review>, ObjectId[], WithId<Review>[]> = {
+  most: 50,
+  async ask(reviews, wanted) {
+    const ids = new Map(wanted.flat().map((id) => [id.toHexString(), id]));
+    if (ids.size === 0) return wanted.map(() => []);
+    const found = await reviews.find({ _id: { $in: [...ids.values()] }, state: 'approved' }).toArray();
+    const byId = new Map(found.map((review) => [review._id.toHexString(), review]));
+    return wanted.map((own) => own.flatMap((id) => byId.get(id.toHexString()) ?? []));
+  },
+};
 
 /** A server's reviews in any state or in one, newest first, for those who moderate them. */
 export function listReviews(

@@ -3,6 +3,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
+/** The stars that a review may give. */
+export const RATINGS = [1, 2, 3, 4, 5] as const;
+
 /** What the server's owner says to a review. */
 const answerDefinition = {
   text: { type: String, required: true },
@@ -17,6 +20,12 @@ const reviewDefinition = {
   username: { type: String, required: true },
   rating: { type: Number, required: true, min: 1, max: 5, validate: Number.isInteger },
   content: { type: String },
+  /** Who wrote it, signed in; absent for one that an operator entered. */
+  personId: { type: Schema.Types.ObjectId },
+  /** Grows with each change of its words or stars, so that a decision is about those that were seen; absent is 0. */
+  revision: { type: Number },
+  /** When whoever wrote it last changed it; absent until then. */
+  editedAt: { type: Date },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
   /** When and by whom it was approved or rejected; null while it is pending. */
@@ -31,6 +40,11 @@ const reviewDefinition = {
 /** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
+// One of each person for each server.
+reviewSchema.index(
+  { serverId: 1, personId: 1 },
+  { unique: true, partialFilterExpression: { personId: { $exists: true } } },
+);
 // For those who moderate: the oldest that waits first, the newest decision first.
 reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
 reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });
@@ -46,7 +60,12 @@ const listingDefinition = {
   entries: {
     type: [
       new Schema(
-        { id: { type: Schema.Types.ObjectId, required: true }, at: { type: Date, required: true } },
+        {
+          id: { type: Schema.Types.ObjectId, required: true },
+          at: { type: Date, required: true },
+          /** The stars that the figures above count; absent in entries of an older version. */
+          rating: { type: Number },
+        },
         { _id: false },
       ),
     ],
@@ -63,5 +82,9 @@ export const reviewListSchema = new Schema(listingDefinition, { collection: 'rev
 export type Review = InferRawDocType<typeof reviewDefinition>;
 export type ReviewList = Omit<InferRawDocType<typeof listingDefinition>, 'entries' | 'spread'> & {
   spread?: Record<string, number>;
-  entries: { id: Review['_id']; at: Date }[];
+  entries: { id: Review['_id']; at: Date; rating?: number }[];
 };
+
+export function revisionOf({ revision }: Pick<Review, 'revision'>): number {
+  return revision ?? 0;
+}

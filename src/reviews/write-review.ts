@@ -3,9 +3,12 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { parseInput } from '../input.ts';
-import { text } from '../text.ts';
+import { longText } from '../text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Review, reviewSchema } from './review.ts';
+
+/** The most code points that a review may have. */
+export const LONGEST_REVIEW = 2_000;
 
 const ratingRule = 'must be a whole number, 1 to 5';
 
@@ -13,14 +16,7 @@ const ratingRule = 'must be a whole number, 1 to 5';
 export const newReview = z.object({
   username: usernameSchema,
   rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),
-  content: z
-    .string({ error: 'must be text' })
-    .transform((value) => value.trim())
-    .pipe(text({ max: 2_000 }))
-    .refine((value) => !/[^\P{Cc}\t\n\r]/u.test(value), {
-      error: 'must have no control characters but line breaks',
-    })
-    .optional(),
+  content: longText(LONGEST_REVIEW).optional(),
 });
 
 export type NewReview = z.input<typeof newReview>;

@@ -34,10 +34,12 @@ declare module 'fastify' {
 }
 
 /** An operator signs in at least this often. */
-export const OPERATOR_SESSION_MS = 12 * HOUR;
+const OPERATOR_SESSION_MS = 12 * HOUR;
+
+const STRANGER = { signedIn: null, cookies: [] };
 
 type DeskRule = Pick<Platform, 'config' | 'clock'>;
-export type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
+type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
 
 /**
  * Puts a lock before every route registered later in `app`: a route says in its `config.access` whom it is for,
@@ -57,7 +59,10 @@ export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: 
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === undefined) return;
-    const { signedIn, cookies } = await whoIs(auth, signInHeaders(request));
+    // Most readers of public pages send no cookie, and asking the library costs more than their page.
+    const { signedIn, cookies } = request.headers.cookie
+      ? await whoIs(auth, signInHeaders(request))
+      : STRANGER;
     for (const cookie of cookies) reply.header('set-cookie', cookie);
     request.signedIn = signedIn;
     if (access === 'anyone') return;
@@ -108,8 +113,14 @@ function mayUseDesk({ config, clock }: DeskRule, { person, session }: SignedIn):
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   const { base } = request.server.site;
   if (!wantsPage(request)) throw new PageError(401, `Sign in at ${base}/sign-in first.`);
-  const next = request.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
-  return reply.redirect(`${base}/sign-in${next}`, 303);
+  const next = isPage(request) ? [`next=${encodeURIComponent(request.url)}`] : [];
+  const lost = request.method === 'GET' ? [] : ['done=not-sent'];
+  return reply.redirect(`${base}/sign-in?${[...lost, ...next].join('&')}`, 303);
+}
+
+/** Whether the address of a request can be opened: that of a form that was sent often can. */
+function isPage({ method, server, routeOptions: { url } }: FastifyRequest): boolean {
+  return method === 'GET' || (url !== undefined && server.hasRoute({ method: 'GET', url }));
 }
 
 function refuseUnlessOperator(

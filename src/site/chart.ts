@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { Content, Html } from './html.ts';
 
-/** One place of a chart's axis of time; `value` null is unknown: a gap. */
-export type ChartPoint = { label: string; value: number | null };
+/** One place of a chart's axis of time; `value` null is unknown, a gap, and `told` says why. */
+export type ChartPoint = { label: string; value: number | null; told?: string };
 
 type Chart = {
   /** What it shows, as a heading says it. */
@@ -33,26 +33,42 @@ export function barChart(chart: Chart): Html {
       <rect class="reach" x="${round(index * step)}" y="0" width="${round(step)}" height="${HEIGHT}" />
       <rect class="bar" x="${x}" y="${round(HEIGHT - height)}" width="${width}" height="${height}" /></g>`;
   });
-  return figureOf(chart, top, html`${bars}`);
+  return figureOf(chart, [top, 0], html`${bars}`);
 }
 
-/** A line through the points, broken where nothing is known: for levels, such as players. */
-export function lineChart(chart: Chart): Html {
-  const top = axisTop(chart.points);
+/**
+ * A line through the points, broken where nothing is known: for levels, such as players.
+ *
+ * @param chart - `firstOnTop` for places, of which 1 is the best
+ */
+export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
+  const { firstOnTop = false } = chart;
+  const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
   const step = WIDTH / Math.max(chart.points.length - 1, 1);
   const at = (index: number, value: number) =>
-    `${round(index * step)} ${round(HEIGHT - (value / top) * HEIGHT)}`;
+    `${round(index * step)} ${round(((top - value) / (top - foot)) * HEIGHT)}`;
   const runs = knownRuns(chart.points).map((run) => {
     const [first] = run;
     const last = run.at(-1);
     if (!first || !last) return '';
     const line = run.map(({ index, value }) => at(index, value)).join(' L');
     // A point between two gaps has no length: it is drawn as a dot by its round ends.
-    const drawn = run.length === 1 ? `${line} h0.01` : line;
-    return html`<path class="area" d="M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z" />
-      <path class="line" d="M${drawn}" />`;
+    if (run.length === 1) return html`<path class="line lone" d="M${line} h0.01" />`;
+    const area = `M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z`;
+    return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
   });
-  return figureOf(chart, top, html`${gaps(chart.points, step)}${runs}`);
+  return figureOf(chart, [top, foot], html`${gaps(chart.points, step)}${runs}${tips(chart, step)}`);
+}
+
+/** What is under the pointer: each point over its own part of the width. */
+function tips({ points, shown }: Chart, step: number): Html {
+  const parts = points.map(({ label, value, told = 'unknown' }, index) => {
+    const from = Math.max((index - 0.5) * step, 0);
+    const width = Math.min((index + 0.5) * step, WIDTH) - from;
+    return html`<rect x="${round(from)}" width="${round(width)}"><title>${label}: ${value === null ? told : shown(value)}</title></rect>`;
+  });
+  // Their height, the whole drawing's, stands in site.css: there are many of them.
+  return html`<g class="tips">${parts}</g>`;
 }
 
 type Known = { index: number; value: number };
@@ -88,7 +104,7 @@ function gaps(points: ChartPoint[], step: number): Content[] {
 }
 
 /** A day, and its shares of time; together 1 at most, the rest is unknown. */
-export type ShareDay = { label: string; good: number; bad: number };
+type ShareDay = { label: string; good: number; bad: number };
 
 /** A column for each day: good from the bottom up, bad over it, grey where nothing is known. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
@@ -103,15 +119,19 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
   const labels = chart.days.map(({ label }) => ({ label: label.split(':')[0] ?? '', value: 1 }));
   const isEmpty = chart.days.every(({ good, bad }) => good + bad === 0);
   const shown = (value: number) => `${Math.round(100 * value)} %`;
-  return figureOf({ ...chart, points: isEmpty ? [] : labels, shown }, 1, html`${columns}`);
+  return figureOf({ ...chart, points: isEmpty ? [] : labels, shown }, [1, 0], html`${columns}`);
 }
 
-function figureOf({ title, points, shown, numbers, empty }: Chart, top: number, drawing: Html): Html {
+function figureOf(
+  { title, points, shown, numbers, empty }: Chart,
+  [top, foot]: [top: number, foot: number],
+  drawing: Html,
+): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
   // Of one or two points none is named twice.
   const ends = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   return html`<figure class="chart-figure">
-    <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown(top / 2)}</span><span>${shown(0)}</span></div>
+    <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown((top + foot) / 2)}</span><span>${shown(foot)}</span></div>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
       ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
       ${drawing}

@@ -1,8 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { noteFault, type Refusal, refusalOf, sendRefusal } from '../api/errors.ts';
+import { after, SECOND } from '../clock.ts';
+import type { Content } from './html.ts';
 import { layout, sendHtml } from './layout.ts';
+import { textField } from './parts.ts';
+import type { Site } from './site.ts';
 import { wantsPage } from './wants-page.ts';
+import { exactTime, relative, time } from './words.ts';
 
 /** Why a page is not shown, in words for whoever asked for it. */
 export class PageError extends Error {
@@ -34,8 +39,9 @@ const TITLES: Record<number, string> = {
 
 const HELP: Record<number, string> = {
   404: 'The address may be mistyped, or what was here is gone.',
-  500: 'It has been noted. Trying again in a minute often helps.',
-  503: 'Votes are safe. Try again in a few seconds.',
+  429: 'Nothing is lost: do the same again then.',
+  500: 'It has been noted under the number below. Trying again in a minute often helps. Votes that were accepted are safe.',
+  503: 'Votes that were accepted are safe, and none is lost meanwhile.',
 };
 
 /** Makes one exit for the errors of every route: a page where a browser asks for one, else the API's answer. */
@@ -66,9 +72,36 @@ function sendErrorPage(
     body: html`<h1>${TITLES[status] ?? 'Error'}</h1>
       <p>${sentence}</p>
       ${HELP[status] ? html`<p class="soft">${HELP[status]}</p>` : ''}
-      <p><a class="button quiet" href="${site.base}/">To the start</a></p>`,
+      ${retry(headers)} ${wayOut(site, request, status)}`,
   });
   return sendHtml(reply.headers(headers), page, status);
+}
+
+/** When it will be answered, as the header says it to programs. */
+function retry(headers: Record<string, string>): Content {
+  const seconds = Number(headers['retry-after']);
+  if (!(seconds > 0)) return '';
+  const now = new Date();
+  const at = after(now, seconds * SECOND);
+  return html`<p>You can try again <strong>${relative(at, now)}</strong>, at ${seconds < 60 ? exactTime(at) : time(at)}.</p>`;
+}
+
+/** Where to go from here. */
+function wayOut({ base }: Site, request: FastifyRequest, status: number): Content {
+  const again =
+    request.method === 'GET' && [429, 500, 503].includes(status)
+      ? html`<a class="button" href="">Try again</a>`
+      : '';
+  return html`${
+    status === 404
+      ? html`<form method="get" action="${base}/" class="filters" role="search" aria-label="Servers">
+        ${textField({ name: 'q', label: 'Find a server by its name', type: 'search', maxlength: 100, spellcheck: false })}
+        <button type="submit">Find</button>
+      </form>`
+      : ''
+  }
+    <p class="actions">${again}<a class="button quiet" href="${base}/">To the ranking</a></p>
+    ${status === 500 ? html`<p class="soft small">Number for questions to the operator: <span class="mono">${request.id}</span></p>` : ''}`;
 }
 
 function retryAfter({ retryAt }: PageError): Record<string, string> {

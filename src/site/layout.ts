@@ -19,6 +19,21 @@ export type Page = {
    * so that no stranger's link can put words into our mouth.
    */
   says?: Record<string, string>;
+  /** Where everybody may find it, search engines too. Without this a page is one person's. */
+  listed?: Listed;
+};
+
+/** What a public page says of itself to those who link to it. */
+export type Listed = {
+  /** Its one address, as a path under the site's base with its query: what else shows the same is a copy of it. */
+  canonical: string;
+  /** One sentence or two for search engines and previews. */
+  description: string;
+  /** An image for previews, as a path under the site's base. */
+  image?: { path: string; width: number; height: number; alt: string };
+  /** The neighbouring pages of a list, as paths under the site's base. */
+  previous?: string | undefined;
+  next?: string | undefined;
 };
 
 /** What a person opened stays open when its surroundings are refreshed; no style comes from a script. */
@@ -30,7 +45,7 @@ const HTMX = JSON.stringify({
 
 /** The whole document. */
 export function layout(site: Site, person: Person | null, page: Page & { path: string }): Html {
-  const { title, width = 'wide', body, live = false, path } = page;
+  const { title, width = 'wide', body, live = false, path, listed } = page;
   const { base, name } = site;
   return html`<!doctype html>
 <html lang="en">
@@ -38,7 +53,7 @@ export function layout(site: Site, person: Person | null, page: Page & { path: s
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <meta name="robots" content="noindex" />
+    ${listed ? listing(site, title, listed) : html`<meta name="robots" content="noindex" />`}
     <title>${title} · ${name}</title>
     <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
@@ -50,18 +65,45 @@ export function layout(site: Site, person: Person | null, page: Page & { path: s
     <header class="site-head">
       <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
       <nav aria-label="Site">${links(site, person, path)}</nav>
+      ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>
-    <footer class="site-foot"><a href="${base}/docs/">API reference</a></footer>
+    <footer class="site-foot"><a href="${base}/how-ranking-works">How the ranking works</a><a href="${base}/docs/">API reference</a></footer>
   </body>
 </html>`;
+}
+
+/** What search engines and previews read. Addresses are whole ones: whoever reads them is not here. */
+function listing(
+  { url, name }: Site,
+  title: string,
+  { canonical, description, image, ...list }: Listed,
+): Html {
+  const card = image
+    ? html`<meta property="og:image" content="${url}${image.path}" />
+    <meta property="og:image:width" content="${String(image.width)}" />
+    <meta property="og:image:height" content="${String(image.height)}" />
+    <meta property="og:image:alt" content="${image.alt}" />`
+    : '';
+  return html`<meta name="description" content="${description}" />
+    <link rel="canonical" href="${url}${canonical}" />
+    ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
+    ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
+    <meta property="og:type" content="website" />
+    <meta property="og:site_name" content="${name}" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${description}" />
+    <meta property="og:url" content="${url}${canonical}" />
+    ${card}`;
 }
 
 function links({ base }: Site, person: Person | null, path: string): Html {
   const link = (href: string, text: string) =>
     html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
-  if (!person) return html`${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
-  return html`${link('/dashboard', 'Your servers')}
+  const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
+  const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>Servers</a>`;
+  if (!person) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
+  return html`${ranking}${link('/dashboard', 'Your servers')}
     ${person.role === 'operator' ? link('/operator', 'Operator desk') : ''} ${link('/account', 'Account')}
     <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">Sign out</button></form>`;
 }
@@ -85,9 +127,14 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   const says = new Map(Object.entries(page.says ?? {}));
   const sentence = typeof done === 'string' ? says.get(done) : undefined;
   const body = html`${sentence ? notice('good', sentence) : ''}${page.body}`;
+  return wholePage(request, { ...page, body });
+}
+
+/** The document for whoever asked, with nothing said at its top. */
+export function wholePage(request: FastifyRequest, page: Page): Html {
   const person = request.signedIn?.person ?? null;
   const path = request.url.split('?')[0] ?? '';
-  return layout(request.server.site, person, { ...page, body, path });
+  return layout(request.server.site, person, { ...page, path });
 }
 
 /** Stands in a page where its pieces come. Nothing that was typed can be it: that is escaped. */

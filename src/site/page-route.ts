@@ -6,3 +6,6 @@ export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 export const PERSON = { ...PAGE, config: { access: 'person' } } as const;
 export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
+
+/** A page or an image of the listing: for anyone, compressed (see public-page.ts). One person's are not: BREACH. */
+export const PUBLIC = { ...ANYONE, compress: { threshold: 1_024 } } as const;

@@ -26,7 +26,7 @@ export function card(part: { title: Content; id?: string; actions?: Content; bod
 export function facts(entries: [name: string, value: Content][]): Html {
   return html`<dl class="facts">
     ${entries
-      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .filter(([, value]) => value === 0 || Boolean(value))
       .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
   </dl>`;
 }
@@ -39,11 +39,11 @@ export function figure(name: string, value: Content, detail?: Content): Html {
 }
 
 /** What one field of a form needs. `fault` says what is wrong with what was typed. */
-export type Field = {
+type Field = {
   name: string;
   /** Where a page has several fields of one name; else the name. */
   id?: string;
-  label: string;
+  label: Content;
   hint?: Content;
   fault?: string | undefined;
   required?: boolean;
@@ -86,7 +86,7 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
   const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
     field,
-    html`<textarea id="${id}" name="${name}" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
+    html`<textarea id="${id}" name="${name}" dir="auto" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
       ${required ? 'required' : ''}>${value}</textarea>`,
   );
 }

@@ -8,16 +8,20 @@ import { accountPages } from './accounts/account-pages.ts';
 import type { AssetName, Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
+import { listing } from './listing/listing.ts';
 import { operatorDesk } from './operator/operator-desk.ts';
-import { ANYONE } from './page-route.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** What every page needs to know of the site it belongs to. */
 export type Site = {
   /** The path under which the site stands: `''` or `/listing`. */
   base: string;
+  /** The whole address under which it stands, without a slash at its end. */
+  url: string;
   /** What the listing calls itself. */
   name: string;
+  /** What every page says at its top; empty for nothing. */
+  notice: string;
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site, with whom it is for. */
@@ -35,7 +39,9 @@ export function nameSite(app: FastifyInstance, config: Platform['config'], asset
   const base = config.basePath;
   app.decorate('site', {
     base,
+    url: config.PUBLIC_URL.replace(/\/+$/, ''),
     name: config.SERVICE_NAME,
+    notice: config.NOTICE,
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });
@@ -68,7 +74,6 @@ export async function site(
   { platform, assets }: { platform: Platform; assets: Assets },
 ): Promise<void> {
   const { config } = platform;
-  const { base } = app.site;
   const auth = createAuth(
     platform,
     (link) => giveLink(platform, link),
@@ -88,9 +93,7 @@ export async function site(
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
 
-  app.get('/', ANYONE, async (request, reply) =>
-    reply.redirect(`${base}${request.signedIn ? '/dashboard' : '/sign-in'}`, 303),
-  );
+  await app.register(listing, { platform });
   await app.register(accountPages, { platform, auth });
   await app.register(dashboard, { platform, prefix: '/dashboard' });
   await app.register(operatorDesk, { platform, prefix: '/operator' });

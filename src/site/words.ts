@@ -28,6 +28,13 @@ const dayOnly = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
+const dayOfMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** `21 Nov`, of days whose year is clear. */
+export function shortDay(at: Date): string {
+  return dayOfMonth.format(at);
+}
+
 /** `1,204`. */
 export function count(value: number): string {
   return counting.format(value);

@@ -10,8 +10,11 @@ import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { type NewReview, writeReview } from '../../src/reviews/write-review.ts';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
-import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from '../../src/sample/sample-history.ts';
+import type { Sample } from '../../src/sample/sample.ts';
+import { samplePlayersAt } from '../../src/sample/sample-days.ts';
+import { countToday, writeSampleHistory } from '../../src/sample/sample-history.ts';
 import { openSamplePeople, type SamplePeople } from '../../src/sample/sample-people.ts';
+import { SAMPLES } from '../../src/sample/samples.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { saveDraft } from '../../src/servers/drafts.ts';
@@ -30,6 +33,8 @@ const NAMES = {
   quiet: 'Quiet Cove',
 };
 
+const [HARBOUR] = SAMPLES as [Sample];
+
 /** A listing in use, and what its pages are about. */
 export type SampleListing = {
   people: SamplePeople;
@@ -43,6 +48,8 @@ export type SampleListing = {
   rightToLeft: ObjectId;
   /** Nothing has happened there. */
   quiet: ObjectId;
+  /** What stands for each of these four in the address of its public page. */
+  slugs: Record<keyof typeof NAMES, string>;
   listenerId: ObjectId;
   voteId: UUID;
   /** Where somebody who was let in by an operator sets their password. */
@@ -57,11 +64,12 @@ export type SampleListing = {
 export async function fillListing(
   platform: Platform,
 ): Promise<{ listing: SampleListing; close(): Promise<void> }> {
-  const game = new SampleGameServer({
-    motd: '§aHarbour Lights§r · survival since 2014',
-    version: '1.21.4',
-    players: () => ({ online: samplePlayersAt(new Date()), max: SAMPLE_MAX_PLAYERS }),
-  });
+  const game = new SampleGameServer(() => ({
+    motd: HARBOUR.motd,
+    version: HARBOUR.version,
+    online: samplePlayersAt(HARBOUR, new Date()),
+    max: HARBOUR.crowd.places,
+  }));
   const listener = new VotifierListener();
   await Promise.all([game.start(), listener.start()]);
   const close = async () => {
@@ -86,11 +94,13 @@ async function fill(
   const long = await add(NAMES.long, 25_566);
   const rightToLeft = await add(NAMES.rightToLeft, 25_567);
   const quiet = await add(NAMES.quiet, 25_568);
-  const people = await openSamplePeople(platform, harbour);
+  const people = await openSamplePeople(platform, [harbour]);
   const { _id: ownerId } = (await platform.people.findOne({ email: people.owner.email })) ?? {};
   if (!ownerId) throw new Error('the owner is not there');
   await platform.servers.updateMany({ _id: { $in: [long, rightToLeft, quiet] } }, { $set: { ownerId } });
-  await writeSampleHistory(platform, harbour);
+  const past = [{ serverId: harbour, sample: HARBOUR }];
+  await writeSampleHistory(platform, past);
+  await countToday(platform, past);
   await addReviews(platform, harbour);
   const tokenId = await addTokens(platform, harbour);
   const draftId = await addDraft(platform, { _id: ownerId, email: people.owner.email }, game.port);
@@ -124,10 +134,22 @@ async function fill(
     long,
     rightToLeft,
     quiet,
+    slugs: await slugsOf(platform, { harbour, long, rightToLeft, quiet }),
     listenerId: set._id,
     voteId,
     passwordPath: await addPeople(platform),
   };
+}
+
+async function slugsOf(
+  { servers }: Platform,
+  ids: Record<keyof typeof NAMES, ObjectId>,
+): Promise<SampleListing['slugs']> {
+  const entries = Object.entries(ids).map(async ([which, _id]) => [
+    which,
+    (await servers.findOne({ _id }))?.slug ?? '',
+  ]);
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 /** A port that nobody listens on: it was somebody's a moment ago. */

@@ -28,9 +28,11 @@ const ofServer = (part: string): SamplePage => ({
 
 /** One page of each route, with data in it. */
 export const PAGES: SamplePage[] = [
+  ...fixed('stranger', '/', '/how-ranking-works'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
+  { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
   // Where no mail is sent there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
   ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
@@ -90,8 +92,19 @@ const named = (name: string, path: SamplePage['path'], more: Partial<SamplePage>
   ...more,
 });
 
+const forStrangers = (name: string, path: string, more: Partial<SamplePage> = {}): SamplePage =>
+  named(name, () => path, { reader: 'stranger', ...more });
+
 /** The same pages in other states. */
 export const STATES: SamplePage[] = [
+  forStrangers('the ranking of one game', '/?game=minecraft&online=yes'),
+  forStrangers('a search', '/?q=harbor+ligths'),
+  forStrangers('a search that finds nothing', '/?q=zzzz&game=minecraft'),
+  forStrangers('a page that the ranking does not have', '/?page=99', { status: 404 }),
+  forStrangers('a server’s place', '/how-ranking-works?server=harbour-lights'),
+  forStrangers('servers that may be meant', '/how-ranking-works?server=harbur'),
+  forStrangers('nothing for a stranger', '/nothing', { status: 404 }),
+  named('the ranking for somebody who is signed in', () => '/'),
   ...['', '/tokens', '/statistics', '/reviews', '/listener', '/votes'].map((part) =>
     named(`a server with nothing in it: ${part || 'overview'}`, ({ quiet }) => server(quiet, part)),
   ),
@@ -105,6 +118,28 @@ export const STATES: SamplePage[] = [
       server(rightToLeft, part),
     ),
   ),
+  ...(['quiet', 'long', 'rightToLeft'] as const).map((which) =>
+    named(`the public page of a server: ${which}`, ({ slugs }) => `/servers/${slugs[which]}`, {
+      reader: 'stranger',
+    }),
+  ),
+  ...['30d', 'all'].map((range) =>
+    named(
+      `the public page of a server, ${range}`,
+      ({ slugs }) => `/servers/${slugs.harbour}?players=${range}`,
+      {
+        reader: 'stranger',
+      },
+    ),
+  ),
+  named('the public page of an owner’s server', ({ slugs }) => `/servers/${slugs.harbour}`),
+  named('a server’s page and a form to review it', ({ slugs }) => `/servers/${slugs.harbour}`, {
+    reader: 'operator',
+  }),
+  named('reviews past the last page', ({ slugs }) => `/servers/${slugs.harbour}?reviews=9`, {
+    reader: 'stranger',
+  }),
+  named('a server that is not listed', () => '/servers/nobody', { reader: 'stranger', status: 404 }),
   named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
   named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
   named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),

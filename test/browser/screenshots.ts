@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: the whole platform with a listing in use, and a picture of each of its pages in
- * `docs/screenshots/`, in the light and in the dark, and some of them as on a phone.
+ * `docs/screenshots/`, in the light and in the dark, and some of them as on a phone; the pages for everybody with the
+ * demo's servers in them. `npm run screenshots -- public` takes those alone, `-- own` the others.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startAllInOne } from '../../src/all-in-one/start.ts';
 import { loadConfig, ownEnvironment } from '../../src/config.ts';
-import { openPlatform } from '../../src/platform.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
 import { FLAGS } from './browser-flags.ts';
+import { fillWithSamples } from './fill-with-samples.ts';
 import { findChromium } from './find-chromium.ts';
 import { fillListing, type SampleListing } from './sample-listing.ts';
 import { PAGES, type SamplePage } from './sample-pages.ts';
@@ -22,23 +24,46 @@ const PHONE = { width: 390, height: 844 };
 
 /** The pages that are shown as on a phone too. */
 const ON_A_PHONE = [
+  '/',
   '/dashboard',
   '/dashboard/servers/:serverId',
   '/dashboard/servers/:serverId/votes',
   '/operator',
 ];
 
+/** What the pages for everybody are called, and where they are. */
+const PUBLIC_PAGES = {
+  ranking: '/',
+  'ranking-filtered': '/?game=minecraft&online=yes',
+  'ranking-search': '/?q=harbor+lihgts',
+  'how-ranking-works': '/how-ranking-works?server=harbour-lights',
+  'public-server': '/servers/harbour-lights',
+};
+
+const isPublic = (route: string) => route === '/' || /^\/(how-|servers\/)/.test(route);
+
+const WINDOWS = [
+  ['', 'light', DESK],
+  ['-dark', 'dark', DESK],
+  ['-phone', 'light', PHONE],
+] as const;
+
+/** What ends what was opened, the last first. */
+type Ends = (() => Promise<unknown>)[];
+
 /** Which pages, in which window, and what the names of their pictures end in. */
 type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof DESK; suffix: string };
 
-/** `/dashboard/servers/:serverId/votes` becomes `server-votes`, and `/operator/servers/:serverId` `operator-server`. */
+/** `/dashboard/servers/:serverId/votes` becomes `server-votes`, `/operator/servers/:serverId` `operator-server`. */
 function nameOf({ route }: SamplePage): string {
   return route
+    .replace('/servers/:slug', '/public-server')
     .replace('/dashboard/servers/:serverId', '/server')
     .replace('people/:personId', 'person')
     .replace(/s\/:\w+Id/, '')
     .slice(1)
-    .replaceAll('/', '-');
+    .replaceAll('/', '-')
+    .replace(/^$/, 'ranking');
 }
 
 async function signIn(page: Page, url: string, { email, password }: { email: string; password: string }) {
@@ -69,8 +94,8 @@ async function takeAll(
   }
 }
 
-/** The platform with its listing; what is opened puts how it ends on `ends`. */
-async function open(ends: (() => Promise<unknown>)[]): Promise<{ url: string; listing: SampleListing }> {
+/** Opens the platform on a fresh folder; what is opened puts how it ends on `ends`. */
+async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
   const env = {
@@ -78,6 +103,7 @@ async function open(ends: (() => Promise<unknown>)[]): Promise<{ url: string; li
     DATA_DIR: dataDir,
     LOG_LEVEL: 'error',
     PORT: '0',
+    METRICS_PORT: '0',
     PUBLIC_URL: 'http://localhost:0',
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     OPERATOR_TWO_FACTOR: 'optional',
@@ -86,26 +112,55 @@ async function open(ends: (() => Promise<unknown>)[]): Promise<{ url: string; li
   ends.push(stop);
   const platform = await openPlatform(config, 'screenshots');
   ends.push(() => platform.close());
-  const { listing, close } = await fillListing(platform);
-  ends.push(close);
-  return { url, listing };
+  return { url, platform };
 }
 
-const executablePath = findChromium(ownEnvironment());
-if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
-const ends: (() => Promise<unknown>)[] = [];
-try {
-  const { url, listing } = await open(ends);
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
-  ends.push(() => browser.close());
-  await mkdir(FOLDER, { recursive: true });
-  const shown = PAGES.filter(({ status = 200 }) => status === 200);
+/** The pages of owners, operators and of whoever signs in. */
+async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
+  const { url, platform } = await open(ends);
+  const { listing, close } = await fillListing(platform);
+  ends.push(close);
+  const shown = PAGES.filter(({ route, status = 200 }) => status === 200 && !isPublic(route));
   const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
     takeAll(browser, url, listing, { ...taken, pages });
   await take({ theme: 'light', viewport: DESK, suffix: '' });
   await take({ theme: 'dark', viewport: DESK, suffix: '-dark' });
   const small = shown.filter(({ route }) => ON_A_PHONE.includes(route));
   await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
+}
+
+/** The pages for everybody. */
+async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
+  const { url, platform } = await open(ends);
+  ends.push(await fillWithSamples(platform));
+  for (const [name, path] of Object.entries(PUBLIC_PAGES)) {
+    for (const [suffix, colorScheme, viewport] of WINDOWS) {
+      const context = await browser.newContext({ colorScheme, viewport });
+      const page = await context.newPage();
+      await page.goto(`${url}${path}`);
+      await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`) });
+      await context.close();
+    }
+  }
+}
+
+const executablePath = findChromium(ownEnvironment());
+if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
+const ends: Ends = [];
+try {
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  ends.push(() => browser.close());
+  await mkdir(FOLDER, { recursive: true });
+  const wanted = process.argv[2];
+  for (const [which, take] of Object.entries({ own: takeOwnPages, public: takePublicPages })) {
+    if (wanted && wanted !== which) continue;
+    const its: Ends = [];
+    try {
+      await take(browser, its);
+    } finally {
+      for (const end of its.toReversed()) await end();
+    }
+  }
   console.log(`The screenshots are in ${FOLDER}`);
 } finally {
   for (const end of ends.toReversed()) await end();

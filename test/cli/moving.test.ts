@@ -121,11 +121,15 @@ describe('import', () => {
     killed.kill('SIGKILL');
     await ended;
     const half = await votes.countDocuments({ serverId });
-    expect(half).toBeLessThan(100_000);
+    expect(half).toBeLessThan(90_000);
 
     const env = { ...terminal.env, NODE_OPTIONS: '--max-old-space-size=64' };
     const { json } = await tallyport(['import', 'votes', file, '--json'], { env });
-    expect(json).toMatchObject({ imported: 100_000 - half, already_there: half, refused: 0 });
+    const { imported, already_there, refused } = json as Record<string, number>;
+    expect({ all: Number(imported) + Number(already_there), refused }).toEqual({ all: 100_000, refused: 0 });
+    // MongoDB may still have been storing what the killed one sent last.
+    expect(already_there).toBeGreaterThanOrEqual(half);
+    expect(already_there).toBeLessThan(100_000);
     expect(await votes.countDocuments({ serverId })).toBe(100_000);
     const counters = await voteCounters.find({ serverId }).toArray();
     const counted = counters.flatMap(({ days }) => Object.values(days));
@@ -169,9 +173,10 @@ describe('export', () => {
     const id = await listed(terminal, 'Round trip');
     const serverId = new ObjectId(id);
     const now = Date.now();
-    const samples = Array.from({ length: 500 }, (_, index) => ({
+    const firstDay = Date.parse(dayOf(new Date(now - 3 * DAY)));
+    const samples = Array.from({ length: 2 * (DAY / (5 * MINUTE)) + 24 }, (_, index) => ({
       server_id: id,
-      at: new Date(now - 3 * DAY + index * 5 * MINUTE).toISOString(),
+      at: new Date(firstDay + index * 5 * MINUTE).toISOString(),
       online: index % 10 === 0 ? null : index % 7 !== 0,
       online_players: index,
       max_players: 500,
@@ -202,7 +207,9 @@ describe('export', () => {
 
     const { _id, ...rest } = (await terminal.platform.servers.findOne({ _id: serverId })) ?? {};
     await other.platform.servers.insertOne({ _id: serverId, ...rest } as never);
-    expect((await importing(other, 'samples', exported.samples)).json).toMatchObject({ imported: 500 });
+    expect((await importing(other, 'samples', exported.samples)).json).toMatchObject({
+      imported: samples.length,
+    });
     expect((await importing(other, 'votes', exported.votes)).json).toMatchObject({ imported: 500 });
 
     const figures = async ({ platform }: Terminal) => ({

@@ -204,7 +204,7 @@ describe('server edit', () => {
     });
     expect(ended.code).toBe(0);
     expect(ended.json).toMatchObject({
-      slug,
+      slug: 'none',
       name: 'none',
       port: 25_565,
       query_port: null,
@@ -212,7 +212,7 @@ describe('server edit', () => {
       country_code: null,
       is_premium: false,
     });
-    expect((await terminal.run(`server edit ${slug} --port 7`)).stdout).toBe(`Changed ${slug}.\n`);
+    expect((await terminal.run(`server edit ${slug} --port 7`)).stdout).toBe('Changed none.\n');
   });
 });
 

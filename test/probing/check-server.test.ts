@@ -1,10 +1,9 @@
-import { ObjectId, UUID } from 'mongodb';
+import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import type { Ask } from '../../src/probing/ask.ts';
-import { checkNow } from '../../src/probing/check-now.ts';
 import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -264,19 +263,4 @@ it('tests an unreachable vote listener when its server returns, and leaves a pau
   await platform.listeners.updateOne({ _id }, { $set: { breaker: REACHABLE } });
   await checkServer(bench.deps, await bench.server());
   expect(await nextTestAt()).toBeUndefined();
-});
-
-it('lets an owner check five times at once and then every 12 s, over all processes', async () => {
-  const { deps, clock, serverId } = await probingBench();
-  const kinds = await Promise.all(Array.from({ length: 8 }, () => checkNow(deps, serverId)));
-  expect(kinds.filter(({ kind }) => kind === 'recorded')).toHaveLength(5);
-  expect(kinds.filter(({ kind }) => kind === 'refused')).toHaveLength(3);
-  expect(await checkNow(deps, serverId)).toEqual({
-    kind: 'refused',
-    nextAllowedAt: after(clock.now(), 12 * SECOND),
-  });
-  clock.move(12 * SECOND);
-  expect(await checkNow(deps, serverId)).toMatchObject({ kind: 'recorded', end: 'answered' });
-  expect(await checkNow(deps, serverId)).toMatchObject({ kind: 'refused' });
-  expect(await checkNow(deps, new ObjectId())).toEqual({ kind: 'not-found' });
 });

@@ -24,6 +24,7 @@ async function listMany({ servers, clock }: Platform, model: ObjectId, count: nu
     ...server,
     _id: new ObjectId(),
     slug: `many-${i}`,
+    slugs: [`many-${i}`],
     probe,
   }));
   await servers.insertMany(many);

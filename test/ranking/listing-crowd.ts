@@ -19,6 +19,7 @@ export async function listServer(
     _id,
     name: _id.toHexString(),
     slug: _id.toHexString(),
+    slugs: [_id.toHexString()],
     address: 'play.example.org',
     port: 25_565,
     isPremium: false,

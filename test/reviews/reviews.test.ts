@@ -33,7 +33,9 @@ async function expectListToFollowStates(serverId: ObjectId): Promise<void> {
     .toArray();
   const list = await platform.reviewLists.findOne({ _id: serverId });
 
-  expect(list?.entries ?? []).toEqual(approved.map(({ _id, createdAt }) => ({ id: _id, at: createdAt })));
+  expect(list?.entries ?? []).toEqual(
+    approved.map(({ _id, createdAt, rating }) => ({ id: _id, at: createdAt, rating })),
+  );
   expect(list?.count ?? 0).toBe(approved.length);
   expect(list?.ratingSum ?? 0).toBe(approved.reduce((sum, review) => sum + review.rating, 0));
 }

@@ -11,6 +11,17 @@ import { OWN_ORIGIN, openWebApp, type SignedInPerson, signedInAs } from './web-a
  */
 const TABLE: Record<string, Access> = {
   'GET /': 'anyone',
+  'GET /how-ranking-works': 'anyone',
+  'GET /robots.txt': 'anyone',
+  'GET /sitemap.xml': 'anyone',
+  'GET /sitemaps/:file': 'anyone',
+  'GET /servers': 'anyone',
+  'GET /servers/:slug': 'anyone',
+  'GET /servers/:slug/banner.svg': 'anyone',
+  'GET /servers/:slug/badge.svg': 'anyone',
+  'GET /servers/:slug/review': 'anyone',
+  'POST /servers/:slug/review': 'person',
+  'POST /servers/:slug/review/delete': 'person',
   'GET /sign-in': 'anyone',
   'POST /sign-in': 'anyone',
   'GET /sign-in/code': 'anyone',
@@ -159,7 +170,7 @@ async function isLet(
   });
   const location = String(answer.headers.location ?? '');
   return !(
-    /^\/sign-in(\?next=|$)/.test(location) ||
+    /^\/sign-in(\?(done=not-sent&?)?(next=|$)|$)/.test(location) ||
     location === '/account/two-factor' ||
     answer.body.includes('You have no such server.') ||
     answer.body.includes('There is no such page.')

@@ -113,7 +113,7 @@ it('the spread follows every decision, and a list without one gets it from migra
   await moderateReview(web.platform, two, 'rejected', 'test');
   await moderateReview(web.platform, five, 'approved', 'test');
   const spread = async () => (await web.platform.reviewLists.findOne({ _id: id }))?.spread;
-  expect(await spread()).toEqual({ 5: 1, 2: 0 });
+  expect(await spread()).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0, 5: 1 });
   await web.platform.reviewLists.updateOne({ _id: id }, { $unset: { spread: '' } });
   await migrateDatabase(web.platform.mongo.db);
   expect(await spread()).toEqual({ 5: 1 });

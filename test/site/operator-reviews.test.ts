@@ -26,7 +26,12 @@ async function write(username: string): Promise<string> {
 
 const page = async (path = '') => (await getPage(web, `/operator/reviews${path}`, operator.headers)).body;
 const decide = (reviewId: string, fields: Record<string, string>) =>
-  sendForm(web, `/operator/reviews/${reviewId}`, { seenAs: 'pending', ...fields }, operator.headers);
+  sendForm(
+    web,
+    `/operator/reviews/${reviewId}`,
+    { seenAs: 'pending', revision: '0', ...fields },
+    operator.headers,
+  );
 const reviewOf = (reviewId: string) => web.platform.reviews.findOne({ _id: new ObjectId(reviewId) });
 const ordered = (body: string) => [...body.matchAll(/By (\w+)\./g)].map(([, name]) => name);
 

@@ -33,6 +33,7 @@ const SAYS = {
   'signed-out-everywhere': 'You are signed out everywhere.',
   'password-set': 'Your password is set. Sign in with it.',
   verified: 'Your address is confirmed. Sign in.',
+  'not-sent': 'You are not signed in any more, so nothing was saved. Sign in and send it once more.',
 };
 
 /** What the library refuses a sign-in with, in words; what is not here is a wrong address or password. */
@@ -152,7 +153,7 @@ function signInPage({ base, next, otherWay }: SignIn, { values, faults }: Typed)
         <p><a href="${base}/forgot-password">Forgot your password?</a></p>
       </form>
       ${otherWay}
-      <p>New here? <a href="${base}/sign-up">Sign up</a> to list a server.</p>`,
+      <p>New here? <a href="${base}/sign-up?next=${encodeURIComponent(next)}">Sign up</a> to list a server or to review one.</p>`,
   };
 }
 

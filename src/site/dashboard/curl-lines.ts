@@ -1,5 +1,5 @@
 /** One call of the API as it is typed into a terminal. */
-export type CurlLine = { title: string; line: string };
+type CurlLine = { title: string; line: string };
 
 /**
  * The five endpoints of a server as lines for a terminal.

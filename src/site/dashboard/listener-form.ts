@@ -7,7 +7,7 @@ import type { Content, Html } from '../html.ts';
 import { notice, PORT_LENGTH, textArea, textField } from '../parts.ts';
 
 /** Each protocol in the words of somebody who has to choose one, the best first. */
-export const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
+const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
   ['votifier-v2', 'Votifier v2', 'NuVotifier and most plugins of today. It says whether a vote arrived.'],
   ['votifier-v1', 'Votifier v1', 'Older plugins, with a public key. It cannot say whether a vote arrived.'],
   ['http', 'HTTP', 'For games without Votifier: signed requests to a website of yours.'],

@@ -5,13 +5,15 @@ import { type ListenerView, showListener } from '../../delivery/listeners.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
-import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
+import { serverInfo } from '../../status/server-info.ts';
 import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
-import { badge, card, copyable, facts, figure } from '../parts.ts';
-import { count, counted, decimal, timeAgo } from '../words.ts';
+import { badge, card, copyable, facts } from '../parts.ts';
+import { serverFigures } from '../server-figures.ts';
+import { shareCard } from '../share-card.ts';
+import { counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { LISTENER_TONES } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
@@ -35,33 +37,20 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
       readAnswered(platform, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
-    const body = html`<section class="card">${figures(info)}</section>
+    const body = html`<section class="card">${serverFigures(info)}</section>
       ${toDo(base, server, done)}
       <div class="columns">
         ${card({ title: 'Vote listener', actions: html`<a href="${serverPath(base, server, '/listener')}">Open</a>`, body: listenerLine(listener, now) })}
         ${card({ title: 'Reviews', actions: html`<a href="${serverPath(base, server, '/reviews')}">Open</a>`, body: reviewLine(reviews) })}
       </div>
-      ${card({ title: 'The server', body: about(server, now) })}`;
+      ${card({ title: 'The server', body: about(server, now) })}
+      ${server.hiddenAt ? '' : shareCard(app.site, server)}`;
     return sendPage(request, reply, {
       title: server.name,
       says: SAYS,
       body: serverFrame({ base, server, now, part: '', body }),
     });
   });
-}
-
-function figures(info: ServerInfo): Html {
-  const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
-  const isKnown = info.lastCheckedAt !== null;
-  const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : undefined;
-  const detail = status === 'unknown' ? 'when last known' : most;
-  return html`<div class="figures">
-    ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
-    ${figure('Rank', count(info.rankPosition))}
-    ${figure('Votes this month', count(monthlyVotes))}
-    ${figure('Votes in 30 days', count(votesCount))}
-    ${figure('Uptime in 30 days', uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? 'not known yet' : undefined)}
-  </div>`;
 }
 
 type Done = { token: boolean; listener: ListenerView | null };

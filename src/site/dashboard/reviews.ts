@@ -8,19 +8,15 @@ import type { Server } from '../../servers/server.ts';
 import { personOf, serverOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues } from '../form.ts';
-import type { Content, Html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, pager, textArea } from '../parts.ts';
-import { writtenText } from '../plain-text.ts';
-import { count, counted, decimal, timeAgo } from '../words.ts';
+import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../review-parts.ts';
+import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-
-const REVIEWS_A_PAGE = 10;
-/** Far beyond any server's; a larger number in the address is a mistake. */
-const LAST_PAGE = 1_000_000;
 
 const SAYS = {
   answered: 'Your answer is public.',
@@ -43,7 +39,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
         body:
           found.reviews.length === 0
             ? html`<div class="empty">${page > 1 ? 'There are no reviews on this page.' : 'No review is public yet. New ones appear here once an operator has approved them.'}</div>`
-            : html`<ol class="reviews">${found.reviews.map((review) => reviewItem({ path, page, review, server, now, wrong }))}</ol>`,
+            : html`<ol class="reviews">${found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }))}</ol>`,
       })}
       ${pager({
         newer: page > 1 ? `${path}?page=${page - 1}` : undefined,
@@ -94,8 +90,7 @@ function back(base: string, server: WithId<Server>, reviewId: ObjectId, page: nu
 }
 
 function pageOf(request: FastifyRequest): number {
-  const page = Number((request.query as { page?: unknown }).page ?? 1);
-  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
+  return pageFrom((request.query as { page?: unknown }).page);
 }
 
 function noReview(): PageError {
@@ -108,34 +103,6 @@ function reviewIdOf(request: FastifyRequest): ObjectId {
   return reviewId;
 }
 
-function spreadCard({
-  total,
-  averageRating,
-  spread,
-}: {
-  total: number;
-  averageRating: number;
-  spread: number[];
-}): Content {
-  if (total === 0) return '';
-  const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
-  return html`<section class="card">
-    <p><strong>${decimal(averageRating)} of 5 stars</strong> <span class="soft">from ${counted(total, 'review')}</span></p>
-    <table class="spread">
-      <caption class="for-readers">How many gave each number of stars</caption>
-      <tbody>${rows.map(
-        ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
-          <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
-          <td class="number">${count(votes)}</td></tr>`,
-      )}</tbody>
-    </table>
-  </section>`;
-}
-
-function starsText(rating: number): Html {
-  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
-}
-
 type Item = {
   path: string;
   page: number;
@@ -145,15 +112,15 @@ type Item = {
   wrong: WrongAnswer | undefined;
 };
 
-function reviewItem({ path, page, review, server, now, wrong }: Item): Html {
-  const { _id, username, rating, content, createdAt, answer } = review;
-  const id = _id.toHexString();
-  return html`<li id="review-${id}">
-    <p>${starsText(rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}</span></p>
-    ${content ? writtenText(content) : html`<p class="soft">No words.</p>`}
-    ${answer ? html`<div class="answer"><p class="small soft">Answer of <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}</p>${writtenText(answer.text)}</div>` : ''}
-    ${answerForms({ path: `${path}/${id}`, page, review, wrong: wrong?.reviewId.equals(_id) ? wrong.typed : undefined })}
-  </li>`;
+function answerable({ path, page, review, server, now, wrong }: Item): Html {
+  const { _id } = review;
+  const forms = { path: `${path}/${_id.toHexString()}`, page, review };
+  return reviewItem({
+    review,
+    server,
+    now,
+    more: answerForms({ ...forms, wrong: wrong?.reviewId.equals(_id) ? wrong.typed : undefined }),
+  });
 }
 
 function answerForms({

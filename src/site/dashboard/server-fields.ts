@@ -55,9 +55,18 @@ function regions(): [string, string][] {
     .toSorted(([, a], [, b]) => a.localeCompare(b, 'en'));
 }
 
-/** A server's game as people call it; empty for none, or for one that left the list. */
+const COUNTRIES = new Map(REGIONS);
+
+/** A country as people call it; its code where Unicode's list has none. */
+export function countryName(code: string): string {
+  return COUNTRIES.get(code) ?? code;
+}
+
+const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
+
+/** A server's game as people call it; empty for none, its id for one that left the list. */
 export function gameName(game: string | null | undefined): string {
-  return game ? (listGames().find(({ id }) => id === game)?.name ?? game) : '';
+  return game ? (GAME_NAMES.get(game) ?? game) : '';
 }
 
 /** The name under which a game is offered and found again. */

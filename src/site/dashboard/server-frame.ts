@@ -1,12 +1,13 @@
 import { html } from 'hono/html';
-import type { Server } from '../../servers/server.ts';
+import type { Server, ServerStatus } from '../../servers/server.ts';
 import { statusAt } from '../../status/current-status.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
+import { publicPath } from '../server-paths.ts';
 
 type Frame = {
   base: string;
-  server: Pick<Server, '_id' | 'name' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason'>;
+  server: Pick<Server, '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason'>;
   now: Date;
   /** The last part of the page's path, as in {@link PARTS}. */
   part: string;
@@ -33,7 +34,7 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
 export function serverFrame({ base, server, now, part, body }: Frame): Html {
   return html`<div class="page-head">
       <div>
-        <p class="small"><a href="${base}/dashboard">Your servers</a></p>
+        <p class="small"><a href="${base}/dashboard">Your servers</a> · <a href="${base}${publicPath(server)}">Public page</a></p>
         <h1><bdi>${server.name}</bdi></h1>
       </div>
       ${statusBadge(server, now)}
@@ -56,6 +57,9 @@ const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 /** Whether a server is there, in a word. */
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
-  const status = statusAt(server, now);
+  return badgeOf(statusAt(server, now));
+}
+
+export function badgeOf(status: ServerStatus): Html {
   return badge(TONES[status], status);
 }

@@ -135,7 +135,7 @@ function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(serv
     body: html`${typed.faults.form ? notice('bad', typed.faults.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${nameField(typed)} ${gameFields(typed)}
-        <p class="hint">The server’s id and its page’s address stay the same whatever its name.</p>
+        <p class="hint">The server’s id stays the same. A new name gives its page a new address, to which the old one leads.</p>
         <button type="submit">Save</button>
       </form>`,
   });

@@ -13,7 +13,7 @@ const PARTS = [
   ['/queues', 'Queues'],
 ] as const;
 
-export type DeskPart = (typeof PARTS)[number][0];
+type DeskPart = (typeof PARTS)[number][0];
 
 /** The path of the desk, or of something on it. */
 export function deskPath(base: string, path = ''): string {

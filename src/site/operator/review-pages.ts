@@ -27,6 +27,7 @@ const TABS: Record<ReviewState, string> = { pending: 'Waiting', approved: 'Appro
 const decisionForm = z.object({
   state: z.enum(REVIEW_STATES),
   seenAs: z.enum(REVIEW_STATES),
+  revision: z.coerce.number().int().min(0),
   reason: z.string().optional(),
 });
 
@@ -72,12 +73,13 @@ async function decide(
   if (!isId(reviewId)) throw missing;
   const { data } = readForm(decisionForm, request);
   if (!data) throw new PageError(400, 'The form is not complete.');
-  const { state, seenAs, reason } = data;
+  const { state, seenAs, revision, reason } = data;
   if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Say why the review is rejected.');
   const by = personOf(request).email;
   const given = state === 'rejected' && reason ? { reason } : {};
   const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
     seenAs,
+    revision,
     ...given,
   }).catch((error: unknown) => {
     if (error instanceof InvalidDocumentError) throw new PageError(400, error.message);
@@ -125,6 +127,13 @@ const DECIDED: Record<ReviewState, string> = {
   rejected: 'is rejected',
 };
 
+/** Why a decision was not taken: another operator's was, or the review is not the one that was seen. */
+const MEANWHILE: Record<ReviewState, string> = {
+  pending: 'It was changed since you saw it. ',
+  approved: 'Somebody else was quicker. ',
+  rejected: 'Somebody else was quicker. ',
+};
+
 /** How the review stands that was just decided, whoever decided it, and the way back. */
 function decisionNotice(base: string, review: WithId<Review>, meanwhile: boolean): Html {
   const { username, state, moderatedBy } = review;
@@ -132,7 +141,7 @@ function decisionNotice(base: string, review: WithId<Review>, meanwhile: boolean
   return notice(
     meanwhile ? 'attention' : 'good',
     html`<div class="actions">
-      <span>${meanwhile ? 'Somebody else was quicker. ' : ''}The review of <bdi>${username}</bdi> ${DECIDED[state]}${by}.</span>
+      <span>${meanwhile ? MEANWHILE[state] : ''}The review of <bdi>${username}</bdi> ${DECIDED[state]}${by}.</span>
       ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
     </div>`,
   );
@@ -140,13 +149,13 @@ function decisionNotice(base: string, review: WithId<Review>, meanwhile: boolean
 
 function decision(
   base: string,
-  { _id, state: seenAs, username }: WithId<Review>,
+  { _id, state: seenAs, username, revision = 0 }: WithId<Review>,
   { state, text, kind = 'quiet' }: { state: ReviewState; text: string; kind?: 'primary' | 'quiet' },
 ): Html {
   return button({
     to: deskPath(base, `/reviews/${_id.toHexString()}`),
     text,
-    hidden: { state, seenAs },
+    hidden: { state, seenAs, revision: String(revision) },
     kind,
     of: `the review of ${username}`,
   });
@@ -167,7 +176,7 @@ function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html 
       <h2><bdi>${username}</bdi> on ${about}</h2>
       ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
     </header>
-    <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${decidedBy(review, now)}</p>
+    <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changedBy(base, review, now)}${decidedBy(review, now)}</p>
     ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Stars only, no words.</p>`}
     <div class="actions">
       ${state === 'approved' ? '' : decision(base, review, { state: 'approved', text: 'Approve', kind: state === 'pending' ? 'primary' : 'quiet' })}
@@ -177,18 +186,27 @@ function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html 
   </article>`;
 }
 
+/** Who wrote it, where that is known, and when they changed it. */
+function changedBy(base: string, { personId, editedAt }: Review, now: Date): Content {
+  const writer = personId
+    ? html`, <a href="${deskPath(base, `/people/${personId.toHexString()}`)}">by somebody who is signed up</a>`
+    : '';
+  return html`${editedAt ? html`, changed ${timeAgo(editedAt, now)}` : ''}${writer}`;
+}
+
 function decidedBy({ moderatedAt, moderatedBy, rejectedFor }: Review, now: Date): Content {
   if (!moderatedAt) return '';
   return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}`;
 }
 
-function rejection(base: string, { _id, state, username }: WithId<Review>): Html {
+function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
     <summary class="button quiet">Reject…<span class="for-readers"> the review of ${username}</span></summary>
     <form method="post" action="${deskPath(base, `/reviews/${id}`)}" class="confirm-body stack">
       <input type="hidden" name="state" value="rejected" />
       <input type="hidden" name="seenAs" value="${state}" />
+      <input type="hidden" name="revision" value="${String(revision)}" />
       ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Why', hint: 'For the log; the player is not told.', rows: 2, maxlength: 500, required: true })}
       <button class="danger" type="submit">Reject</button>
     </form>

@@ -6,6 +6,8 @@ import { listenerReason } from '../../delivery/explanations.ts';
 import { type Listener, type ListenerState, listenerState } from '../../delivery/listener.ts';
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
+import { slugsOf } from '../../servers/server-slugs.ts';
+import { OPEN_WORK } from '../../votes/vote.ts';
 import { protocolName } from '../dashboard/listener-form.ts';
 import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { gameName } from '../dashboard/server-fields.ts';
@@ -14,6 +16,7 @@ import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { badge, button, card, facts, notice, textArea, textField } from '../parts.ts';
+import { publicPath } from '../server-paths.ts';
 import { count, decimal, time, timeAgo } from '../words.ts';
 import { deskFrame, deskPath, deskServerPath } from './desk-frame.ts';
 import { stateBadges } from './server-badges.ts';
@@ -41,7 +44,7 @@ export async function serverPage(
   const [owner, listener, waiting] = await Promise.all([
     ownerId ? platform.people.findOne({ _id: ownerId }) : null,
     platform.listeners.findOne({ serverId }),
-    platform.votes.countDocuments(open, { hint: 'open_work', limit: COUNTED }),
+    platform.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
   ]);
   const now = platform.clock.now();
   const view = { base, server, now, typed };
@@ -97,11 +100,13 @@ function serverFacts({ base, server, now }: View, owner: Person | null): Html {
   const inDays = daily.peakPlayers
     ? `; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`
     : '';
+  const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
     ['Owner', ownerText(base, server, owner)],
     ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
     ['Game', gameName(server.game) || 'none: it is not probed'],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
+    ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],
     ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],
     ['Listed', time(server.listedAt)],
     ['Removed', server.removedAt ? time(server.removedAt) : null],
@@ -153,6 +158,7 @@ function links({ base, server }: View): Html {
   return html`<div class="actions">
       <a class="button quiet" href="${deskPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
       <a class="button quiet" href="${deskPath(base, `/audit?server=${id}`)}">Audit log</a>
+      ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
     </div>
     ${owners.length > 0 ? html`<p>What its owner sees:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
 }

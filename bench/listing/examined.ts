@@ -1,0 +1,41 @@
+import type { Document } from 'mongodb';
+import type { Platform } from '../../src/platform.ts';
+
+/** What an operation on the database read, and what it gave. */
+export type Examined = {
+  what: string;
+  keys: number;
+  documents: number;
+  returned: number;
+  isIndexed: boolean;
+};
+
+/** The operations on the database that a piece of work makes, as MongoDB's profiler has them. */
+export async function examinedBy(platform: Platform, work: () => Promise<unknown>): Promise<Examined[]> {
+  const { db } = platform.mongo;
+  const profile = db.collection('system.profile');
+  await db.command({ profile: 2 });
+  try {
+    await work();
+  } finally {
+    await db.command({ profile: 0 });
+  }
+  const own = { ns: { $not: /system\.profile$/ }, 'command.profile': { $exists: false } };
+  const operations = await profile.find(own).sort({ ts: 1 }).toArray();
+  await profile.drop();
+  return operations.map(examined);
+}
+
+function examined(operation: Document): Examined {
+  const { keysExamined: keys = 0, docsExamined: documents = 0, nreturned: returned = 0 } = operation;
+  const what = `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
+  // Rule 13: at most 3 times what is returned, and 10.
+  const isBounded = Math.max(keys, documents) <= 3 * returned + 10;
+  return {
+    what,
+    keys,
+    documents,
+    returned,
+    isIndexed: isBounded && !/COLLSCAN/.test(operation.planSummary ?? ''),
+  };
+}

@@ -1,0 +1,32 @@
+/** Asks for pages as fast as they come, in a process of its own: `{url, paths, seconds, connections}` → figures. */
+import autocannon from 'autocannon';
+
+export type Load = { url: string; paths: string[]; seconds: number; connections: number };
+export type Answered = { perSecond: number; p99Ms: number; failed: number };
+
+process.on('message', async ({ url, paths, seconds, connections }: Load) => {
+  let next = 0;
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: [
+      {
+        setupRequest(request) {
+          next += 1;
+          // From everywhere: what one address may ask for is limited.
+          const from = `10.${(next >> 16) & 255}.${(next >> 8) & 255}.${next & 255}`;
+          const path = paths[next % paths.length] ?? '/';
+          return { ...request, path, headers: { ...request.headers, 'x-forwarded-for': from } };
+        },
+      },
+    ],
+  });
+  const answered: Answered = {
+    perSecond: result['2xx'] / result.duration,
+    p99Ms: result.latency.p99,
+    failed: result.errors + result.timeouts + result.non2xx,
+  };
+  process.send?.(answered);
+});
+process.on('disconnect', () => process.exit());

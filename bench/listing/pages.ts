@@ -1,0 +1,109 @@
+/**
+ * The public pages of a listing of many servers: what their queries examine, and how many of them a web process
+ * sends a second, beside a bare Fastify page of the same bytes from memory, in turns:
+ *
+ *   node bench/listing/pages.ts [servers] [seconds a turn] [turns] [connections]
+ *
+ * Each page alone, which a process makes anew once in three seconds; then more different pages of the ranking, and
+ * more different servers' pages, than are asked for twice in that time. Web, bare peer, load and mongod are
+ * processes of their own on one machine.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { median, watchCpu } from '../delivery/figures.ts';
+import { openHouse } from '../delivery/house.ts';
+import { type Crowd, loadCrowd, nameAt } from './crowd.ts';
+import { examinedBy } from './examined.ts';
+import type { Answered, Load } from './load.ts';
+
+const [servers = 100_000, seconds = 5, turns = 5, connections = 50] = process.argv.slice(2).map(Number);
+
+const start = (file: string) => fork(fileURLToPath(new URL(file, import.meta.url)));
+/** Sends a message to a process of ours and gives its answer. */
+async function told<T>(child: ChildProcess, message: unknown): Promise<T> {
+  const answer = once(child, 'message');
+  child.send(message as never);
+  return (await answer)[0] as T;
+}
+
+console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
+// The load says whom each request comes from.
+const house = await openHouse({ TRUST_PROXY: 'true' });
+const { platform } = house;
+const crowd = await loadCrowd(platform, servers);
+const times = Object.entries(crowd.seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);
+console.log(`${servers} servers loaded: ${times.join(', ')}`);
+const web = await house.web();
+const bare = start('bare-page.ts');
+const [address] = (await once(bare, 'message')) as [AddressInfo];
+const bareUrl = `http://127.0.0.1:${address.port}`;
+const load = start('load.ts');
+
+/** The pages that are measured: one page, or many that are asked for in turn. */
+function measured({ pages, deep, slug }: Crowd): Record<string, string[]> {
+  const numbers = Array.from({ length: pages }, (_, i) => i + 1);
+  return {
+    'the ranking': ['/'],
+    'a filtered page': ['/?game=minecraft&country=DE&online=yes'],
+    'a search': [`/?q=${encodeURIComponent(misspelt(nameAt(7)))}`],
+    'a deep page': [`/?page=${deep}`],
+    'a server’s page': [`/servers/${slug}`],
+    'many pages of the ranking': numbers.map((page) => `/?page=${page}`),
+    'many filtered pages': numbers.map(
+      (page) => `/?game=minecraft&page=${1 + (page % Math.ceil(pages / 3))}`,
+    ),
+    'many searches': numbers.map((number) => `/?q=${encodeURIComponent(misspelt(nameAt(number * 13)))}`),
+  };
+}
+
+/** A name with two letters swapped. */
+function misspelt(name: string): string {
+  return `${name.slice(0, 2)}${name[3]}${name[2]}${name.slice(4)}`;
+}
+
+/** Asks for a page once, as a stranger does, and gives it. */
+async function pageAt(path: string): Promise<string> {
+  const answer = await fetch(`${web.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+  return answer.text();
+}
+
+async function compare(name: string, paths: string[]): Promise<void> {
+  const [path = '/'] = paths;
+  let html = '';
+  const operations = await examinedBy(platform, async () => {
+    html = await pageAt(path);
+  });
+  await told(bare, { html });
+  const ask = (url: string) => told<Answered>(load, { url, paths, seconds, connections } satisfies Load);
+  const ratios: number[] = [];
+  const ours: Answered[] = [];
+  await ask(web.url);
+  const cpu = await watchCpu({ web: [web.pid], mongod: [house.mongodPid] });
+  for (let turn = 0; turn < turns; turn += 1) {
+    const [own, other] = [await ask(web.url), await ask(bareUrl)];
+    ours.push(own);
+    ratios.push(own.perSecond / other.perSecond);
+  }
+  const failed = ours.reduce((sum, { failed }) => sum + failed, 0);
+  const rate = median(ours.map(({ perSecond }) => perSecond));
+  const p99 = median(ours.map(({ p99Ms }) => p99Ms));
+  const kb = (Buffer.byteLength(html) / 1_024).toFixed(0);
+  console.log(
+    `${name} (${kb} KB): ${rate.toFixed(0)} a second, p99 ${p99.toFixed(0)} ms, ${median(ratios).toFixed(2)} of bare${failed > 0 ? `, ${failed} FAILED` : ''}; ${await cpu()}`,
+  );
+  for (const { what, keys, documents, returned, isIndexed } of operations)
+    console.log(
+      `  ${what}: ${keys} keys, ${documents} documents examined, ${returned} returned${isIndexed ? '' : ': OVER THE BOUND'}`,
+    );
+}
+
+try {
+  for (const [name, paths] of Object.entries(measured(crowd))) await compare(name, paths);
+} finally {
+  load.kill();
+  bare.kill();
+  await house.close();
+}

@@ -1,0 +1,97 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Server, ServerStatus } from '../servers/server.ts';
+import { statusAt } from '../status/current-status.ts';
+import { FILTERED } from './filters.ts';
+import { RANKED } from './ranking-pipeline.ts';
+
+export type Rows = { servers: Collection<Server>; clock: Clock };
+
+/** What a page of the listing shows of a server. */
+export type ListedRow = {
+  name: string;
+  slug: string;
+  place: number;
+  game: string | null;
+  countryCode: string | null;
+  /** At this moment, whatever the list was made of. */
+  status: ServerStatus;
+  onlinePlayers: number;
+  /** 0: no limit, or not known. */
+  maxPlayers: number;
+  version: string;
+  isPremium: boolean;
+  /** Votes of the current UTC month. */
+  monthlyVotes: number;
+  /** Players on average on each of the last 7 days, oldest first; null where nothing is known. */
+  players: (number | null)[];
+};
+
+type Read = WithId<Server> & { votes: number };
+
+const SHOWN = {
+  name: 1,
+  slug: 1,
+  rankPosition: 1,
+  isPremium: 1,
+  'current.onlinePlayers': 1,
+  'current.maxPlayers': 1,
+  'daily.players': 1,
+  ...FILTERED,
+} as const;
+
+/**
+ * Reads these servers with their votes of the month, in the order given, in one query. Whatever was hidden or removed
+ * since the list was made is left out.
+ */
+export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Promise<ListedRow[]> {
+  if (ids.length === 0) return [];
+  const now = clock.now();
+  const found = await servers
+    .aggregate<Read>([
+      { $match: { _id: { $in: ids }, ...RANKED } },
+      { $project: SHOWN },
+      {
+        $lookup: {
+          from: 'vote_counters',
+          localField: '_id',
+          foreignField: 'serverId',
+          pipeline: [{ $match: { month: now.toISOString().slice(0, 7) } }],
+          as: 'counters',
+        },
+      },
+      {
+        $set: {
+          votes: {
+            $sum: { $map: { input: { $objectToArray: { $first: '$counters.days' } }, in: '$$this.v' } },
+          },
+          counters: '$$REMOVE',
+        },
+      },
+    ])
+    .toArray();
+  const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
+  return ids.flatMap((id) => {
+    const server = byId.get(id.toHexString());
+    return server ? [rowOf(server, now)] : [];
+  });
+}
+
+function rowOf(server: Read, now: Date): ListedRow {
+  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, votes } = server;
+  const status = statusAt(server, now);
+  return {
+    name,
+    slug,
+    place: rankPosition,
+    game: game ?? null,
+    countryCode: countryCode ?? null,
+    status,
+    onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    maxPlayers: current.maxPlayers,
+    version: current.version,
+    isPremium,
+    monthlyVotes: votes,
+    players: (daily.players as (number | null)[] | undefined) ?? [],
+  };
+}

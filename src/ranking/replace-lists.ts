@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } from 'mongodb';
+import type { HeldLease } from '../periods/work-lease.ts';
+import type { RankedList } from './ranked-list.ts';
+
+/** So many parts are written in one round trip, and so many made before other work of the process has its turn. */
+const BULK = 1_000;
+
+/** A list while it is made: places in the ranking, from 0, and how many servers it has in all. */
+export type Making = { places: number[]; total: number };
+
+/** Lists of one kind: their keys begin with the same two characters. */
+export type Lists = {
+  prefix: string;
+  lists: Map<string, Making>;
+  /** How many servers stand in one part. */
+  length: number;
+  /** By rank, or by id where the order does not matter: that changes less often. */
+  order: 'rank' | 'id';
+};
+
+/** Puts one server into a list; where `most` are kept the others are counted only. */
+export function addTo(
+  lists: Map<string, Making>,
+  key: string,
+  place: number,
+  most = Number.POSITIVE_INFINITY,
+) {
+  const list = lists.get(key);
+  if (!list) return lists.set(key, { places: [place], total: 1 });
+  if (list.total < most) list.places.push(place);
+  list.total += 1;
+  return lists;
+}
+
+/**
+ * Puts lists in place of all of their kind that stand; what stands already is not written.
+ *
+ * @param ids - the servers in the order of their rank
+ */
+export async function replaceLists(
+  rankedLists: Collection<RankedList>,
+  lease: HeldLease,
+  { prefix, lists, length, order }: Lists,
+  ids: ObjectId[],
+): Promise<void> {
+  const standing = await digestsOf(rankedLists, prefix);
+  let writes: AnyBulkWriteOperation<RankedList>[] = [];
+  const write = async (operation?: AnyBulkWriteOperation<RankedList>) => {
+    if (operation) writes.push(operation);
+    if (writes.length === 0 || (operation && writes.length < BULK)) return;
+    lease.requireHeld();
+    await rankedLists.bulkWrite(writes, { ordered: false });
+    writes = [];
+  };
+  let made = 0;
+  for (const [key, list] of lists) {
+    for (const part of partsOf(key, list, { length, order }, ids)) {
+      made += 1;
+      if (made % BULK === 0) await letOthersRun();
+      const isNew = standing.get(part._id) !== part.digest;
+      standing.delete(part._id);
+      if (isNew) await write({ replaceOne: { filter: { _id: part._id }, replacement: part, upsert: true } });
+    }
+  }
+  for (const _id of standing.keys()) await write({ deleteOne: { filter: { _id } } });
+  await write();
+}
+
+/** The digests of the parts that stand, by their ids. */
+async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  // MongoDB compares bytes in UTF-8, where `\uffff` stands before letters such as 𠮷; `f;` is behind all of `f:`.
+  const behind = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+  const ofKind = { _id: { $gte: prefix, $lt: behind } };
+  const parts = rankedLists.find(ofKind, { projection: { digest: 1 }, batchSize: 10_000 });
+  for await (const { _id, digest } of parts) digests.set(_id, digest);
+  return digests;
+}
+
+/** The last part first: the first one says how many pages there are, and all of them are to be there then. */
+function* partsOf(
+  key: string,
+  { places, total }: Making,
+  { length, order }: Pick<Lists, 'length' | 'order'>,
+  ids: ObjectId[],
+): Generator<RankedList> {
+  for (let part = Math.max(Math.ceil(places.length / length), 1) - 1; part >= 0; part -= 1) {
+    const listed = places.slice(part * length, (part + 1) * length).flatMap((place) => ids[place]?.id ?? []);
+    const bytes = Buffer.concat(order === 'id' ? listed.toSorted(Buffer.compare) : listed);
+    const digest = createHash('sha1').update(bytes).update(String(total)).digest('base64url');
+    yield { _id: partId(key, part), ids: new Binary(bytes), total, digest };
+  }
+}
+
+/** The id of one part of a list. */
+export function partId(key: string, part: number): string {
+  return `${key}/${part}`;
+}

@@ -1,0 +1,162 @@
+import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { Person } from '../accounts/person.ts';
+import { type Clock, HOUR } from '../clock.ts';
+import { parseInput } from '../input.ts';
+import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { isDuplicateKey } from '../mongo.ts';
+import type { Server } from '../servers/server.ts';
+import { type Review, type ReviewList, revisionOf } from './review.ts';
+import { followReview } from './review-list.ts';
+import { type NewReview, newReview } from './write-review.ts';
+
+type Reviewing = {
+  reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
+  rateLimits: Collection<RateLimit>;
+  clock: Clock;
+};
+
+/** Enough for somebody who corrects themselves; each one has to be read by an operator. */
+const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
+
+/** Why somebody may not review a server: it is their own, or their e-mail address is not confirmed. */
+export type WhyNot = 'own-server' | 'unconfirmed';
+
+/** @param confirms - whether this site confirms addresses: it can send mail */
+export function whyNotReview(
+  { ownerId }: Pick<Server, 'ownerId'>,
+  { _id, emailVerified }: Pick<Person, '_id' | 'emailVerified'>,
+  confirms: boolean,
+): WhyNot | null {
+  if (ownerId?.equals(_id)) return 'own-server';
+  return confirms && !emailVerified ? 'unconfirmed' : null;
+}
+
+/** The review that a person wrote of a server, in whatever state; null when there is none. */
+export function findOwnReview(
+  { reviews }: Pick<Reviewing, 'reviews'>,
+  serverId: ObjectId,
+  personId: ObjectId,
+): Promise<WithId<Review> | null> {
+  return reviews.findOne({ serverId, personId });
+}
+
+/**
+ * Stores a person's one review of a server, or changes it: then it waits for approval again, and leaves the public
+ * list until it has it. Saving what stands changes nothing.
+ *
+ * @returns the review; or when the next one may be written, where this person wrote too many
+ * @throws {InvalidDocumentError} with one sentence for each wrong field
+ */
+export async function saveOwnReview(
+  deps: Reviewing,
+  { serverId, personId }: { serverId: ObjectId; personId: ObjectId },
+  input: NewReview,
+): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
+  const { username, rating, content } = parseInput(newReview, input);
+  const standing = await findOwnReview(deps, serverId, personId);
+  const isSame =
+    standing?.username === username &&
+    standing.rating === rating &&
+    (standing.content ?? '') === (content ?? '');
+  if (standing && isSame) return { review: standing };
+  const nextAllowedAt = await takeTurn(deps, `review:${personId.toHexString()}`, WRITTEN);
+  if (nextAllowedAt) return { nextAllowedAt };
+
+  const words = { username, rating, ...(content ? { content } : {}) };
+  for (;;) {
+    const edited = await edit(deps, { serverId, personId }, words);
+    if (edited) return { review: (await followReview(deps, edited)) ?? edited };
+    const inserted = await insert(deps, { serverId, personId }, words);
+    if (inserted) return { review: inserted };
+  }
+}
+
+type Words = Pick<Review, 'username' | 'rating' | 'content'>;
+type Whose = { serverId: ObjectId; personId: ObjectId };
+
+const UNDECIDED = { state: 'pending', moderatedAt: null, moderatedBy: null, rejectedFor: null } as const;
+
+function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promise<WithId<Review> | null> {
+  return reviews.findOneAndUpdate(
+    whose,
+    {
+      $set: { ...words, ...UNDECIDED, editedAt: clock.now() },
+      $inc: { revision: 1 },
+      ...(words.content ? {} : { $unset: { content: '' } }),
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Null when this person sent the form twice at once: the other one is there. */
+async function insert(
+  { reviews, clock }: Reviewing,
+  whose: Whose,
+  words: Words,
+): Promise<WithId<Review> | null> {
+  const review = {
+    _id: new ObjectId(),
+    ...whose,
+    ...words,
+    ...UNDECIDED,
+    revision: 0,
+    createdAt: clock.now(),
+  };
+  try {
+    await reviews.insertOne(review);
+    return review;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return null;
+  }
+}
+
+/**
+ * Rejects what a person wrote of a server that has become theirs: nobody reviews their own. Doing it again changes
+ * nothing, and completes what a crash cut short.
+ */
+export async function rejectOwnersReview(
+  deps: Pick<Reviewing, 'reviews' | 'reviewLists' | 'clock'>,
+  whose: Whose,
+): Promise<void> {
+  const standing = await findOwnReview(deps, whose.serverId, whose.personId);
+  if (!standing) return;
+  const rejected = await deps.reviews.findOneAndUpdate(
+    { _id: standing._id, state: { $ne: 'rejected' } },
+    {
+      $set: {
+        state: 'rejected',
+        moderatedAt: deps.clock.now(),
+        moderatedBy: 'tallyport',
+        rejectedFor: 'Whoever wrote it has become the owner of the server.',
+      },
+      $inc: { revision: 1 },
+    },
+    { returnDocument: 'after' },
+  );
+  await followReview(deps, rejected ?? standing);
+}
+
+/**
+ * Deletes a person's review of a server, and the owner's answer with it. It leaves the public list first: killed
+ * half-way, the review is there and waits, and deleting it again finishes it.
+ *
+ * @returns whether there was one
+ */
+export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<boolean> {
+  for (;;) {
+    const withdrawn = await deps.reviews.findOneAndUpdate(
+      whose,
+      { $set: UNDECIDED, $inc: { revision: 1 } },
+      { returnDocument: 'after' },
+    );
+    if (!withdrawn) return false;
+    await followReview(deps, withdrawn);
+    const { _id } = withdrawn;
+    const revision = revisionOf(withdrawn);
+    // Where an operator has just approved it, it is listed, and has to leave the list again.
+    const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
+    if (deletedCount > 0) return true;
+  }
+}

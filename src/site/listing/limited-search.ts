@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify';
+import { MINUTE } from '../../clock.ts';
+import { networkOf } from '../../limits/network-of.ts';
+import { takeTurn } from '../../limits/rate-limit.ts';
+import type { Platform } from '../../platform.ts';
+import type { Filters } from '../../ranking/filters.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import { searchNames } from '../../ranking/search-names.ts';
+import { PageError } from '../error-pages.ts';
+
+/** More than anybody types; a search costs far more than a page of the ranking. */
+const SEARCHES = { times: 60, windowMs: MINUTE };
+
+/**
+ * Searches for whoever asks, so often from one network address, on all web processes together. A search that was
+ * made a moment ago is shown again without counting.
+ *
+ * @throws {PageError} 429, with when the next one is answered
+ */
+export async function limitedSearch(
+  platform: Platform,
+  { ip }: FastifyRequest,
+  typed: string,
+  filters: Filters = {},
+): Promise<ListedRow[]> {
+  const nextAt = await takeTurn(platform, `search:address:${networkOf(ip)}`, SEARCHES);
+  if (nextAt) throw new PageError(429, 'Too many searches came from your network address.', nextAt);
+  return searchNames(platform, typed, filters);
+}

@@ -1,0 +1,100 @@
+import { html } from 'hono/html';
+import type { Filters } from '../../ranking/filters.ts';
+import type { Choice, Choices } from '../../ranking/ranked-list.ts';
+import { countryName, gameName } from '../dashboard/server-fields.ts';
+import type { Content, Html } from '../html.ts';
+import { checkbox, select, textField } from '../parts.ts';
+import { count } from '../words.ts';
+import { type RankingQuery, rankingPath } from './ranking-query.ts';
+
+/** What a filter's value is called. */
+const NAMES = {
+  game: gameName,
+  country: countryName,
+  version: (version: string) => `version ${version}`,
+  online: () => 'online now',
+} as const;
+
+type FilterName = keyof typeof NAMES;
+
+const FILTERS = Object.keys(NAMES) as FilterName[];
+
+/** Search and filters in one form, which works without a script. */
+export function filterForm(base: string, { q, filters }: RankingQuery, summary: Choices): Html {
+  const { game, country, version, online } = filters;
+  return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
+    ${textField({ name: 'q', label: 'Name', type: 'search', value: q, maxlength: 100, placeholder: 'Any name', spellcheck: false, autocomplete: 'off' })}
+    ${select({ name: 'game', label: 'Game', value: game ?? '', options: options('Any game', summary.games, game, gameName) })}
+    ${select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
+    ${select({ name: 'version', label: 'Version', value: version ?? '', options: versionOptions(summary.versions, version) })}
+    ${checkbox({ name: 'online', label: 'Online now', checked: online ?? false })}
+    <button type="submit">Show</button>
+  </form>`;
+}
+
+function options(
+  any: string,
+  choices: Choice[],
+  chosen: string | undefined,
+  nameOf: (value: string) => string,
+): [string, string][] {
+  const named = withChosen(choices, chosen)
+    .map(({ value, servers }) => ({ value, servers, name: nameOf(value) }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  return [
+    ['', any],
+    ...named.map(({ value, servers, name }): [string, string] => [value, `${name} (${count(servers)})`]),
+  ];
+}
+
+/** The newest first. */
+function versionOptions(choices: Choice[], chosen: string | undefined): [string, string][] {
+  const numbers = (version: string) => version.split('.').map(Number);
+  const sorted = withChosen(choices, chosen).toSorted((a, b) => {
+    const [[majorA = 0, minorA = 0], [majorB = 0, minorB = 0]] = [numbers(a.value), numbers(b.value)];
+    return majorB - majorA || minorB - minorA;
+  });
+  return [
+    ['', 'Any version'],
+    ...sorted.map(({ value, servers }): [string, string] => [value, `${value} (${count(servers)})`]),
+  ];
+}
+
+/** What was chosen stays chosen, though it is not among the most frequent. */
+function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
+  const isThere = !chosen || choices.some(({ value }) => value === chosen);
+  return isThere ? choices : [...choices, { value: chosen, servers: 0 }];
+}
+
+/** What the list is narrowed down to, each with a way to drop it. */
+export function activeFilters(base: string, query: RankingQuery): Content {
+  const { q, filters } = query;
+  const without = (name: FilterName) =>
+    rankingPath({ ...query, page: 1, filters: { ...filters, [name]: undefined } });
+  const dropped = [
+    ...(q ? [{ text: html`“<bdi>${q}</bdi>”`, path: rankingPath({ ...query, q: '', page: 1 }) }] : []),
+    ...FILTERS.filter((name) => filters[name]).map((name) => ({
+      text: html`${NAMES[name](String(filters[name]))}`,
+      path: without(name),
+    })),
+  ];
+  if (dropped.length === 0) return '';
+  return html`<ul class="active-filters" aria-label="The list is narrowed down to">
+    ${dropped.map(
+      ({ text, path }) =>
+        html`<li><a href="${base}${path}"><span class="for-readers">Drop the filter </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
+    )}
+    ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">All servers</a></li>` : ''}
+  </ul>`;
+}
+
+/** What a list shows, as its heading says it: `Minecraft servers in Germany`. */
+export function headingOf({ game, country, version, online }: Filters): string {
+  const of = game ? `${gameName(game)} ` : '';
+  const words = [
+    online ? `Online ${of}servers` : game ? `${of}servers` : 'Game servers',
+    country && `in ${countryName(country)}`,
+    version && `for version ${version}`,
+  ];
+  return words.filter(Boolean).join(' ');
+}

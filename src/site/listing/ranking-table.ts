@@ -1,0 +1,56 @@
+import { html } from 'hono/html';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import { countryName, gameName } from '../dashboard/server-fields.ts';
+import { badgeOf } from '../dashboard/server-frame.ts';
+import type { Content, Html } from '../html.ts';
+import { dataTable } from '../parts.ts';
+import { count } from '../words.ts';
+import { sparkline } from './sparkline.ts';
+
+/** Servers as a page of the listing shows them. */
+export function rankingTable(base: string, caption: string, rows: ListedRow[], empty: Content): Html {
+  return html`<section class="card ranking">${dataTable({
+    caption,
+    rows,
+    empty,
+    columns: [
+      {
+        title: 'Rank',
+        kind: 'number',
+        cell: ({ place }) => html`<span class="place">${count(place)}</span>`,
+      },
+      {
+        title: 'Server',
+        heads: true,
+        cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+          ${row.isPremium ? premiumMark() : ''}
+          <span class="about">${about(row)}</span>`,
+      },
+      { title: 'Status', cell: ({ status }) => badgeOf(status) },
+      { title: 'Players', kind: 'number', cell: players },
+      { title: 'In 7 days', cell: (row) => sparkline(row.players) },
+      { title: 'Votes this month', kind: 'number', cell: (row) => count(row.monthlyVotes) },
+    ],
+  })}</section>`;
+}
+
+/** Says that a server is a premium one, and no more: it moves no place. */
+export function premiumMark(): Html {
+  return html`<span class="premium">Premium</span>`;
+}
+
+/** Game, country and version, as far as they are known. */
+function about({ game, countryCode, version }: ListedRow): Content[] {
+  const parts: Content[] = [
+    game && html`<span>${gameName(game)}</span>`,
+    countryCode &&
+      html`<span><span class="code" aria-hidden="true">${countryCode}</span> ${countryName(countryCode)}</span>`,
+    version && html`<bdi class="version">${version}</bdi>`,
+  ];
+  return parts.filter(Boolean);
+}
+
+function players({ onlinePlayers, maxPlayers, status }: ListedRow): Html {
+  if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
+  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}`;
+}

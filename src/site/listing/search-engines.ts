@@ -1,0 +1,67 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
+import { PageError } from '../error-pages.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublic } from '../public-page.ts';
+import type { ListingSources } from './listing.ts';
+
+/** Search engines take 50,000 addresses a file; these are made in a moment each. */
+const IN_ONE_FILE = 10_000;
+
+const XML = 'application/xml; charset=utf-8';
+const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** What belongs to one person, or is a list of what stands elsewhere. */
+const NOT_FOR_THEM = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
+
+/** `/robots.txt` and the site map: an index, and files of its servers. */
+export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {
+  const { base, url } = app.site;
+
+  app.get('/robots.txt', PUBLIC, (request, reply) =>
+    sendPublic(request, reply, '/robots.txt', {
+      type: 'text/plain; charset=utf-8',
+      make: async () =>
+        [
+          'User-agent: *',
+          ...NOT_FOR_THEM.map((path) => `Disallow: ${base}${path}`),
+          '',
+          `Sitemap: ${url}/sitemap.xml`,
+          '',
+        ].join('\n'),
+    }),
+  );
+
+  app.get('/sitemap.xml', PUBLIC, (request, reply) =>
+    sendPublic(request, reply, '/sitemap.xml', {
+      type: XML,
+      make: async () => {
+        const { servers } = await listingSummary(platform);
+        const files = Array.from({ length: Math.max(1, Math.ceil(servers / IN_ONE_FILE)) }, (_, i) => i + 1);
+        const entries = files.map(
+          (file) => html`<sitemap><loc>${url}/sitemaps/${file}.xml</loc></sitemap>\n`,
+        );
+        return XML_HEAD + (await html`<sitemapindex xmlns="${NAMESPACE}">\n${entries}</sitemapindex>\n`);
+      },
+    }),
+  );
+
+  app.get('/sitemaps/:file', PUBLIC, async (request, reply) => {
+    const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
+    if (!number) throw new PageError(404, 'There is no such site map.');
+    return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
+      type: XML,
+      make: async () => {
+        const file = Number(number);
+        const slugs = await listedSlugs(platform, { skip: (file - 1) * IN_ONE_FILE, limit: IN_ONE_FILE });
+        if (slugs.length === 0 && file > 1) throw new PageError(404, 'There is no such site map.');
+        const fixed = file === 1 ? ['/', '/how-ranking-works', '/docs/'] : [];
+        const paths = [...fixed, ...slugs.map((slug) => `/servers/${slug}`)];
+        const entries = paths.map((path) => html`<url><loc>${url}${path}</loc></url>\n`);
+        return XML_HEAD + (await html`<urlset xmlns="${NAMESPACE}">\n${entries}</urlset>\n`);
+      },
+    });
+  });
+}

@@ -1,0 +1,113 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { plainText } from '../../probing/minecraft-text.ts';
+import type { Server } from '../../servers/server.ts';
+import { gameName } from '../dashboard/server-fields.ts';
+import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../history-charts.ts';
+import type { Content, Html } from '../html.ts';
+import type { Listed, Page } from '../layout.ts';
+import { card, notice, pager } from '../parts.ts';
+import { reviewItem, spreadOf } from '../review-parts.ts';
+import { playersText } from '../server-figures.ts';
+import { BANNER, publicPath } from '../server-paths.ts';
+import { shareCard } from '../share-card.ts';
+import type { Site } from '../site.ts';
+import { count, counted } from '../words.ts';
+import { ownReviewCard, type Reader } from './own-review-card.ts';
+import { serverHead } from './server-head.ts';
+import { pathOf, RANGES, type Seen, type Wanted } from './server-view.ts';
+
+const SAYS = {
+  'review-saved': 'Your review is kept. It is public once an operator has approved it.',
+  'review-deleted': 'Your review is deleted.',
+};
+
+type View = { server: WithId<Server>; seen: Seen; wanted: Wanted; reader: Reader | null };
+
+/** A server's page, as everybody sees it; `reader` adds what is for one person. */
+export function serverBody(site: Site, view: View): Page {
+  const { server, seen, reader } = view;
+  const { base } = site;
+  const { now, uptime, places, votes } = seen;
+  return {
+    title: server.name,
+    says: SAYS,
+    ...(isPast(view) ? {} : { listed: listedAs(view) }),
+    body: html`${server.hiddenAt ? notice('attention', 'The operator has taken this server off the listing. Only its owner and operators see this page.') : ''}
+      ${serverHead(base, server, seen, reader)}
+      ${playersCard(base, view)}
+      <div class="columns even">
+        ${latencyCard(view)}
+        ${card({ title: 'Uptime in 30 days', body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
+        ${card({ title: 'Votes in 30 days', body: votesChart(votes) })}
+        ${card({ title: 'Rank', body: rankChart(places) })}
+      </div>
+      ${reviewsCard(base, view)}
+      ${ownReviewCard(base, server, reader, now)}
+      ${server.hiddenAt ? '' : shareCard(site, server)}
+      <p class="small soft">All days and times are UTC.</p>`,
+  };
+}
+
+/** Behind the last page of reviews there is none: its address is nothing for search engines. */
+function isPast({ seen, wanted }: View): boolean {
+  return wanted.reviews > Math.max(seen.found.totalPages, 1);
+}
+
+function listedAs({ server, seen, wanted }: View): Listed {
+  const { info, found } = seen;
+  const motd = plainText(info.motd).replace(/\s+/g, ' ');
+  const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
+  const game = gameName(server.game);
+  return {
+    // The range of a chart makes no other page.
+    canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
+    description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${motd ? ` ${motd}` : ''}`,
+    image: { path: publicPath(server, '/banner.svg'), ...BANNER, alt: `The state of ${server.name}` },
+    previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
+    next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
+  };
+}
+
+const rangeName = ({ range }: Wanted) => (RANGES.find(([one]) => one === range)?.[1] ?? '').toLowerCase();
+
+/** Players over the range that was asked for, with links to the others. */
+function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
+  const link = ([range, text]: (typeof RANGES)[number]) =>
+    html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${text}</a>`;
+  return card({
+    id: 'players',
+    title: 'Players',
+    actions: RANGES.map(link),
+    body: playersChart(`Players: ${rangeName(wanted)}`, history, now),
+  });
+}
+
+/** Latency over the same range. */
+function latencyCard({ seen: { history, now }, wanted }: View): Html {
+  const name = rangeName(wanted);
+  return card({ title: `Latency, ${name}`, body: latencyChart(`Latency: ${name}`, history, now) });
+}
+
+function uptimeKey(uptime: Seen['uptime']): Content {
+  if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
+  return html`<ul class="key soft small"><li class="good">online</li><li class="bad">offline</li><li class="unknown">unknown: point at a day, or see the numbers, for the reason</li></ul>`;
+}
+
+function reviewsCard(base: string, { server, seen: { found, now }, wanted }: View): Html {
+  const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
+  const list =
+    found.reviews.length > 0
+      ? html`<ol class="reviews">${found.reviews.map((review) => reviewItem({ review, server, now }))}</ol>`
+      : html`<div class="empty">${wanted.reviews > 1 ? 'There are no reviews on this page.' : 'Nobody has reviewed this server yet.'}</div>`;
+  return card({
+    id: 'reviews',
+    title: 'Reviews',
+    body: html`${found.total > 0 ? spreadOf(found) : ''}${list}
+      ${pager({
+        newer:
+          wanted.reviews > 1 ? page(Math.max(Math.min(wanted.reviews - 1, found.totalPages), 1)) : undefined,
+        older: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
+      })}`,
+  });
+}

@@ -1,0 +1,82 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { Server } from '../../servers/server.ts';
+import { countryName, gameName } from '../dashboard/server-fields.ts';
+import { placeOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
+import type { Content, Html } from '../html.ts';
+import { motdPanel } from '../motd.ts';
+import { card, copyable, facts, figure } from '../parts.ts';
+import { writtenText } from '../plain-text.ts';
+import { serverFigures } from '../server-figures.ts';
+import { count, counted, day, decimal, timeAgo } from '../words.ts';
+import type { Reader } from './own-review-card.ts';
+import { premiumMark } from './ranking-table.ts';
+import type { Seen } from './server-view.ts';
+
+/** What a player wants to know first: what it is, how to join it and to vote for it, and whether it is any good. */
+export function serverHead(base: string, server: WithId<Server>, seen: Seen, reader: Reader | null): Html {
+  const { info, found, now } = seen;
+  return html`<div class="page-head">
+      <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}</div>
+      <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
+    </div>
+    <div class="columns even">
+      ${card({ id: 'join', title: 'How to join', body: html`${copyable(placeOf(server), 'the address')}${motdPanel(info.motd)}` })}
+      ${card({ title: 'How to vote', body: howToVote(server) })}
+    </div>
+    <section class="card">
+      ${serverFigures(info, ratingFigure(found))}
+      ${moreFacts(seen)}
+    </section>`;
+}
+
+/** Game and country in a line, as far as they are known. */
+function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
+  const parts = [
+    game && html`<span>${gameName(game)}</span>`,
+    countryCode !== 'ZZ' && html`<span>${countryName(countryCode)}</span>`,
+    isPremium && premiumMark(),
+  ].filter(Boolean);
+  return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
+}
+
+function howToVote({ howToVote }: Server): Html {
+  return howToVote
+    ? writtenText(howToVote)
+    : html`<p class="soft">The owner has not written how. Most servers tell it in the game, with a command such as /vote. Everybody has one vote in 24 hours.</p>`;
+}
+
+function ratingFigure({ total, averageRating }: Seen['found']): Html {
+  if (total === 0) return figure('Rating', '–', 'no review yet');
+  return figure(
+    'Rating',
+    html`${decimal(averageRating)}<span class="of">of 5</span>`,
+    html`<a href="#reviews">${counted(total, 'review')}</a>`,
+  );
+}
+
+function moreFacts({ info }: Seen): Html {
+  return html`<div class="facts-aside">${facts([
+    ['Version', info.version && html`<bdi>${info.version}</bdi>`],
+    [
+      'Players in 7 days',
+      info.peakPlayers > 0 &&
+        `${playersOnAverage(info.averagePlayers)} on average, ${count(info.peakPlayers)} at the peak`,
+    ],
+    ['Latency', latencyText(info.latencyMs, info.averageLatency)],
+    ['Listed since', day(info.listedAt)],
+  ])}</div>`;
+}
+
+/** Parts of a player matter where there are few. */
+function playersOnAverage(players: number): string {
+  return players < 10 ? decimal(players) : count(Math.round(players));
+}
+
+function latencyText(now: number | null, average: number | null): Content {
+  const texts = [
+    now === null ? '' : `${count(Math.round(now))} ms`,
+    average === null ? '' : `${count(Math.round(average))} ms on average in 30 days`,
+  ];
+  return texts.filter(Boolean).join(', ');
+}

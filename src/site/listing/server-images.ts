@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { Platform } from '../../platform.ts';
+import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
+import { placeOf } from '../dashboard/server-frame.ts';
+import type { Html } from '../html.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublic } from '../public-page.ts';
+import { playersText } from '../server-figures.ts';
+import { BADGE, BANNER } from '../server-paths.ts';
+import { count } from '../words.ts';
+import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
+
+/** Any site may show these, by an earlier slug too; alone, as a page, they may load and run nothing. */
+const FOR_EVERYWHERE = { 'cross-origin-resource-policy': 'cross-origin' };
+const ALONE = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+};
+
+/** `/servers/<slug>/banner.svg` and `badge.svg`: a server's state as images, for any page anywhere. */
+export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
+  const { name: site } = app.site;
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    file: string,
+    draw: (info: ServerInfo) => Html,
+  ) => {
+    const slug = slugOfRequest(request);
+    return followingRenames(request, reply.headers(FOR_EVERYWHERE), () =>
+      sendPublic(request, reply, `/servers/${slug}/${file}`, {
+        type: 'image/svg+xml; charset=utf-8',
+        headers: ALONE,
+        make: async () => String(await draw(await serverInfo(platform, await listedServer(platform, slug)))),
+      }),
+    );
+  };
+  app.get('/servers/:slug/banner.svg', PUBLIC, (request, reply) =>
+    send(request, reply, 'banner.svg', (info) => bannerImage(info, site)),
+  );
+  app.get('/servers/:slug/badge.svg', PUBLIC, (request, reply) =>
+    send(request, reply, 'badge.svg', badgeImage),
+  );
+}
+
+const DOTS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;
+
+/** Name, address, players and rank on a dark card that stands well on any page. */
+export function bannerImage(info: ServerInfo, site: string): Html {
+  const { width, height } = BANNER;
+  const [edge, right] = [20, width - 20];
+  const name = imageText(info.name);
+  const players = playersText(info);
+  const rank = `Rank ${count(info.rankPosition)}`;
+  const room = right - edge - 24 - textWidth(players, 16);
+  const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="#1a2124" stroke="#2e383b"/>
+<circle cx="${edge + 6}" cy="30" r="6" fill="${DOTS[info.status]}"/>
+<text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
+<text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
+<text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(placeOf(info)), 14, 360)}</text>
+<text x="${right}" y="61" font-size="15" fill="#e5ebec" text-anchor="end">${rank}</text>
+<text x="${edge}" y="81" font-size="12" fill="#9dabae">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
+  return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
+}
+
+const GROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
+
+/** A small line for a README or a signature: the name, and how many play. */
+export function badgeImage(info: ServerInfo): Html {
+  const { height } = BADGE;
+  const name = fitted(imageText(info.name), 11, 160);
+  const players = playersText(info);
+  const [left, right] = [name, players].map((text) => Math.ceil(textWidth(text, 11)) + 16) as [
+    number,
+    number,
+  ];
+  const width = left + right;
+  const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="#30383b"/>
+<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z" fill="${GROUNDS[info.status]}"/>
+<g font-size="11" fill="#ffffff" text-anchor="middle"><text x="${left / 2}" y="14">${name}</text><text x="${left + right / 2}" y="14">${players}</text></g>`;
+  return svgImage({ width, height, label: `${name}: ${players}`, drawing });
+}

@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
+import type { Platform } from '../../platform.ts';
+import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
+import { isProvenOwner } from '../../servers/ownership.ts';
+import type { Server } from '../../servers/server.ts';
+import { isByOperator, personOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { faultsOf, type Typed, typedValues } from '../form.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { ANYONE, PERSON, PUBLIC } from '../page-route.ts';
+import { sendPublicPage } from '../public-page.ts';
+import { publicPath } from '../server-paths.ts';
+import { type Reader, WHY_NOT } from './own-review-card.ts';
+import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
+import { serverBody } from './server-body.ts';
+import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
+
+type Sources = { platform: Platform };
+
+/** `/servers/<slug>`: all that is public of a server, and a review of it by whoever is signed in. */
+export function serverPages(app: FastifyInstance, { platform }: Sources): void {
+  const { site } = app;
+  const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
+    const person = request.signedIn?.person;
+    return person !== undefined && (isProvenOwner(server, person._id) || isByOperator(platform, request));
+  };
+  const page = async (
+    request: FastifyRequest,
+    server: WithId<Server>,
+    wanted: Wanted,
+    typed?: Typed,
+  ): Promise<Page> => {
+    const [seen, reader] = await Promise.all([
+      readServer(platform, server, wanted),
+      readerOf(platform, request, server, typed),
+    ]);
+    return serverBody(site, { server, seen, wanted, reader });
+  };
+
+  app.get('/servers/:slug', PUBLIC, (request, reply) => {
+    const slug = slugOfRequest(request);
+    const wanted = wantedOf(request.query);
+    return followingRenames(request, reply, () =>
+      sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
+        page(request, await listedServer(platform, slug, maySeeHidden(request)), wanted),
+      ),
+    );
+  });
+
+  const reviewed = (request: FastifyRequest) =>
+    serverNamed(platform, slugOfRequest(request), maySeeHidden(request));
+  const back = (reply: FastifyReply, server: Server, done: string) =>
+    reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
+
+  const under = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
+  // Forums and people add the slash.
+  app.get('/servers/:slug/', ANYONE, (request, reply) =>
+    reply.redirect(`${site.base}${under(request)}`, 301),
+  );
+  app.get('/servers', ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
+
+  // A form that is not right yet stands at this address, which is then kept, shared or opened anew.
+  app.get('/servers/:slug/review', ANYONE, (request, reply) =>
+    reply.redirect(`${site.base}${under(request)}#your-review`, 303),
+  );
+
+  app.post('/servers/:slug/review', PERSON, async (request, reply) => {
+    const server = await reviewed(request);
+    const person = personOf(request);
+    const why = whyNotReview(server, person, confirmsAddresses(platform));
+    if (why) throw new PageError(403, WHY_NOT[why]);
+    const values = typedValues(request);
+    const { username = '', rating = '', content = '' } = values;
+    try {
+      const whose = { serverId: server._id, personId: person._id };
+      const review = { username, rating: Number(rating || Number.NaN), content };
+      const saved = await saveOwnReview(platform, whose, review);
+      if ('review' in saved) return back(reply, server, 'review-saved');
+      throw new PageError(
+        429,
+        'You have changed your reviews very often. Try again later.',
+        saved.nextAllowedAt,
+      );
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      return sendPage(
+        request,
+        reply,
+        await page(request, server, wantedOf({}), faultsOf(error, values)),
+        400,
+      );
+    }
+  });
+
+  app.post('/servers/:slug/review/delete', PERSON, async (request, reply) => {
+    const server = await reviewed(request);
+    await deleteOwnReview(platform, { serverId: server._id, personId: personOf(request)._id });
+    return back(reply, server, 'review-deleted');
+  });
+}
+
+/** Only where mail is sent can an address be confirmed. */
+function confirmsAddresses({ config }: Platform): boolean {
+  return config.SMTP_URL !== undefined;
+}
+
+/** Who reads the page, and what they wrote of the server; null for a stranger. */
+async function readerOf(
+  platform: Platform,
+  request: FastifyRequest,
+  server: WithId<Server>,
+  typed?: Typed,
+): Promise<Reader | null> {
+  if (!request.signedIn) return null;
+  const { person } = request.signedIn;
+  const byOperator = isByOperator(platform, request);
+  return {
+    person,
+    dashboard: isProvenOwner(server, person._id) || byOperator,
+    review: await findOwnReview(platform, server._id, person._id),
+    whyNot: whyNotReview(server, person, confirmsAddresses(platform)),
+    typed,
+  };
+}

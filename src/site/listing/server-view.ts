@@ -1,0 +1,72 @@
+import type { WithId } from 'mongodb';
+import { DAY } from '../../clock.ts';
+import { addDays, dayOf } from '../../periods/period-marks.ts';
+import type { Platform } from '../../platform.ts';
+import { rankHistory } from '../../ranking/rank-history.ts';
+import { readAnswered } from '../../reviews/read-reviews.ts';
+import type { Server } from '../../servers/server.ts';
+import { type HistoryRange, historyOf, uptimeDays } from '../../status/history.ts';
+import { serverInfo } from '../../status/server-info.ts';
+import { votesByDay } from '../../votes/vote-figures.ts';
+import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
+import { publicPath } from '../server-paths.ts';
+
+/** How far back the lines of players and latency may reach, and how their links are called. */
+export const RANGES = [
+  ['48h', '48 hours'],
+  ['30d', '30 days'],
+  ['all', 'All time'],
+] as const satisfies [HistoryRange, string][];
+
+const VOTE_DAYS = 30;
+const RANK_DAYS = 60;
+
+/** What of a server's page an address asks for. */
+export type Wanted = { range: HistoryRange; reviews: number };
+
+/** What stands behind the `?` of a page's address; what is no such thing counts as absent. */
+export function wantedOf(query: unknown): Wanted {
+  const { players, reviews } = query as { players?: unknown; reviews?: unknown };
+  const [range] = RANGES.find(([range]) => range === players) ?? RANGES[0];
+  return { range, reviews: pageFrom(reviews) };
+}
+
+/** The path of a server's page with what is wanted of it; what is so by itself is left out. */
+export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
+  const query = new URLSearchParams();
+  if (range !== RANGES[0][0]) query.set('players', range);
+  if (reviews > 1) query.set('reviews', String(reviews));
+  return publicPath(server, query.size > 0 ? `?${query}` : '');
+}
+
+/** Everything that a server's page shows to everybody. */
+export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
+  const [info, history, uptime, ranks, votes, found] = await Promise.all([
+    serverInfo(platform, server),
+    historyOf(platform, server._id, range),
+    uptimeDays(platform, server._id),
+    rankHistory(platform, server._id),
+    votesByDay(platform, server._id, VOTE_DAYS),
+    readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
+  ]);
+  const now = platform.clock.now();
+  return { now, info, history, uptime, places: placesByDay(ranks, now), votes, found };
+}
+
+/** What `readServer` gives. */
+export type Seen = Awaited<ReturnType<typeof readServer>>;
+
+/** The places of the last days without a hole: from the first one that was kept in them to yesterday. */
+function placesByDay(ranks: { day: string; place: number }[], now: Date) {
+  const yesterday = addDays(dayOf(now), -1);
+  const since = addDays(yesterday, 1 - RANK_DAYS);
+  const recent = ranks.filter(({ day }) => day >= since);
+  const [first] = recent;
+  if (!first) return [];
+  const byDay = new Map(recent.map(({ day, place }) => [day, place]));
+  const days = Math.round((Date.parse(yesterday) - Date.parse(first.day)) / DAY) + 1;
+  return Array.from({ length: Math.max(days, 1) }, (_, i) => {
+    const day = addDays(first.day, i);
+    return { day, place: byDay.get(day) ?? null };
+  });
+}

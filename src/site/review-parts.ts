@@ -1,0 +1,79 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { Review } from '../reviews/review.ts';
+import type { Server } from '../servers/server.ts';
+import type { Content, Html } from './html.ts';
+import { writtenText } from './plain-text.ts';
+import { count, counted, decimal, timeAgo } from './words.ts';
+
+export const REVIEWS_A_PAGE = 10;
+/** Far beyond any server's; a larger number in the address is a mistake. */
+const LAST_PAGE = 1_000_000;
+
+/** The number of a page of reviews as an address has it; the first one where that is none. */
+export function pageFrom(given: unknown): number {
+  const page = Number(given ?? 1);
+  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
+}
+
+/** The average of a server's public reviews, and how many gave each number of stars. */
+export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
+  return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
+}
+
+/** The same inside of another card. */
+export function spreadOf({
+  total,
+  averageRating,
+  spread,
+}: {
+  total: number;
+  averageRating: number;
+  spread: number[];
+}): Html {
+  const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
+  return html`<p><strong>${decimal(averageRating)} of 5 stars</strong> <span class="soft">from ${counted(total, 'review')}</span></p>
+    <table class="spread">
+      <caption class="for-readers">How many gave each number of stars</caption>
+      <tbody>${rows.map(
+        ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
+          <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
+          <td class="number">${count(votes)}</td></tr>`,
+      )}</tbody>
+    </table>`;
+}
+
+export function starsText(rating: number): Html {
+  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
+}
+
+/** One review in a list of them, with the owner's answer; `more` is what the reader may do with it. */
+export function reviewItem({
+  review,
+  server,
+  now,
+  more,
+}: {
+  review: WithId<Review>;
+  server: Pick<Server, 'name'>;
+  now: Date;
+  more?: Content;
+}): Html {
+  const { _id, username, createdAt, editedAt } = review;
+  return html`<li id="review-${_id.toHexString()}">
+    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, changed ${timeAgo(editedAt, now)}` : ''}</span></p>
+    ${reviewWords(review, server, now)}
+    ${more}
+  </li>`;
+}
+
+/** What a review says, and what the owner said to it. */
+export function reviewWords(
+  { content, answer, editedAt }: Review,
+  server: Pick<Server, 'name'>,
+  now: Date,
+): Html {
+  const isOlder = answer && editedAt && answer.at < editedAt;
+  return html`${content ? writtenText(content) : html`<p class="soft">No words.</p>`}
+    ${answer ? html`<div class="answer"><p class="small soft">Answer of <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}${isOlder ? ', before the review was changed' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
+}

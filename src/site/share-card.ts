@@ -1,0 +1,41 @@
+import { html } from 'hono/html';
+import type { Server } from '../servers/server.ts';
+import type { Html } from './html.ts';
+import { card, copyable } from './parts.ts';
+import { BADGE, BANNER, publicPath } from './server-paths.ts';
+import type { Site } from './site.ts';
+
+/** What Markdown would take for a sign of its own. */
+const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
+
+/** The banner and the badge of a server, and the lines that put them on another page. */
+export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
+  const { base, url } = site;
+  const page = `${url}${publicPath(server)}`;
+  const banner = `${url}${publicPath(server, '/banner.svg')}`;
+  const badge = `${url}${publicPath(server, '/badge.svg')}`;
+  const { width, height } = BANNER;
+  const alt = `Vote for ${server.name}`;
+  const asHtml = String(
+    html`<a href="${page}"><img src="${banner}" width="${width}" height="${height}" alt="${alt}"></a>`,
+  );
+  return card({
+    id: 'share',
+    title: 'Share',
+    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}" width="${String(width)}" height="${String(height)}" alt="The banner" loading="lazy" /></p>
+      <p><img src="${base}${publicPath(server, '/badge.svg')}" height="${String(BADGE.height)}" alt="The badge" loading="lazy" /></p>
+      <p class="soft">Both are kept up to date by themselves. Put them on a website, in a forum or in a README:</p>
+      <details><summary>Lines to copy</summary><div class="spaced">
+        <h3>The page’s address</h3>${copyable(page, 'the page’s address')}
+        <h3>Banner, HTML</h3>${copyable(asHtml, 'the banner as HTML')}
+        <h3>Banner, Markdown</h3>${copyable(markdown(alt, banner, page), 'the banner as Markdown')}
+        <h3>Banner, BBCode</h3>${copyable(`[url=${page}][img]${banner}[/img][/url]`, 'the banner as BBCode')}
+        <h3>Badge, Markdown</h3>${copyable(markdown(alt, badge, page), 'the badge as Markdown')}
+        <h3>Badge, BBCode</h3>${copyable(`[url=${page}][img]${badge}[/img][/url]`, 'the badge as BBCode')}
+      </div></details>`,
+  });
+}
+
+function markdown(alt: string, image: string, page: string): string {
+  return `[![${alt.replace(MARKDOWN_SIGNS, '\\$&')}](${image})](${page})`;
+}

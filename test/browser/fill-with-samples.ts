@@ -1,0 +1,51 @@
+import { MINUTE } from '../../src/clock.ts';
+import type { Platform } from '../../src/platform.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { fillSamples } from '../../src/sample/fill-samples.ts';
+import { openSamples } from '../../src/sample/open-samples.ts';
+import { openStandIn } from '../../src/sample/open-stand-in.ts';
+import { SAMPLES } from '../../src/sample/samples.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
+
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Fills a listing that runs, its workers too, with the demo's servers, and waits until they were asked.
+ *
+ * @returns what ends the stand-ins
+ */
+export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
+  const stopping = new AbortController();
+  const places = await Promise.all(SAMPLES.map((sample, index) => openStandIn(sample, index + 1)));
+  const silent = { arrived() {}, received() {}, left() {}, returned() {} };
+  const { listed, votedFor, reporting } = await openSamples(platform, places, silent, stopping.signal);
+  const close = async () => {
+    stopping.abort();
+    await Promise.all([
+      ...places.map(({ standIn }) => standIn?.stop()),
+      ...votedFor.map(({ listener }) => listener.stop()),
+    ]);
+  };
+  try {
+    for (const { serverId, sample } of reporting) {
+      const { motd, version, crowd } = sample;
+      const onlinePlayers = Math.round(crowd.places * crowd.busy * 0.7);
+      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: crowd.places, motd, version });
+    }
+    await fillSamples(platform, listed, { written() {}, signal: stopping.signal });
+    await untilAsked(platform, places.filter(({ standIn }) => standIn).length);
+    await recomputeRanks(platform);
+    return close;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function untilAsked({ servers }: Platform, count: number): Promise<void> {
+  const deadline = Date.now() + MINUTE;
+  while ((await servers.countDocuments({ 'probe.status': 'online' })) < count) {
+    if (Date.now() > deadline) throw new Error('the servers were not asked within a minute');
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}

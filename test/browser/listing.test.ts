@@ -1,0 +1,121 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lasting } from '../support/at-the-end.ts';
+import { listCrowd } from '../support/listed-crowd.ts';
+import { type House, openHouse } from './house.ts';
+import { browserPath, launch, visit } from './visit.ts';
+
+const chromium = browserPath();
+
+describe.skipIf(!chromium)('a stranger looks for a server', () => {
+  let house: House;
+  let browser: Browser;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ opened: house, close } = await lasting(() => openHouse()));
+    const crowd = Array.from({ length: 43 }, (_, i) => ({
+      name: `Alpha ${i}`,
+      game: i % 2 ? 'rust' : 'minecraft',
+      countryCode: 'US',
+      votes: 900 - i,
+    }));
+    const long =
+      'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore';
+    await listCrowd(house.platform, [
+      {
+        name: long,
+        game: 'gta5f',
+        countryCode: 'VC',
+        online: 2_000_000,
+        max: 2_000_000,
+        votes: 9_999_999,
+        isPremium: true,
+      },
+      ...crowd,
+      { name: 'Mystic Realms', game: 'rust', countryCode: 'DE', online: 12, version: 'x'.repeat(100) },
+      { name: 'مملكة البحر والجزر', game: 'minecraft' },
+    ]);
+    browser = await launch(chromium ?? '');
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await close?.();
+  });
+
+  test.each([
+    ['with JavaScript', {}],
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['on a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }],
+  ])('by filters, by a misspelt name and page by page, %s', async (_how, options) => {
+    const { page, open, check } = await visit(browser, house.url, options);
+    const rows = page.locator('table.data tbody tr');
+    await open('/');
+    await check();
+    expect(await rows.count()).toBe(20);
+
+    await page.getByRole('link', { name: 'Lower ranks' }).click();
+    await page.getByText('Page 2 of 3').waitFor();
+    await check();
+
+    await page.getByLabel('Game').selectOption('rust');
+    await page.getByLabel('Country').selectOption('DE');
+    await page.getByLabel('Online now').check();
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('heading', { name: 'Online Rust servers in Germany' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?game=rust&country=DE&online=yes');
+    expect(await rows.allTextContents()).toHaveLength(1);
+    await check();
+
+    await page.getByRole('link', { name: 'Drop the filter Germany' }).click();
+    await page.getByRole('heading', { name: 'Online Rust servers' }).waitFor();
+    expect(await page.getByLabel('Online now').isChecked()).toBe(true);
+
+    await page.getByRole('link', { name: 'All servers' }).click();
+    await page.getByLabel('Name').fill('mistic relms');
+    await page.getByLabel('Name').press('Enter');
+    await page.getByRole('heading', { name: 'Search' }).waitFor();
+    expect(await rows.first().getByRole('link').textContent()).toBe('Mystic Realms');
+    await check();
+
+    await page.getByRole('link', { name: 'How the ranking works' }).first().click();
+    await page.getByRole('searchbox', { name: 'Server' }).fill('mystic-realms');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('has place').waitFor();
+    await check();
+  });
+
+  test('by the keyboard alone', async () => {
+    const { page, open } = await visit(browser, house.url);
+    const press = (key: string) => page.keyboard.press(key);
+    const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.name');
+    await open('/');
+    await press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await press('Enter');
+    // The link to the formula, then the form's fields in their order.
+    await press('Tab');
+    for (const field of ['q', 'game', 'country', 'version', 'online']) {
+      await press('Tab');
+      expect(await page.evaluate('document.activeElement.name')).toBe(field);
+    }
+    await press('Space');
+    await press('Tab');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Online servers' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?online=yes');
+    // To the first server of the list and back out of the filter.
+    await page.getByRole('link', { name: 'Drop the filter online now' }).focus();
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Game servers' }).waitFor();
+  });
+
+  test('a page that is not there leads to what was meant', async () => {
+    const { page, open, check } = await visit(browser, house.url);
+    await open('/misterious');
+    await check();
+    await page.getByLabel('Find a server by its name').fill('mystic realm');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('link', { name: 'Mystic Realms' }).waitFor();
+  });
+});

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { styledLines } from '../../src/probing/minecraft-text.ts';
+import { motdPanel } from '../../src/site/motd.ts';
+
+const shown = (motd: string) =>
+  styledLines(motd).map((line) => line.map(({ text, colour, formats }) => [text, colour, ...formats]));
+
+it('a colour ends all formats, r ends everything, and a style goes on in the next line', () => {
+  expect(shown('§aGreen §lbold§n both\nnext §bblue§r plain')).toEqual([
+    [
+      ['Green ', 'a'],
+      ['bold', 'a', 'bold'],
+      [' both', 'a', 'bold', 'underlined'],
+    ],
+    [
+      ['next ', 'a', 'bold', 'underlined'],
+      ['blue', 'b'],
+      [' plain', ''],
+    ],
+  ]);
+});
+
+it('capital codes count, obfuscated text is shown as it is, and what is no code stays', () => {
+  expect(shown('§ASame§Kthing§z§')).toEqual([
+    [
+      ['Same', 'a'],
+      ['thing§z§', 'a', 'obfuscated'],
+    ],
+  ]);
+});
+
+it('six digits with a code each are the nearest of the sixteen colours', () => {
+  expect(shown('§x§f§f§6§0§6§0red§x§F§E§F§E§F§Ewhite')).toEqual([
+    [
+      ['red', 'c'],
+      ['white', 'f'],
+    ],
+  ]);
+  expect(shown('§x§1cut')).toEqual([[['cut', '1']]]);
+});
+
+/** Greetings as nobody means them: codes, markup, line ends and whatever Unicode has. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 6 }),
+      fc.constantFrom(
+        '§',
+        '§a',
+        '§L',
+        '§x',
+        '§x§1§2§3§4§5§6',
+        '\n',
+        '<b>',
+        '"',
+        "'",
+        '&lt;',
+        '</p>',
+        '<!--',
+        '$&',
+      ),
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => parts.join(''));
+
+it('whatever a server says, every letter of it is kept, in its line', () => {
+  fc.assert(
+    fc.property(hostile, (motd) => {
+      const text = styledLines(motd)
+        .map((line) => line.map(({ text }) => text).join(''))
+        .join('\n');
+      // Of control characters only line feeds are text.
+      const letters = motd.replace(/(?!\n)\p{Cc}/gu, '');
+      expect(text).toBe(letters.replace(/§[0-9a-fk-orx]/gi, ''));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('whatever a server says, a page has it as text in the site’s own classes, never as markup', () => {
+  fc.assert(
+    fc.property(hostile, (motd) => {
+      const panel = String(motdPanel(motd));
+      const rest = panel.replace(
+        /<p class="motd" dir="auto">|<\/p>$|<br \/>|<span class="mc-[a-z0-9-]+( mc-[a-z]+)*">|<\/span>/g,
+        '',
+      );
+      expect(rest).not.toMatch(/[<>"']/);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,223 @@
+import { ObjectId } from 'mongodb';
+import { expect, it } from 'vitest';
+import { HOUR, MINUTE } from '../../src/clock.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import type { Platform } from '../../src/platform.ts';
+import { type Filters, passes } from '../../src/ranking/filters.ts';
+import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { searchNames } from '../../src/ranking/search-names.ts';
+import { addServer, editServer, removeServer } from '../../src/servers/listing.ts';
+import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
+import { listCrowd } from '../support/listed-crowd.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+/** The names on every page of a list, in their order. */
+async function allPages(platform: Platform, filters: Filters): Promise<string[]> {
+  const names: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const found = await rankingPage(platform, filters, page);
+    if (!found) return names;
+    names.push(...found.rows.map(({ name }) => name));
+  }
+}
+
+const GAMES = ['minecraft', 'rust', null];
+const COUNTRIES = ['DE', 'FR', 'US', null];
+const VERSIONS = ['Paper 1.21.4', '1.20.x – 1.21', 'Requires MC 1.8 / 1.21', ''];
+
+const crowd = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    name: `Server ${i}`,
+    game: GAMES[i % 3] ?? null,
+    countryCode: COUNTRIES[i % 4] ?? null,
+    online: i % 5 === 0 ? null : i,
+    version: VERSIONS[i % 7] ?? '1.19',
+    votes: 1_000 - i,
+  }));
+
+it('has each server once, in the order of the ranking, on pages of twenty', async () => {
+  const platform = await testPlatform();
+  await listCrowd(platform, crowd(425));
+  const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
+  expect(await allPages(platform, {})).toEqual(ranked.map(({ name }) => name));
+  // Parts of lists end between pages: page 11 begins a new one.
+  const page = await rankingPage(platform, {}, 11);
+  expect(page?.rows.map(({ place }) => place)).toEqual(Array.from({ length: 20 }, (_, i) => 201 + i));
+  expect(page).toMatchObject({ total: 425, pages: 22 });
+  expect((await rankingPage(platform, {}, 22))?.rows).toHaveLength(5);
+  expect(await rankingPage(platform, {}, 23)).toBeNull();
+  expect(await rankingPage(platform, {}, 9_999_999)).toBeNull();
+});
+
+it('has, for every set of filters, exactly the servers that pass, by rank', async () => {
+  const platform = await testPlatform();
+  await listCrowd(platform, crowd(130));
+  const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
+  const now = platform.clock.now();
+  for (const game of [undefined, 'minecraft', 'rust', 'gone']) {
+    for (const country of [undefined, 'DE', 'US', 'ZZ']) {
+      for (const online of [undefined, true]) {
+        for (const version of [undefined, '1.21', '1.8', '1.19']) {
+          const filters = { game, country, online, version };
+          const expected = ranked.filter((server) => passes(server, filters, now)).map(({ name }) => name);
+          expect(await allPages(platform, filters), JSON.stringify(filters)).toEqual(expected);
+        }
+      }
+    }
+  }
+});
+
+it('says what there is to filter by, the most frequent first', async () => {
+  const platform = await testPlatform();
+  expect(await listingSummary(platform)).toMatchObject({ servers: 0, games: [] });
+  await listCrowd(platform, [
+    { game: 'rust', countryCode: 'DE', online: 3, version: '1.21.4' },
+    { game: 'minecraft', countryCode: 'DE', version: '1.21.1' },
+    { game: 'minecraft', online: 1, version: '1.8' },
+    { game: 'mbe', hiddenAt: new Date() },
+  ]);
+  expect(await listingSummary(platform)).toMatchObject({
+    servers: 3,
+    online: 2,
+    games: [
+      { value: 'minecraft', servers: 2 },
+      { value: 'rust', servers: 1 },
+    ],
+    countries: [{ value: 'DE', servers: 2 }],
+    versions: [
+      { value: '1.21', servers: 2 },
+      { value: '1.8', servers: 1 },
+    ],
+  });
+});
+
+it('shows hidden and removed servers no more, at once, and those that are shown again', async () => {
+  const platform = await testPlatform();
+  const [first = new ObjectId(), second = new ObjectId()] = await listCrowd(platform, crowd(3));
+  await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
+  await removeServer(platform, second, 'test');
+  expect(await allPages(platform, {})).toEqual(['Server 2']);
+  expect(await searchNames(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
+  await recomputeRanks(platform);
+  expect((await rankingPage(platform, {}, 1))?.total).toBe(1);
+  await unhideServer(platform, first, 'test');
+  await recomputeRanks(platform);
+  expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 2']);
+});
+
+it('follows what servers become: listed, renamed, moved to another game, online, empty lists gone', async () => {
+  const clock = stoppedClock();
+  const platform = { ...(await testPlatform()), clock };
+  const asked: string[] = [];
+  const producer = { add: async (queue: string) => asked.push(queue) > 0 } as never;
+  const deps = { ...platform, producer };
+  const [server = new ObjectId()] = await listCrowd(platform, [{ name: 'Alpha', game: 'rust', online: 1 }]);
+  await addServer(deps, { name: 'Beta', address: 'b.example', port: 1_000 } as never, 'test');
+  await editServer(deps, server, { name: 'Omega', game: 'minecraft' }, 'test');
+  await editServer(deps, server, { isPremium: true }, 'test');
+  expect(asked).toEqual(['recompute-ranks', 'recompute-ranks']);
+  await recomputeRanks(platform);
+  expect(await allPages(platform, { game: 'minecraft' })).toEqual(['Omega']);
+  expect(await platform.rankedLists.findOne({ _id: /rust/ })).toBeNull();
+  expect((await searchNames(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
+  expect(await searchNames(platform, 'alpha')).toEqual([]);
+  // What is known fades: the row says so at once, the list with the next ranking.
+  await platform.servers.updateOne(
+    { _id: server },
+    { $set: { 'probe.status': 'online', 'probe.checkedAt': clock.now() } },
+  );
+  await recomputeRanks(platform);
+  clock.move(HOUR);
+  expect((await rankingPage(platform, { online: true }, 1))?.rows).toMatchObject([{ status: 'unknown' }]);
+  await recomputeRanks(platform);
+  expect(await rankingPage(platform, { online: true }, 1)).toMatchObject({ rows: [], total: 0, pages: 1 });
+});
+
+it('makes the lists of what an older version listed with the migration', async () => {
+  const platform = await testPlatform();
+  await listCrowd(platform, crowd(3));
+  await platform.rankedLists.deleteMany({});
+  await platform.listingSummary.deleteMany({});
+  expect(await allPages(platform, {})).toEqual([]);
+  await migrateDatabase(platform.mongo.db);
+  expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
+  expect(await searchNames(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
+});
+
+it('writes only what changed', async () => {
+  const clock = stoppedClock();
+  const platform = { ...(await testPlatform()), clock };
+  await listCrowd(platform, crowd(50));
+  const { db } = platform.mongo;
+  const writes = async () => {
+    await db.command({ profile: 2 });
+    await recomputeRanks(platform);
+    await db.command({ profile: 0 });
+    const profile = db.collection('system.profile');
+    const ofLists = { ns: `${db.databaseName}.ranked_lists`, op: { $in: ['update', 'remove', 'insert'] } };
+    const found = await profile.countDocuments(ofLists);
+    await profile.drop();
+    return found;
+  };
+  expect(await writes()).toBe(0);
+  clock.move(7 * HOUR);
+  // All of them are unknown by now: no list of online servers is left, the others stand.
+  expect(await writes()).toBeGreaterThan(0);
+  clock.move(MINUTE);
+  expect(await writes()).toBe(0);
+});
+
+it('counts votes of this month in each row as they are now', async () => {
+  const platform = await testPlatform();
+  const [server = new ObjectId()] = await listCrowd(platform, [{ votes: 5 }, { votes: 3 }, {}]);
+  const month = platform.clock.now().toISOString().slice(0, 7);
+  await platform.voteCounters.updateOne({ serverId: server, month }, { $inc: { 'days.01': 2 } });
+  await platform.voteCounters.insertOne({
+    _id: new ObjectId(),
+    serverId: server,
+    month: '2020-01',
+    days: { '01': 9 },
+  });
+  const { rows = [] } = (await rankingPage(platform, {}, 1)) ?? {};
+  expect(rows.map(({ monthlyVotes }) => monthlyVotes)).toEqual([7, 3, 0]);
+});
+
+it('forgets a name’s pieces whatever letters they begin with', async () => {
+  const platform = await testPlatform();
+  const [id = new ObjectId()] = await listCrowd(platform, [{ name: '𠮷野家' }]);
+  const pieces = () => platform.rankedLists.distinct('_id', { _id: /^n:/ });
+  expect(await pieces()).toContain('n:𠮷野家/0');
+  await editServer(platform, id, { name: 'Omega' }, 'test');
+  await recomputeRanks(platform);
+  expect((await pieces()).filter((key) => /[^\p{ASCII}]/u.test(key))).toEqual([]);
+});
+
+it('names that were written half-way are written anew, though they are what they were before', async () => {
+  const platform = await testPlatform();
+  const [id = new ObjectId()] = await listCrowd(platform, [{ name: 'Alpha' }]);
+  await editServer(platform, id, { name: 'Omega' }, 'test');
+  // Killed when the names' pieces are there and the summary is not.
+  const killed = { ...platform, listingSummary: Object.create(platform.listingSummary) };
+  killed.listingSummary.replaceOne = () => Promise.reject(new Error('killed'));
+  await expect(recomputeRanks(killed)).rejects.toThrow('killed');
+  await editServer(platform, id, { name: 'Alpha' }, 'test');
+  await recomputeRanks(platform);
+  expect(await searchNames(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
+});
+
+it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {
+  const platform = await testPlatform();
+  await listCrowd(platform, crowd(200));
+  await addServer(platform, { name: 'One more', address: 'b.example', port: 1_000 } as never, 'test');
+  const killed = { ...platform, rankedLists: Object.create(platform.rankedLists) };
+  killed.rankedLists.bulkWrite = async (writes: never[]) => {
+    await platform.rankedLists.bulkWrite(writes.slice(0, 1));
+    throw new Error('killed');
+  };
+  await expect(recomputeRanks(killed)).rejects.toThrow('killed');
+  const { pages = 0 } = (await rankingPage(platform, {}, 1)) ?? {};
+  expect(pages).toBeGreaterThanOrEqual(10);
+  expect(await rankingPage(platform, {}, pages)).not.toBeNull();
+});

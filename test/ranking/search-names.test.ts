@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { searchNames } from '../../src/ranking/search-names.ts';
+import { listCrowd } from '../support/listed-crowd.ts';
+import { testConfig } from '../support/test-platform.ts';
+
+let platform: Platform;
+
+const NAMES = [
+  'Mystic Realms',
+  'Hypixel',
+  'Rust Republic',
+  'Crème de la Craft',
+  'Straßenbande',
+  '中文生存服务器',
+  'Мир Кубов',
+  'مملكة البحر',
+  'ab',
+  'X',
+  'Mine Craft',
+  'O’Malley’s Pub',
+  '★ Stellar ★',
+  'ＦＵＬＬ Width',
+  'Last of a Thousand Craft Servers',
+];
+
+beforeAll(async () => {
+  platform = await openPlatform(testConfig(), 'test');
+  await migrateDatabase(platform.mongo.db);
+  // A thousand names with one word, all ranked above those that are looked for.
+  const crowd = Array.from({ length: 1_000 }, (_, i) => ({
+    name: `Craft ${i}`,
+    game: 'rust',
+    votes: 5_000 - i,
+  }));
+  await listCrowd(platform, [...crowd, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
+}, 60_000);
+afterAll(() => platform.close());
+
+const found = async (typed: string, filters = {}) =>
+  (await searchNames(platform, typed, filters)).map(({ name }) => name);
+
+test.each([
+  ['as it is', 'Mystic Realms', 'Mystic Realms'],
+  ['in another case', 'mYSTIC rEALMS', 'Mystic Realms'],
+  ['one word of it', 'realms', 'Mystic Realms'],
+  ['its beginning', 'myst', 'Mystic Realms'],
+  ['in another order', 'realms mystic', 'Mystic Realms'],
+  ['two letters swapped', 'Hypxiel', 'Hypixel'],
+  ['a letter missing', 'hypxel', 'Hypixel'],
+  ['a letter doubled', 'hyypixel', 'Hypixel'],
+  ['another letter', 'hypizel', 'Hypixel'],
+  ['the first letter wrong', 'jypixel', 'Hypixel'],
+  ['a short word swapped', 'rsut', 'Rust Republic'],
+  ['a mistake in each word', 'mistic relms', 'Mystic Realms'],
+  ['without the space', 'mysticrealms', 'Mystic Realms'],
+  ['with a space too many', 'hypi xel', 'Hypixel'],
+  ['with a space too few', 'minecraft', 'Mine Craft'],
+  ['without accents', 'creme de la craft', 'Crème de la Craft'],
+  ['without its apostrophes', 'omalleys', 'O’Malley’s Pub'],
+  ['ß as ss', 'strassenbande', 'Straßenbande'],
+  ['without ornaments', 'stellar', '★ Stellar ★'],
+  ['with plain letters', 'full width', 'ＦＵＬＬ Width'],
+  ['two letters', 'ab', 'ab'],
+  ['one letter', 'x', 'X'],
+  ['Chinese', '中文生存', '中文生存服务器'],
+  ['Chinese from the middle', '生存服', '中文生存服务器'],
+  ['Cyrillic, misspelt', 'мир кубоф', 'Мир Кубов'],
+  ['Arabic', 'البحر', 'مملكة البحر'],
+  ['one of a thousand alike', 'craft 777', 'Craft 777'],
+  ['one of a thousand alike, misspelt', 'crafy 777', 'Craft 777'],
+  ['the last of all, misspelt', 'last of a tousand craft servers', 'Last of a Thousand Craft Servers'],
+])('a name is found: %s', async (_, typed, name) => {
+  expect((await found(typed))[0]).toBe(name);
+});
+
+test('of names that are alike the better ranked come first, a page of them at most', async () => {
+  const alike = await searchNames(platform, 'craft');
+  expect(alike).toHaveLength(20);
+  expect(alike.map(({ place }) => place)).toEqual(alike.map(({ place }) => place).toSorted((a, b) => a - b));
+  expect(alike[0]?.name).toBe('Craft 0');
+});
+
+test('filters narrow what is found', async () => {
+  expect(await found('mine craft', { game: 'minecraft' })).toEqual(['Mine Craft']);
+  // A thousand better ranked names have the word: they are the ones that are looked at.
+  expect(await found('craft', { game: 'minecraft' })).toEqual([]);
+  expect(await found('mystic realms', { game: 'rust' })).toEqual([]);
+  expect(await found('mystic realms', { game: 'minecraft', online: true })).toEqual(['Mystic Realms']);
+  expect(await found('mystic realms', { online: true, version: '1.21' })).toEqual([]);
+});
+
+test.each([
+  ['nothing', ''],
+  ['spaces', '   '],
+  ['a pattern that would take for ever', '(z+)+$'.repeat(20)],
+  ['marks of a pattern', '^.*$[('],
+  ['an operator', '{"$gt":""}'],
+  ['NUL', '\0'],
+  ['NUL in a name', 'zzz\0qqq'],
+  ['an unpaired surrogate', '\ud83d'],
+  ['ten thousand letters', 'z'.repeat(10_000)],
+  ['ten thousand words', 'zq '.repeat(10_000)],
+  ['ten thousand marks on a letter', `z${'\u0301'.repeat(10_000)}`],
+  ['what no name is like', 'qqqqwwww'],
+])('%s: nothing is found, quickly', async (_, typed) => {
+  const begun = performance.now();
+  expect(await found(typed)).toEqual([]);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { after, MINUTE } from '../../src/clock.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { PageError } from '../../src/site/error-pages.ts';
+import { ANYONE } from '../../src/site/page-route.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { getPage, type WebApp, webApp } from './web-app.ts';
+
+/** The application with one route more, which throws `error`. */
+async function throwing(error: Error): Promise<WebApp> {
+  const platform = await testPlatform();
+  const app = await buildApp(platform, {
+    metrics: createMetrics(platform),
+    readiness: async () => ({ ready: true }) as never,
+    stopping: new AbortController().signal,
+  });
+  app.get('/throws', ANYONE, async () => {
+    throw error;
+  });
+  return { app, platform };
+}
+
+test('a page that is not there offers the search and the ranking', async () => {
+  const { statusCode, body } = await getPage(await webApp(), '/nothing/here');
+  expect(statusCode).toBe(404);
+  expect(body).toContain('action="/"');
+  expect(body).toContain('name="q"');
+  expect(body).toContain('To the ranking');
+});
+
+test('whoever comes too often hears when to come again, as their program does', async () => {
+  const web = await throwing(
+    new PageError(429, 'Too many links were asked for.', after(new Date(), 3 * MINUTE)),
+  );
+  const { statusCode, headers, body } = await getPage(web, '/throws');
+  expect(statusCode).toBe(429);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(170);
+  expect(body).toMatch(/You can try again <strong>in 3 minutes<\/strong>, at <time/);
+  expect(body).toContain('Try again</a>');
+  await web.app.close();
+});
+
+test('a fault of ours shows nothing of itself but a number to ask about', async () => {
+  const web = await throwing(new Error('the secret inside'));
+  const { statusCode, headers, body } = await getPage(web, '/throws');
+  expect(statusCode).toBe(500);
+  expect(body).not.toContain('secret inside');
+  expect(body).toContain(String(headers['x-request-id']));
+  expect(headers['cache-control']).toBe('no-store');
+  await web.app.close();
+});
+
+test('where the database does not answer, people hear that votes are safe', async () => {
+  const web = await throwing(Object.assign(new Error('gone'), { name: 'MongoServerSelectionError' }));
+  const { statusCode, headers, body } = await getPage(web, '/throws');
+  expect(statusCode).toBe(503);
+  expect(headers['retry-after']).toBe('5');
+  expect(body).toContain('Votes that were accepted are safe');
+  expect(body).toContain('in 5 seconds');
+  await web.app.close();
+});

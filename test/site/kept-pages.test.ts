@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { editServer } from '../../src/servers/listing.ts';
+import { hideServer } from '../../src/servers/moderate-server.ts';
+import { listCrowd } from '../support/listed-crowd.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { getPage, signedInAs, webApp } from './web-app.ts';
+
+it('a way on from an earlier slug is kept by nobody where it carries a session or is for one person', async () => {
+  const web = await webApp();
+  const owner = await signedInAs(web, 'owner');
+  const id = await addOwnedServer(web.platform, owner.personId, { name: 'Earlier' });
+  await editServer(web.platform, id, { name: 'Later' }, 'test');
+  for (const rest of ['', '/badge.svg']) {
+    const soon = new Date(Date.now() + HOUR);
+    await web.platform.sessions.updateOne({ userId: owner.personId }, { $set: { expiresAt: soon } });
+    const renewed = await getPage(web, `/servers/earlier${rest}`, owner.headers);
+    expect([renewed.statusCode, renewed.cookies.length]).toEqual([301, 1]);
+    expect(renewed.headers['cache-control'], rest).toBe('no-store');
+  }
+  await hideServer(web.platform, id, { reason: 'A copy.' }, 'test');
+  const hidden = await getPage(web, '/servers/earlier', owner.headers);
+  expect([hidden.statusCode, hidden.headers['cache-control']]).toEqual([301, 'no-store']);
+});
+
+it('an address that only looks like another one after decoding gets nothing of what was made for that one', async () => {
+  const web = await webApp();
+  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
+  const [badge, ranged] = [`/servers/${slug}/badge.svg`, `/servers/${slug}?players=30d`];
+  const disguised = [`/servers/${slug}%2Fbadge.svg`, `/servers/${slug}%3Fplayers=30d`];
+  for (const path of [badge, ranged]) expect((await getPage(web, path)).statusCode).toBe(200);
+  for (const path of disguised) expect((await getPage(web, path)).statusCode, path).toBe(404);
+});
+
+it('an address that looks like another one after decoding keeps nobody from that one', async () => {
+  const web = await webApp();
+  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
+  const [, wanted] = await Promise.all([
+    getPage(web, `/servers/${slug}%2Fbadge.svg`),
+    getPage(web, `/servers/${slug}/badge.svg`),
+  ]);
+  expect(wanted.statusCode).toBe(200);
+});
+
+it('who searched too often keeps nobody else from the same search', async () => {
+  const web = await webApp();
+  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  const search = (remoteAddress: string, q: string) =>
+    web.app.inject({ url: `/?q=${q}`, headers: { accept: 'text/html' }, remoteAddress });
+  for (let i = 0; i < 60; i += 1) await search('192.0.2.1', `harbour+${i}`);
+  const [refused, ...answered] = await Promise.all(
+    [1, 2, 3].map((host) => search(`192.0.2.${host}`, 'harbour')),
+  );
+  expect(refused?.statusCode).toBe(429);
+  expect(answered.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+});
+
+it('one who has many addresses of one network searches no more often for it', async () => {
+  const web = await webApp();
+  const search = (host: number) =>
+    web.app.inject({ url: `/?q=harbour+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
+  for (let host = 1; host <= 60; host += 1) await search(host);
+  expect((await search(61)).statusCode).toBe(429);
+});
+
+it('a picture that is not there is an error page that looks like the site', async () => {
+  const web = await webApp();
+  const { statusCode, headers } = await getPage(web, '/servers/nobody/banner.svg');
+  expect(statusCode).toBe(404);
+  expect(headers['content-security-policy']).toContain("style-src 'self'");
+});

@@ -1,0 +1,226 @@
+import { gunzipSync } from 'node:zlib';
+import type { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { listCrowd } from '../support/listed-crowd.ts';
+import { getPage, signedInAs, type WebApp, webApp } from './web-app.ts';
+
+const crowd = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    name: `Alpha ${i}`,
+    game: i % 2 ? 'rust' : 'minecraft',
+    countryCode: 'DE',
+    online: i,
+    votes: 1_000 - i,
+  }));
+
+async function listing(count: number, env: Record<string, string> = {}): Promise<WebApp> {
+  const web = await webApp(env);
+  await listCrowd(web.platform, crowd(count));
+  return web;
+}
+
+/** The names of the servers that a page lists, in their order. */
+const namesIn = (body: string) =>
+  [...body.matchAll(/href="[^"]*\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
+
+test('the ranking is the first page for everybody, and shows what stands behind each place', async () => {
+  const web = await webApp();
+  await listCrowd(web.platform, [
+    { name: 'Second', votes: 3, isPremium: true },
+    {
+      name: '<b>First</b>',
+      game: 'minecraft',
+      countryCode: 'DE',
+      votes: 1_234,
+      online: 42,
+      max: 200,
+      version: 'Paper 1.21.4',
+      players: [10, 20, null, 30.4, 5, 5, 5],
+    },
+  ]);
+  for (const headers of [{}, (await signedInAs(web, 'owner')).headers]) {
+    const { statusCode, body } = await getPage(web, '/', headers as Record<string, string>);
+    expect(statusCode).toBe(200);
+    expect(namesIn(body)).toEqual(['&lt;b&gt;First&lt;/b&gt;', 'Second']);
+    for (const shown of ['1,234', 'Minecraft', 'Germany', 'Paper 1.21.4', '42 <span class="soft">of 200']) {
+      expect(body).toContain(shown);
+    }
+    expect(body).toContain('Players on average, day by day: 10, 20, unknown, 30, 5, 5, 5');
+    // The mark stands beside the second place, and moves nothing.
+    expect(body.indexOf('Premium')).toBeGreaterThan(body.indexOf('>Second<'));
+  }
+});
+
+test('pages have addresses that stay, one canonical each, and links to their neighbours', async () => {
+  const web = await listing(45);
+  const site = 'http://localhost:3000';
+  const first = await getPage(web, '/?utm_source=somewhere&page=1');
+  expect(namesIn(first.body)).toHaveLength(20);
+  expect(first.body).toContain(`<link rel="canonical" href="${site}/" />`);
+  expect(first.headers.link).toBe(`<${site}/>; rel="canonical", <${site}/?page=2>; rel="next"`);
+  const second = await getPage(web, '/?page=2');
+  expect(namesIn(second.body)[0]).toBe('Alpha 20');
+  expect(second.headers.link).toBe(
+    `<${site}/?page=2>; rel="canonical", <${site}/>; rel="prev", <${site}/?page=3>; rel="next"`,
+  );
+  expect(namesIn((await getPage(web, '/?page=3')).body)).toHaveLength(5);
+  const beyond = await getPage(web, '/?page=4');
+  expect(beyond.statusCode).toBe(404);
+  expect(beyond.body).toContain('The ranking has no such page.');
+  expect(beyond.headers['cache-control']).toBe('no-store');
+});
+
+test('filters stand in the address in one order, and each can be dropped', async () => {
+  const web = await listing(30);
+  const { body, headers } = await getPage(web, '/?online=yes&country=de&game=rust');
+  expect(namesIn(body)).toHaveLength(15);
+  expect(body).toContain('<h1>Online Rust servers in Germany</h1>');
+  expect(headers.link).toBe('<http://localhost:3000/?game=rust&country=DE&online=yes>; rel="canonical"');
+  for (const dropped of [
+    '/?country=DE&amp;online=yes',
+    '/?game=rust&amp;online=yes',
+    '/?game=rust&amp;country=DE',
+  ]) {
+    expect(body).toContain(`href="${dropped}"`);
+  }
+  // A list of one filter is for search engines too; one of several is not.
+  expect(body).toContain('<meta name="robots" content="noindex" />');
+  expect((await getPage(web, '/?game=rust')).body).toContain('<link rel="canonical"');
+  const nothing = await getPage(web, '/?game=rust&version=1.99');
+  expect(nothing.statusCode).toBe(200);
+  expect(nothing.body).toContain('No server passes all of these filters.');
+});
+
+test('a form that was sent with empty fields leads to the short address', async () => {
+  const web = await listing(1, { PUBLIC_URL: 'http://localhost:3000/listing' });
+  const { statusCode, headers } = await getPage(web, '/?q=&game=rust&country=&version=');
+  expect([statusCode, headers.location]).toEqual([303, '/listing/?game=rust']);
+  expect((await getPage(web, '/?game=rust')).statusCode).toBe(200);
+});
+
+test.each([
+  '/?page=0',
+  '/?page=-1',
+  '/?page=1e9',
+  '/?page=99999999999999999999',
+  '/?game=$gt',
+  '/?game[$gt]=a',
+  '/?country=DEU',
+  '/?version=%00',
+  '/?online=no',
+  '/?game=a&game=../../x',
+  '/?version=%ED%A0%80',
+])('what cannot be meant is not asked for: %s', async (path) => {
+  const web = await listing(2);
+  expect(namesIn((await getPage(web, path)).body)).toHaveLength(2);
+});
+
+test('a search forgives a misspelling, says what it does, and is not for search engines', async () => {
+  const web = await webApp();
+  await listCrowd(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
+  const { body } = await getPage(web, '/?q=Mistic+Relms');
+  expect(namesIn(body)).toEqual(['Mystic Realms']);
+  expect(body).toContain('<meta name="robots" content="noindex" />');
+  const none = await getPage(web, `/?q=${encodeURIComponent('<script>x')}&game=rust`);
+  expect(none.body).toContain('“<bdi>&lt;script&gt;x</bdi>” and passes the filters.');
+  expect(none.body).toContain('Search in all servers');
+  expect((await getPage(web, `/?q=${'x'.repeat(10_000)}`)).statusCode).toBe(200);
+});
+
+test('one network address searches sixty times a minute, and hears when it may again', async () => {
+  const web = await listing(2);
+  const search = (i: number) => getPage(web, `/?q=alpha+${i}`);
+  for (let i = 0; i < 60; i += 1) expect((await search(i)).statusCode).toBe(200);
+  const one = await getPage(web, '/?q=alpha+1000');
+  expect(one.statusCode).toBe(429);
+  expect(Number(one.headers['retry-after'])).toBeGreaterThan(0);
+  expect(one.body).toContain('Too many searches came from your network address.');
+  expect((await getPage(web, '/how-ranking-works?server=alfa')).statusCode).toBe(429);
+  for (const path of ['/', '/?game=rust', '/how-ranking-works?server=alpha-1']) {
+    expect((await getPage(web, path)).statusCode, path).toBe(200);
+  }
+});
+
+test('an empty listing invites to add a server', async () => {
+  const web = await webApp();
+  const { statusCode, body } = await getPage(web, '/');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('No server is listed yet.');
+  expect(body).toContain('href="/dashboard/servers/new"');
+});
+
+test('strangers share one copy of a page for a moment; whoever is signed in gets their own', async () => {
+  const web = await listing(3);
+  const before = await getPage(web, '/');
+  expect(before.headers['cache-control']).toMatch(/^public, max-age=\d+, stale-while-revalidate=\d+$/);
+  expect(before.headers.vary).toContain('cookie');
+  await web.platform.servers.updateMany({}, { $set: { isPremium: true } });
+  const again = await getPage(web, '/', { 'if-none-match': String(before.headers.etag) });
+  expect(again.statusCode).toBe(304);
+  const { headers } = await signedInAs(web, 'owner');
+  const own = await getPage(web, '/', headers);
+  expect(own.headers['cache-control']).toBe('no-store');
+  expect(own.body).toContain('Premium');
+  // Their page was not kept for others.
+  expect((await getPage(web, '/')).body).not.toContain('Sign out');
+});
+
+test('a page of twenty servers is compressed to a few kilobytes', async () => {
+  const web = await listing(20);
+  const answer = await getPage(web, '/', { 'accept-encoding': 'gzip' });
+  expect(answer.headers['content-encoding']).toBe('gzip');
+  expect(namesIn(String(gunzipSync(answer.rawPayload)))).toHaveLength(20);
+  expect(answer.rawPayload.length).toBeLessThan(6_000);
+});
+
+test('the formula stands there, and the figures of any server with its neighbours', async () => {
+  const web = await webApp();
+  const ids = (await listCrowd(web.platform, [
+    { name: 'Alpha', votes: 9 },
+    { name: 'Beta', votes: 5 },
+    { name: 'Gamma', votes: 5 },
+    { name: 'Hidden', hiddenAt: new Date() },
+  ])) as [ObjectId, ObjectId, ObjectId, ObjectId];
+  const page = await getPage(web, '/how-ranking-works');
+  expect(page.body).toContain('Those of today and the 29 days before count');
+  expect(page.body).toContain('Premium');
+  const { body } = await getPage(web, '/how-ranking-works?server=beta');
+  expect(body).toContain('<strong><bdi>Beta</bdi></strong> has place <strong>2</strong> of 3.');
+  expect(namesIn(body)).toEqual(['Alpha', 'Beta', 'Gamma']);
+  expect(body).toContain('above by votes');
+  expect(body).toContain('below by the age of the listing; votes and uptime are the same');
+  const today = web.platform.clock.now().toISOString().slice(8, 10);
+  await web.platform.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
+  const later = await getPage(web, `/how-ranking-works?server=${ids[1]}`);
+  expect(later.body).toMatch(/It had 5 votes at .* By now they are 7, which the next ranking counts\./s);
+  // By its name, misspelt: whoever may be meant.
+  expect((await getPage(web, '/how-ranking-works?server=Gama')).body).toContain('?server=gamma#check');
+  for (const nobody of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
+    const answer = await getPage(web, `/how-ranking-works?server=${nobody}`);
+    expect(answer.statusCode, nobody).toBe(200);
+    expect(answer.body, nobody).not.toContain('has place');
+  }
+});
+
+test('search engines find every listed server and nothing of anybody’s own', async () => {
+  const web = await webApp({ PUBLIC_URL: 'https://example.org/listing' });
+  await listCrowd(web.platform, [...crowd(230), { name: 'Hidden', hiddenAt: new Date() }]);
+  const robots = await getPage(web, '/robots.txt');
+  expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
+  expect(robots.body).toContain('Disallow: /listing/dashboard\n');
+  expect(robots.body).toContain('Sitemap: https://example.org/listing/sitemap.xml\n');
+  const index = await getPage(web, '/sitemap.xml');
+  expect(index.headers['content-type']).toBe('application/xml; charset=utf-8');
+  expect([...index.body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url)).toEqual([
+    'https://example.org/listing/sitemaps/1.xml',
+  ]);
+  const { body } = await getPage(web, '/sitemaps/1.xml');
+  const urls = [...body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url);
+  expect(new Set(urls).size).toBe(233);
+  expect(urls).toContain('https://example.org/listing/');
+  expect(urls).toContain('https://example.org/listing/servers/alpha-229');
+  expect(urls).not.toContain('https://example.org/listing/servers/hidden');
+  for (const file of ['2.xml', '0.xml', 'x.xml', '1.html', '99999.xml']) {
+    expect((await getPage(web, `/sitemaps/${file}`)).statusCode, file).toBe(404);
+  }
+});

@@ -1,0 +1,147 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { badgeImage, bannerImage } from '../../src/site/listing/server-images.ts';
+import { fitted, imageText, textWidth } from '../../src/site/listing/svg-text.ts';
+import type { ServerInfo } from '../../src/status/server-info.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { getPage, signedInAs, webApp } from './web-app.ts';
+
+const INFO: ServerInfo = {
+  name: 'Harbour Lights',
+  slug: 'harbour-lights',
+  address: 'play.example.org',
+  port: 25_565,
+  countryCode: 'ZZ',
+  status: 'online',
+  onlinePlayers: 1_204,
+  maxPlayers: 2_000,
+  averagePlayers: 0,
+  peakPlayers: 0,
+  latencyMs: null,
+  averageLatency: null,
+  uptimePercentage: null,
+  motd: '',
+  version: '',
+  votesCount: 0,
+  monthlyVotes: 0,
+  allTimeVotes: 0,
+  rankPosition: 3,
+  isPremium: false,
+  lastCheckedAt: null,
+  listedAt: new Date(0),
+};
+
+const text = (image: unknown) => String(image).replace(/<[^>]+>/g, ' ');
+
+it('the banner says name, address, players and rank; the badge name and players', () => {
+  for (const said of [
+    'Harbour Lights',
+    'play.example.org:25565',
+    '1,204 of 2,000 players',
+    'Rank 3',
+    'Vote on Tallyport',
+  ])
+    expect(text(bannerImage(INFO, 'Tallyport'))).toContain(said);
+  expect(text(badgeImage(INFO))).toContain('1,204 of 2,000 players');
+  expect(text(badgeImage({ ...INFO, maxPlayers: 0, onlinePlayers: 1 }))).toContain('1 player');
+  expect(text(badgeImage({ ...INFO, status: 'offline' }))).toContain('offline');
+  expect(text(badgeImage({ ...INFO, status: 'unknown' }))).toContain('status unknown');
+});
+
+it('a long name is cut between characters, and never a short one', () => {
+  expect(fitted('Short', 20, 300)).toBe('Short');
+  const long = '👨‍👩‍👧‍👦'.repeat(40);
+  const cut = fitted(long, 20, 300);
+  expect(cut).toMatch(/^(👨‍👩‍👧‍👦)+…$/u);
+  expect(textWidth(cut, 20)).toBeLessThanOrEqual(310);
+});
+
+it('marks heaped on a letter do not cover the image', () => {
+  expect([...imageText(`a${'\u0301'.repeat(500)}b`)]).toHaveLength(13);
+});
+
+/** Names as nobody means them. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom(
+        '<script>',
+        '&',
+        ']]>',
+        '"',
+        "'",
+        '\u0000',
+        '\ufffe',
+        '\ud800',
+        '\u202e',
+        '<!--',
+        '\u001b[2J',
+      ),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => parts.join(''));
+
+/** What our images consist of: tags with attributes in quotes, and text of allowed characters and escapes. */
+const TEXT = String.raw`(?:[^<>&"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|#39);|')*`;
+const TAG = String.raw`<\/?[a-z]+(?: [a-zA-Z:-]+="${TEXT}")*\/?>`;
+
+it('whatever a server is called, its images are well-formed and hold it as text', () => {
+  fc.assert(
+    fc.property(hostile, hostile, (name, site) => {
+      for (const image of [
+        bannerImage({ ...INFO, name, address: name }, site),
+        badgeImage({ ...INFO, name }),
+      ]) {
+        const written = String(image);
+        expect(written.isWellFormed()).toBe(true);
+        expect(isWellFormed(written)).toBe(true);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Whether an image consists of such tags and such text alone. */
+function isWellFormed(written: string): boolean {
+  const [head = '', ...pieces] = written.split(/(?=<)/);
+  const piece = new RegExp(`^${TAG}${TEXT}$`, 'u');
+  return head.trim() === '<?xml version="1.0" encoding="UTF-8"?>' && pieces.every((one) => piece.test(one));
+}
+
+it('any site may embed them, they are kept for a while, and alone they may do nothing', async () => {
+  const web = await webApp();
+  const owner = await signedInAs(web, 'owner');
+  await addOwnedServer(web.platform, owner.personId, { name: 'Embedded' });
+  for (const file of ['banner.svg', 'badge.svg']) {
+    const { statusCode, headers, body } = await getPage(web, `/servers/embedded/${file}`, {
+      accept: 'image/svg+xml,image/*',
+    });
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'image/svg+xml; charset=utf-8',
+      'cache-control': expect.stringMatching(/^public, max-age=\d+, stale-while-revalidate=\d+$/),
+      'cross-origin-resource-policy': 'cross-origin',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      etag: expect.any(String),
+    });
+    expect(isWellFormed(body)).toBe(true);
+    const again = await getPage(web, `/servers/embedded/${file}`, { 'if-none-match': String(headers.etag) });
+    expect(again.statusCode).toBe(304);
+  }
+});
+
+it('one that carries a renewed session is not kept by whoever passes it on', async () => {
+  const web = await webApp();
+  const owner = await signedInAs(web, 'owner');
+  await addOwnedServer(web.platform, owner.personId, { name: 'Renewed' });
+  const soon = new Date(Date.now() + HOUR);
+  await web.platform.sessions.updateOne({ userId: owner.personId }, { $set: { expiresAt: soon } });
+  const renewed = await getPage(web, '/servers/renewed/badge.svg', owner.headers);
+  expect(renewed.cookies.length).toBeGreaterThan(0);
+  expect(renewed.headers['cache-control']).toBe('no-store');
+  expect((await getPage(web, '/servers/renewed/badge.svg')).headers['cache-control']).toMatch(/^public/);
+});

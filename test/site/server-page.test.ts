@@ -1,0 +1,343 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suspendPerson } from '../../src/accounts/people.ts';
+import { answerReview } from '../../src/reviews/answer-review.ts';
+import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { setHowToVote } from '../../src/servers/how-to-vote.ts';
+import { editServer, removeServer } from '../../src/servers/listing.ts';
+import { hideServer } from '../../src/servers/moderate-server.ts';
+import { insert, probe } from '../status/samples.ts';
+import { addOwnedServer } from './owned-server.ts';
+import { textOf } from './owner-bench.ts';
+import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs, webApp } from './web-app.ts';
+
+let web: Awaited<ReturnType<typeof openWebApp>>;
+let olivia: SignedInPerson;
+let port = 30_000;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  olivia = await signedInAs(web, 'owner');
+});
+afterAll(() => web.close());
+
+/** A listed server of Olivia's: its id and the path of its page. */
+async function list(name: string): Promise<{ id: ObjectId; path: string }> {
+  const id = await addOwnedServer(web.platform, olivia.personId, { name, port: port++ });
+  return { id, path: `/servers/${(await web.platform.servers.findOne({ _id: id }))?.slug}` };
+}
+
+const get = (path: string, who?: SignedInPerson) => getPage(web, path, who?.headers);
+const read = async (path: string, who?: SignedInPerson) => textOf((await get(path, who)).body);
+
+const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=y>&amp;`;
+
+describe('a server’s page', () => {
+  it('is found with a slash at its end, and the ranking under the folder of all', async () => {
+    const { path } = await list('Slashed');
+    expect((await get(`${path}/`)).headers.location).toBe(path);
+    expect((await get('/servers/%2F..%2F%0A/')).statusCode).toBe(404);
+    expect((await get('/servers')).headers.location).toBe('/');
+  });
+
+  it('tells everybody how the server stands, and search engines where it is', async () => {
+    const { id, path } = await list('Open Sea');
+    await web.platform.servers.updateOne(
+      { _id: id },
+      {
+        $set: {
+          countryCode: 'SE',
+          game: 'minecraft',
+          rankPosition: 7,
+          'current.motd': '§aWelcome §laboard§r, all',
+          'current.onlinePlayers': 12,
+          'current.maxPlayers': 64,
+          'current.version': '1.21.4',
+          'current.checkedAt': new Date(),
+          'probe.status': 'online',
+          'probe.checkedAt': new Date(),
+        },
+      },
+    );
+    await setHowToVote(web.platform, id, 'Type /vote.\nSee https://vote.example', 'test');
+    const { body, statusCode, headers } = await get(path);
+    expect(statusCode).toBe(200);
+    const text = textOf(body);
+    for (const said of ['Open Sea', 'online', '12', 'of 64', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
+      expect(text).toContain(said);
+    expect(body).toContain('<span class="mc-a">Welcome </span><span class="mc-a mc-bold">aboard</span>, all');
+    expect(body).toContain('href="https://vote.example" rel="nofollow ugc');
+    expect(body).toContain('<link rel="canonical" href="http://localhost:3000/servers/open-sea" />');
+    expect(body).toContain(
+      'content="Open Sea (Minecraft): 12 of 64 players, rank 7, 0 votes in 30 days. Welcome aboard, all"',
+    );
+    expect(body).toContain('property="og:image" content="http://localhost:3000/servers/open-sea/banner.svg"');
+    expect(body).not.toContain('noindex');
+    expect(headers).toMatchObject({
+      'cache-control': expect.stringMatching(/^public, .*stale-while-revalidate/),
+      etag: expect.stringMatching(/^W\//),
+      vary: expect.stringContaining('cookie'),
+    });
+    const again = await getPage(web, path, { 'if-none-match': String(headers.etag) });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  it('is compressed for strangers, and neither compressed nor kept for somebody who is signed in', async () => {
+    const { path } = await list('Small Parcel');
+    const accepting = { 'accept-encoding': 'gzip' };
+    const stranger = await getPage(web, path, accepting);
+    expect(stranger.headers['content-encoding']).toBe('gzip');
+    expect(stranger.rawPayload.length).toBeLessThan(15_000);
+    const own = await getPage(web, path, { ...accepting, ...olivia.headers });
+    expect(own.headers['content-encoding']).toBeUndefined();
+    expect(own.headers['cache-control']).toBe('no-store');
+  });
+
+  it('shows what a person or a game server wrote as text', async () => {
+    const { id, path } = await list(`Hostile ${HOSTILE}`.slice(0, 90));
+    await web.platform.servers.updateOne(
+      { _id: id },
+      { $set: { 'current.motd': `§a${HOSTILE}\n§k§x§f§f§0§0§0§0${HOSTILE}`, 'current.version': HOSTILE } },
+    );
+    await setHowToVote(web.platform, id, HOSTILE, 'test');
+    const review = { serverId: id, username: HOSTILE.slice(0, 50), rating: 1, content: HOSTILE };
+    const reviewId = new ObjectId((await writeReview(web.platform, review)).reviewId);
+    await moderateReview(web.platform, reviewId, 'approved', 'test');
+    await answerReview(web.platform, { serverId: id, reviewId, answer: HOSTILE }, 'test');
+    for (const { body } of [await get(path), await get(path, olivia)]) {
+      expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
+      expect(body.match(/<script/g)?.length).toBe(1);
+      expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(6);
+    }
+    for (const image of ['banner', 'badge']) {
+      const { body } = await get(`${path}/${image}.svg`);
+      expect(body).toContain('&lt;script&gt;');
+      expect(body).not.toContain('<script');
+    }
+  });
+
+  it('draws players over 48 hours, 30 days or all time, with gaps and the reason for each', async () => {
+    const { id, path } = await list('Drawn');
+    const now = web.platform.clock.now().getTime();
+    const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000);
+    await insert(web.platform, [
+      probe(id, at(9), { onlinePlayers: 40 }),
+      probe(id, at(6), { status: 'unknown', reason: 'canary', seconds: 3_600 }),
+      probe(id, at(3), { status: 'offline', seconds: 3_600 }),
+      probe(id, at(0.1), { onlinePlayers: 20 }),
+    ]);
+    const { body } = await get(path);
+    expect(body).toMatch(/<title>[^<]*: 40<\/title>/);
+    expect(body).toContain(': offline</title>');
+    expect(body).toContain(': unknown: our own network was down</title>');
+    expect(body).toContain(': unknown: no check was made</title>');
+    expect(body).toContain('<path class="line lone"');
+    expect(body).toContain('<caption class="for-readers">Players: 48 hours</caption>');
+    expect((await get(`${path}?players=30d`)).body).toContain('aria-label="Players: 30 days"');
+    expect((await get(`${path}?players=all`)).body).toContain('No whole day is computed yet.');
+    // What an address says beyond that is nothing.
+    const odd = await get(`${path}?players=__proto__&reviews=-1&x=<b>`);
+    expect(odd.statusCode).toBe(200);
+    expect(odd.body).toContain('<link rel="canonical" href="http://localhost:3000/servers/drawn" />');
+  });
+
+  it('leads on from an earlier slug, capital letters and the id, images and query with it', async () => {
+    const { id } = await list('Once Called');
+    await editServer(web.platform, id, { name: 'Now Called' }, 'test');
+    for (const from of ['once-called', 'NOW-CALLED', id.toHexString()]) {
+      for (const rest of ['', '?players=30d', '/banner.svg', '/badge.svg']) {
+        const { statusCode, headers } = await get(`/servers/${from}${rest}`);
+        expect([statusCode, headers.location]).toEqual([301, `/servers/now-called${rest}`]);
+        expect(headers['cache-control']).toBe('public, max-age=60');
+      }
+    }
+    await editServer(web.platform, id, { name: 'Once Called' }, 'test');
+    expect((await get('/servers/once-called')).statusCode).toBe(200);
+  });
+
+  it('is gone with the server, and a hidden one is its owner’s and the operators’ alone', async () => {
+    const [hidden, removed] = [await list('Hidden Cove'), await list('Removed Cove')];
+    await removeServer(web.platform, removed.id, 'test');
+    await hideServer(web.platform, hidden.id, { reason: 'A copy.' }, 'test');
+    const operator = await signedInAs(web, 'operator');
+    for (const rest of ['', '/banner.svg', '/badge.svg']) {
+      expect((await get(`${removed.path}${rest}`, olivia)).statusCode).toBe(404);
+      expect((await get(`${hidden.path}${rest}`)).statusCode).toBe(404);
+    }
+    const other = await signedInAs(web, 'owner');
+    expect((await get(hidden.path, other)).statusCode).toBe(404);
+    const sent = await sendForm(
+      web,
+      `${hidden.path}/review`,
+      { rating: '1', username: 'Ada' },
+      other.headers,
+    );
+    expect(sent.statusCode).toBe(404);
+    for (const who of [olivia, operator])
+      expect(await read(hidden.path, who)).toContain('has taken this server off the listing');
+    // Nobody else gets what was made for them.
+    expect((await get(hidden.path)).statusCode).toBe(404);
+    expect((await get('/servers/..%2f..%2fetc')).statusCode).toBe(404);
+    expect((await get('/servers/$where')).statusCode).toBe(404);
+  });
+
+  it('leads its owner and operators to the dashboard, and nobody else', async () => {
+    const { id, path } = await list('With Dashboard');
+    const link = `href="/dashboard/servers/${id.toHexString()}"`;
+    expect((await get(path, olivia)).body).toContain(link);
+    expect((await get(path, await signedInAs(web, 'operator'))).body).toContain(link);
+    expect((await get(path, await signedInAs(web, 'owner'))).body).not.toContain(link);
+    expect((await get(path)).body).not.toContain(link);
+    const overview = await get(`/dashboard/servers/${id.toHexString()}`, olivia);
+    expect(overview.body).toContain(`href="${path}">Public page</a>`);
+    expect(overview.body).toContain(`[img]http://localhost:3000${path}/banner.svg[/img]`);
+  });
+});
+
+describe('a review on a server’s page', () => {
+  it('leads whoever has no account, or is signed out by now, back to the form', async () => {
+    const { path } = await list('Way Back');
+    const form = `${path}/review`;
+    const next = encodeURIComponent(form);
+    expect((await get(path)).body).toContain(`/sign-up?next=${next}`);
+    expect((await get(`/sign-in?next=${next}`)).body).toContain(`/sign-up?next=${next}`);
+    const sent = await sendForm(web, form, WORDS);
+    expect(sent.headers.location).toBe(`/sign-in?done=not-sent&next=${next}`);
+    expect(await read(String(sent.headers.location))).toContain('nothing was saved');
+    const joined = { name: 'Ada', email: 'ada-back@example.org', password: 'a long password', next: form };
+    expect((await sendForm(web, '/sign-up', joined)).headers.location).toBe(form);
+    expect((await get(form)).headers.location).toBe(`${path}#your-review`);
+    const elsewhere = { ...joined, email: 'bob-back@example.org', next: '//elsewhere.example/' };
+    expect((await sendForm(web, '/sign-up', elsewhere)).headers.location).toBe('/dashboard');
+  });
+
+  const send = (path: string, who: SignedInPerson, fields: Record<string, string>) =>
+    sendForm(web, `${path}/review`, fields, who.headers);
+  const WORDS = { rating: '4', username: 'Ada', content: 'Quiet water.' };
+  const approve = async (id: ObjectId) => {
+    const review = await web.platform.reviews.findOne({ serverId: id, state: 'pending' });
+    await moderateReview(web.platform, review?._id ?? new ObjectId(), 'approved', 'test');
+  };
+
+  it('is its writer’s alone until it is approved, waits again when it is changed, and is deleted', async () => {
+    const { id, path } = await list('Reviewed');
+    const ada = await signedInAs(web, 'owner');
+    expect(await read(path)).toContain('Sign in or sign up to write one.');
+    const sent = await send(path, ada, WORDS);
+    expect(sent.headers.location).toBe(`${path}?done=review-saved#your-review`);
+    const after = await read(`${path}?done=review-saved`, ada);
+    expect(after).toContain('Your review is kept.');
+    expect(after).toContain('waits for approval');
+    expect(await read(path, olivia)).not.toContain('Quiet water.');
+
+    await approve(id);
+    expect(await read(path, olivia)).toContain('Quiet water.');
+    await expect.poll(() => read(path), { timeout: 6_000 }).toContain('Quiet water.');
+    expect(await read(path, ada)).toContain('Everybody sees it.');
+
+    await send(path, ada, { ...WORDS, content: 'Rough water.' });
+    expect(await read(path, olivia)).not.toMatch(/Quiet|Rough/);
+    await approve(id);
+    expect(await read(path, olivia)).toMatch(/Rough water/);
+    await sendForm(web, `${path}/review/delete`, {}, ada.headers);
+    expect(await read(path, olivia)).toContain('Nobody has reviewed this server yet.');
+    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+  });
+
+  it('that is not right keeps what was typed, and stores nothing', async () => {
+    const { id, path } = await list('Mistyped');
+    const ada = await signedInAs(web, 'owner');
+    const wrong = await send(path, ada, { rating: '', username: 'Ada <b>', content: 'Typed <i>words</i>' });
+    expect(wrong.statusCode).toBe(400);
+    expect(wrong.body).toContain('Typed &lt;i&gt;words&lt;/i&gt;</textarea>');
+    expect(wrong.body).toContain('value="Ada &lt;b&gt;"');
+    expect(textOf(wrong.body)).toContain('a whole number, 1 to 5');
+    for (const fields of [
+      { rating: '6' },
+      { rating: '4.5' },
+      { username: ' ' },
+      { content: 'x'.repeat(2_001) },
+    ])
+      expect((await send(path, ada, { ...WORDS, ...fields })).statusCode).toBe(400);
+    expect((await send(path, ada, {})).statusCode).toBe(400);
+    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+  });
+
+  it('is not for the server’s owner, nor for somebody who is suspended', async () => {
+    const { id, path } = await list('Own Praise');
+    expect((await send(path, olivia, WORDS)).statusCode).toBe(403);
+    expect(await read(path, olivia)).toContain('others review it');
+    const ada = await signedInAs(web, 'owner');
+    await suspendPerson(web.platform, ada.personId, { reason: 'Insults.' }, { personId: null, by: 'test' });
+    expect((await send(path, ada, WORDS)).headers.location).toMatch(/^\/sign-in/);
+    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+  });
+
+  it('waits for a confirmed address where addresses are confirmed', async () => {
+    const mailing = await webApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
+    const ada = await signedInAs(mailing, 'owner');
+    await addOwnedServer(mailing.platform, olivia.personId, { name: 'Mailed' });
+    await mailing.platform.people.updateOne({ _id: ada.personId }, { $set: { emailVerified: false } });
+    const answer = await sendForm(mailing, '/servers/mailed/review', WORDS, ada.headers);
+    expect([answer.statusCode, textOf(answer.body)]).toEqual([
+      403,
+      expect.stringContaining('Confirm your e-mail address first'),
+    ]);
+  });
+
+  it('is told when the next one may come, after too many', async () => {
+    const { path } = await list('Often');
+    const ada = await signedInAs(web, 'owner');
+    for (let i = 0; i < 10; i++) await send(path, ada, { ...WORDS, content: `${i}` });
+    const refused = await send(path, ada, { ...WORDS, content: 'more' });
+    expect(refused.statusCode).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+  });
+
+  it('that an operator rejected says so to its writer, without the reason', async () => {
+    const { id, path } = await list('Rejected');
+    const ada = await signedInAs(web, 'owner');
+    await send(path, ada, WORDS);
+    const review = await web.platform.reviews.findOne({ serverId: id });
+    const reason = { reason: 'It names a person.' };
+    await moderateReview(web.platform, review?._id ?? new ObjectId(), 'rejected', 'test', reason);
+    const page = await read(path, ada);
+    expect(page).toContain('not approved');
+    expect(page).not.toContain('It names a person.');
+  });
+
+  it('is decided at the desk as it was seen there', async () => {
+    const { id, path } = await list('Desk');
+    const [ada, operator] = [await signedInAs(web, 'owner'), await signedInAs(web, 'operator')];
+    await send(path, ada, WORDS);
+    const { _id = new ObjectId() } = (await web.platform.reviews.findOne({ serverId: id })) ?? {};
+    await send(path, ada, { ...WORDS, content: 'Join mine instead!' });
+    const seen = { state: 'approved', seenAs: 'pending', revision: '0' };
+    const decided = await sendForm(web, `/operator/reviews/${_id}`, seen, operator.headers);
+    expect(decided.headers.location).toContain('done=meanwhile');
+    expect(await read(String(decided.headers.location), operator)).toContain(
+      'It was changed since you saw it.',
+    );
+    expect(await web.platform.reviews.findOne({ _id })).toMatchObject({ state: 'pending' });
+  });
+
+  it('stands with ten others on a page, which neighbours name', async () => {
+    const { id, path } = await list('Paged');
+    for (let i = 0; i < 12; i++) {
+      const { reviewId } = await writeReview(web.platform, { serverId: id, username: `p${i}`, rating: 3 });
+      await moderateReview(web.platform, new ObjectId(reviewId), 'approved', 'test');
+    }
+    const first = (await get(path, olivia)).body;
+    expect(first.split('<li id="review-')).toHaveLength(11);
+    expect(first).toContain(`href="${path}?reviews=2#reviews" rel="next"`);
+    const second = (await get(`${path}?reviews=2`)).body;
+    expect(second.split('<li id="review-')).toHaveLength(3);
+    expect(second).toContain(`<link rel="canonical" href="http://localhost:3000${path}?reviews=2" />`);
+    expect(second).toContain(`<link rel="prev" href="http://localhost:3000${path}" />`);
+    const past = (await get(`${path}?reviews=900000`)).body;
+    expect(past).toContain('There are no reviews on this page.');
+    expect(past).toContain('<meta name="robots" content="noindex" />');
+    expect(past).toContain(`href="${path}?reviews=2#reviews"`);
+  });
+});
