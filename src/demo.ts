@@ -1,128 +1,158 @@
 /**
- * `npm run demo`: the whole platform with a sample server and a Votifier listener that stands in for its game
- * server. Cast a vote and see it arrive; stop the listener and see it wait.
+ * `npm run demo`: the whole platform with forty made-up servers and what stands in for them. Cast a vote and see it
+ * arrive; stop the listener and see it wait; list a server of your own.
  */
 import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
 import { emitKeypressEvents } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ObjectId } from 'mongodb';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { SECOND } from './clock.ts';
-import { ConfigError, loadConfig, ownEnvironment } from './config.ts';
+import { bindCollections } from './collections.ts';
+import { type Config, ConfigError, loadConfig, ownEnvironment } from './config.ts';
 import { ServiceError } from './embedded/service-error.ts';
+import { createLogger } from './log.ts';
+import { openMongo } from './mongo.ts';
 import { openPlatform, type Platform } from './platform.ts';
-import { SampleGameServer } from './sample/game-server.ts';
-import { SAMPLE_MAX_PLAYERS, samplePlayersAt, writeSampleHistory } from './sample/sample-history.ts';
-import { openSamplePeople, type SamplePeople } from './sample/sample-people.ts';
-import { openSampleServer, type SampleServer } from './sample/sample-server.ts';
-import { VotifierListener } from './sample/votifier-listener.ts';
-import { watchVotes } from './sample/watch-votes.ts';
+import { fillSamples } from './sample/fill-samples.ts';
+import { introduction } from './sample/introduction.ts';
+import { castLiveVotes, reportLive } from './sample/live-votes.ts';
+import { openNewcomer } from './sample/newcomer.ts';
+import { type OpenSamples, openSamples } from './sample/open-samples.ts';
+import { openStandIn } from './sample/open-stand-in.ts';
+import { isForSamples } from './sample/own-database.ts';
+import type { ListedSample } from './sample/sample-days.ts';
+import { COMING_AND_GOING, comeAndGo } from './sample/sample-listeners.ts';
+import { openSamplePeople } from './sample/sample-people.ts';
+import { isSamplePlayer } from './sample/sample-players.ts';
+import { SAMPLES } from './sample/samples.ts';
+import { openTerminal } from './sample/terminal.ts';
+import { waitingVotes, watchVotes } from './sample/watch-votes.ts';
 
 /** How long the listener stays away when it is asked to. */
 const AWAY_MS = 20 * SECOND;
 
-const say = (line: string) => console.log(line);
+const TRAFFIC_EVERY_MS = 15 * SECOND;
+
+const terminal = openTerminal((line) => console.log(line));
 const stopping = new AbortController();
+const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: Platform | undefined;
 
-function time(): string {
-  return new Date().toISOString().slice(11, 19);
-}
-
-function openListener(): VotifierListener {
-  return new VotifierListener({
-    onVote({ username, serviceName, timestamp, uuid }) {
-      const cast = typeof timestamp === 'number' ? new Date(timestamp).toISOString() : timestamp;
-      say(
-        `${time()}  the listener received a vote: ${JSON.stringify({ username, serviceName, timestamp: cast, uuid })}`,
-      );
-    },
-  });
-}
-
-function openGame(): SampleGameServer {
-  return new SampleGameServer({
-    motd: 'A §asample server§r of Tallyport',
-    version: '1.21.4',
-    players: () => ({ online: samplePlayersAt(new Date()), max: SAMPLE_MAX_PLAYERS }),
-  });
-}
-
-/** Fills in what the sample server did before this demo, while the demo is used already. */
-async function writeHistory(platform: Platform, { serverId }: SampleServer): Promise<void> {
-  try {
-    if (await writeSampleHistory(platform, new ObjectId(serverId)))
-      say(`${time()}  30 days of made-up history of the sample server are there`);
-  } catch (error) {
-    if (!stopping.signal.aborted) say(`${time()}  the sample server's history failed: ${error}`);
-  }
-}
-
-/** Stops the listener for a while, once at a time. */
-function holidays(listener: VotifierListener): () => Promise<void> {
-  let away = false;
-  return async () => {
-    if (away) return;
-    away = true;
-    await listener.stop();
-    say(`${time()}  the listener is stopped for ${AWAY_MS / SECOND} s: cast a vote now and see it wait`);
-    await pause(AWAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    if (stopping.signal.aborted) return;
-    await listener.start();
-    away = false;
-    say(
-      `${time()}  the listener is back: waiting votes arrive with their next attempt, within half a minute`,
-    );
-  };
-}
-
-function listenForKeys(stopListener: () => Promise<void>): void {
+function listenForKeys(stopListener: () => void): void {
+  process.on('SIGUSR2', stopListener);
   if (!process.stdin.isTTY) return;
   emitKeypressEvents(process.stdin);
   process.stdin.setRawMode(true);
   process.stdin.on('keypress', (_text, key: { name?: string; ctrl?: boolean }) => {
-    if (key.name === 's' && !key.ctrl) void stopListener();
+    if (key.name === 's' && !key.ctrl) stopListener();
     // In raw mode the terminal sends no signal.
     if ((key.name === 'c' && key.ctrl) || key.name === 'q') process.kill(process.pid, 'SIGINT');
   });
 }
 
-function introduction(url: string, sample: SampleServer, people: SamplePeople, dataDir: string): string {
-  const player = `Steve${randomInt(1_000, 10_000)}`;
-  return `
-Tallyport demo at ${url}
+/** Makes up the past of the servers, while the demo is used already; whoever has theirs gets live votes. */
+async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
+  const ready = new Set<string>();
+  const callers = () => votedFor.filter(({ sample }) => ready.has(sample.name));
+  void castLiveVotes(url, callers, signal);
+  const written = (some: ListedSample[], count: number) => {
+    for (const { sample } of some) ready.add(sample.name);
+    const [first, ...others] = some.map(({ sample }) => sample.name);
+    const who = others.length === 0 ? first : `${first} and ${others.length} more`;
+    terminal.say(`${who}: 30 days of made-up history are there (${count} of ${listed.length} servers)`);
+  };
+  await fillSamples(platform, listed, { written, signal }).catch((error: unknown) => {
+    if (!signal.aborted) terminal.say(`the made-up history failed: ${error}`);
+  });
+}
 
-Cast a vote, as a plugin would:
+/** Tells of what happens until the demo ends: of votes of whoever tries it at once, of the others now and then. */
+async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<void> {
+  for (const { serverId, sample } of votedFor) {
+    const tell = (username: string, news: string) => {
+      if (!isSamplePlayer(username)) terminal.tell(`${sample.name}: the vote of ${username} is ${news}`);
+    };
+    void watchVotes(platform, serverId, tell, signal);
+  }
+  while (!signal.aborted) {
+    await pause(TRAFFIC_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    const counts = votedFor.map(async ({ serverId, sample }) => {
+      return [sample.name, await waitingVotes(platform, serverId)] as const;
+    });
+    if (!signal.aborted) terminal.traffic(new Map(await Promise.all(counts)));
+  }
+}
 
-  curl -X POST ${url}/api/v1/servers/${sample.serverId}/vote \\
-    -H 'Authorization: Bearer ${sample.token}' \\
-    -H 'Content-Type: application/json' -d '{"username": "${player}"}'
+/** @throws {ConfigError} where the environment names a database that is somebody's */
+async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
+  if (uri === undefined) return;
+  const mongo = await openMongo(uri, createLogger({ LOG_LEVEL: 'error' }, 'demo'));
+  const isOurs = await isForSamples(bindCollections(mongo.db)).finally(() => mongo.close());
+  if (isOurs) return;
+  throw new ConfigError([
+    'MONGODB_URI names a database with servers or people in it, and a demo would put made-up ones among them: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',
+  ]);
+}
 
-It arrives below, as the game server's vote listener received it. Stop that listener for ${AWAY_MS / SECOND} s
-${process.stdin.isTTY ? 'with the key s, or from another terminal with' : 'from another terminal with'}
-
-  kill -USR2 ${process.pid}
-
-See what is known of the server; its last 30 days are made up, and it is probed as any other from now on:
-
-  curl ${url}/api/v1/servers/${sample.serverId}/info \\
-    -H 'Authorization: Bearer ${sample.token}'
-
-  Sign in at     ${url}/sign-in
-    as its owner       ${people.owner.email}      ${people.owner.password}
-    as the operator    ${people.operator.email}   ${people.operator.password}
-  API reference  ${url}/docs
-  Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${sample.slug}
-
-Ctrl-C ends the demo.
-`;
+async function start(): Promise<void> {
+  const env = {
+    DATA_DIR: '.data/demo',
+    // A Redis that the environment names may have other queues in it.
+    QUEUE_PREFIX: 'tallyport-demo',
+    LOG_LEVEL: 'error',
+    SERVICE_NAME: 'Tallyport sample',
+    NOTICE: 'Sample data: every server, player, vote and review here is made up.',
+    // Sooner than a real listing would, so that nobody waits long to see it.
+    DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
+    BREAKER_SCHEDULE: '5s,10s,30s',
+    RELAY_INTERVAL_MS: '1000',
+    ...ownEnvironment(),
+    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    // Nobody wants to set up an app for a quick look.
+    OPERATOR_TWO_FACTOR: 'optional',
+  };
+  const config = loadConfig(env);
+  await requireOwnDatabase(config);
+  const { DATA_DIR: dataDir } = config;
+  // They answer before anybody asks.
+  const places = await Promise.all(SAMPLES.map((sample, index) => openStandIn(sample, index + 1)));
+  running = await startAllInOne(config, { log: (line) => console.log(line), env });
+  const { url } = running;
+  opened = await openPlatform(running.config, 'demo');
+  const samples = await openSamples(opened, places, terminal, signal);
+  const [first, second, third] = samples.votedFor;
+  if (!first || !second || !third) throw new Error('there are no samples');
+  const owned = [first, second, third].map(({ serverId }) => serverId);
+  const people = await openSamplePeople(opened, owned);
+  const newcomer = await openNewcomer(join(dataDir, 'message.txt'), terminal, signal);
+  listenForKeys(() => void first.leave(AWAY_MS));
+  const { sample, serverId, token } = first;
+  const { slug = '' } = (await opened.servers.findOne({ _id: serverId })) ?? {};
+  console.log(
+    introduction({
+      url,
+      dataDir,
+      server: { serverId: serverId.toHexString(), slug, name: sample.name, token },
+      player: `Steve${randomInt(1_000, 10_000)}`,
+      people,
+      newcomer,
+      awaySeconds: AWAY_MS / SECOND,
+      pid: process.pid,
+      hasKeys: process.stdin.isTTY,
+    }),
+  );
+  void fill(opened, samples, url);
+  for (const caller of samples.reporting) void reportLive(url, caller, signal);
+  void comeAndGo(second, COMING_AND_GOING, signal);
+  await watch(opened, samples);
 }
 
 async function stop(): Promise<never> {
   stopping.abort();
-  say('Stopping …');
+  console.log('Stopping …');
   await opened?.close();
   await running?.stop();
   process.exit(0);
@@ -139,36 +169,9 @@ onStopSignal({
 });
 
 try {
-  const env = {
-    DATA_DIR: '.data/demo',
-    LOG_LEVEL: 'error',
-    // Sooner than a real listing would, so that nobody waits long to see it.
-    DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
-    BREAKER_SCHEDULE: '5s,10s,30s',
-    RELAY_INTERVAL_MS: '1000',
-    ...ownEnvironment(),
-    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // Nobody wants to set up an app for a quick look.
-    OPERATOR_TWO_FACTOR: 'optional',
-  };
-  const config = loadConfig(env);
-  running = await startAllInOne(config, { log: say, env });
-  opened = await openPlatform(running.config, 'demo');
-  const listener = openListener();
-  await listener.start();
-  const game = openGame();
-  await game.start();
-  const sample = await openSampleServer(opened, { listener, game });
-  const people = await openSamplePeople(opened, new ObjectId(sample.serverId));
-  const stopListener = holidays(listener);
-  process.on('SIGUSR2', () => void stopListener());
-  listenForKeys(stopListener);
-  say(introduction(running.url, sample, people, config.DATA_DIR));
-  void writeHistory(opened, sample);
-  const tell = (username: string, news: string) => say(`${time()}  the vote of ${username} is ${news}`);
-  await watchVotes(opened, new ObjectId(sample.serverId), tell, stopping.signal);
+  await start();
 } catch (error) {
-  if (!stopping.signal.aborted) {
+  if (!signal.aborted) {
     const known = error instanceof ConfigError || error instanceof ServiceError;
     console.error(known ? error.message : `The demo cannot start: ${error}`);
     await running?.stop();

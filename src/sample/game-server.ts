@@ -1,13 +1,6 @@
 import type { Socket } from 'node:net';
 import { Listening } from './listening.ts';
-
-export type GameServerOptions = {
-  /** The greeting: text with § codes. */
-  motd: string;
-  version: string;
-  /** Asked anew for every answer. */
-  players: () => { online: number; max: number };
-};
+import type { Said, StandIn } from './stand-in.ts';
 
 /** Longer requests are no status requests. */
 const LONGEST_REQUEST = 1_024;
@@ -17,27 +10,25 @@ const PROTOCOL = 769;
 
 /**
  * Stands in for a Minecraft Java server in the demo: it answers status requests and pings as one does
- * (minecraft.wiki, "Java Edition protocol/Server List Ping"). It listens on loopback unless told otherwise.
+ * (minecraft.wiki, "Java Edition protocol/Server List Ping").
  */
-export class SampleGameServer {
-  readonly #options: GameServerOptions;
+export class SampleGameServer implements StandIn {
+  readonly #says: () => Said;
   readonly #listening = new Listening((socket) => this.#accept(socket));
 
-  constructor(options: GameServerOptions) {
-    this.#options = options;
+  /** @param says - asked anew for every answer */
+  constructor(says: () => Said) {
+    this.#says = says;
   }
 
-  /** The port it listens on, or did last. */
   get port(): number {
     return this.#listening.port;
   }
 
-  /** As `Listening.start`. */
   start(address?: { port?: number; host?: string }): Promise<void> {
     return this.#listening.start(address);
   }
 
-  /** Drops every connection; from now on the port refuses new ones. */
   stop(): Promise<void> {
     return this.#listening.stop();
   }
@@ -65,8 +56,7 @@ export class SampleGameServer {
   }
 
   #status(): object {
-    const { motd, version, players } = this.#options;
-    const { online, max } = players();
+    const { motd, version, online, max } = this.#says();
     return {
       version: { name: version, protocol: PROTOCOL },
       players: { max, online, sample: [] },

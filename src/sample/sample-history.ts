@@ -1,103 +1,58 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import { after, DAY, HOUR, MINUTE } from '../clock.ts';
+import { after, DAY, MINUTE } from '../clock.ts';
 import { countImported, type Importing, summarise } from '../moving/import.ts';
 import { writeSamples } from '../moving/import-samples.ts';
-import { type VoteRecord, writeVotes } from '../moving/import-votes.ts';
+import { writeVotes } from '../moving/import-votes.ts';
 import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
-import type { StatusSample } from '../status/status-sample.ts';
-
-/** The sample server's places for players. */
-export const SAMPLE_MAX_PLAYERS = 100;
+import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
 
 const HISTORY_DAYS = 30;
-const SAMPLE_EVERY_MS = 5 * MINUTE;
-const BATCH = 1_000;
-
-/** Written once it is all there, so that another demo on the same data leaves it alone. */
-const HISTORY_MARK = 'sample.history';
+const BATCH = 2_000;
 
 /**
- * Makes up 30 days of history for the sample server: samples, the figures of their days, and votes. The same
- * moment always has the same sample, so a demo that was stopped half-way is completed by the next one.
- *
- * @returns whether there was none yet
+ * Makes up to 30 days of history for sample servers: samples, the figures of their days, and votes. The same
+ * moment always has the same sample: what was cut short is completed by doing it again. Today's votes are counted by
+ * `countToday`.
  */
-export async function writeSampleHistory(
-  deps: Importing & { auditLog: Collection<AuditEntry> },
-  serverId: ObjectId,
-): Promise<boolean> {
-  if (await deps.auditLog.findOne({ serverId, action: HISTORY_MARK })) return false;
+export async function writeSampleHistory(deps: Importing, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
-  await deps.servers.updateOne({ _id: serverId }, { $min: { listedAt: first } });
-
-  const samples = sampleTimes(first, now).map((at) => sampleAt(serverId, at));
-  for (let start = 0; start < samples.length; start += BATCH)
-    await writeSamples(deps, samples.slice(start, start + BATCH));
-  const days = Array.from({ length: HISTORY_DAYS + 1 }, (_, day) => dayOf(after(first, day * DAY)));
   // A vote of the last moments would make counting wait until it must have been counted by itself.
   const settled = after(now, -MINUTE);
-  const votes = days.flatMap((day) => votesOn(serverId, day)).filter(({ votedAt }) => votedAt <= settled);
-  for (let start = 0; start < votes.length; start += BATCH)
-    await writeVotes(deps, votes.slice(start, start + BATCH));
-
-  await summarise(deps, [{ serverId, days }]);
-  await countImported(deps, serverId, days);
-  const details = { days: HISTORY_DAYS, samples: samples.length, votes: votes.length };
-  await recordAudit(deps, { by: 'demo', action: HISTORY_MARK, serverId, details });
-  return true;
-}
-
-function sampleTimes(first: Date, now: Date): Date[] {
-  const count = Math.ceil((now.getTime() - first.getTime()) / SAMPLE_EVERY_MS);
-  return Array.from({ length: count }, (_, index) => after(first, index * SAMPLE_EVERY_MS));
-}
-
-/** How many play at a moment: most in the evening, and never twice the same. */
-export function samplePlayersAt(at: Date): number {
-  const hour = (at.getTime() % DAY) / HOUR;
-  const evening = (1 - Math.cos(((hour - 5) / 12) * Math.PI)) / 2;
-  return Math.round(8 + 55 * evening + 12 * chance(at.getTime() / SAMPLE_EVERY_MS));
-}
-
-function sampleAt(serverId: ObjectId, at: Date): StatusSample {
-  const online = !isAway(at);
-  return {
-    at,
-    serverId,
-    source: 'probe',
-    seconds: SAMPLE_EVERY_MS / 1_000,
-    status: online ? 'online' : 'offline',
-    onlinePlayers: online ? samplePlayersAt(at) : 0,
-    maxPlayers: SAMPLE_MAX_PLAYERS,
-    latencyMs: online ? Math.round(180 + 120 * chance(at.getTime() / MINUTE)) / 10 : null,
-  };
-}
-
-/** Every ninth day the sample server is away for 40 minutes of the night. */
-function isAway(at: Date): boolean {
-  const intoDay = at.getTime() % DAY;
-  return Math.floor(at.getTime() / DAY) % 9 === 0 && intoDay >= 3 * HOUR && intoDay < 3 * HOUR + 40 * MINUTE;
-}
-
-const SAMPLE_PLAYERS = 60;
-
-/** About half of the sample players vote on a day. */
-function votesOn(serverId: ObjectId, day: string): VoteRecord[] {
-  const start = startOf(day);
-  const votes: VoteRecord[] = [];
-  for (let player = 1; player <= SAMPLE_PLAYERS; player++) {
-    const seed = start.getTime() / DAY + player * 1_000;
-    if (chance(seed) < 0.5) continue;
-    const votedAt = after(start, Math.floor(chance(seed + 0.5) * DAY));
-    votes.push({ serverId, username: `SamplePlayer${player}`, votedAt });
+  const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
+  for (const one of listed) {
+    const { serverId, sample } = one;
+    const listedAt = after(now, -sample.listedDays * DAY);
+    await deps.servers.updateOne({ _id: serverId }, { $min: { listedAt } });
+    const from = startOf(dayOf(listedAt > first ? listedAt : first));
+    const days = daysFrom(from, now);
+    touched.push({ serverId, days });
+    for (const some of batches(samplesOf(one, from, now))) await writeSamples(deps, some);
+    const votes = days.flatMap((day) => votesOn(one, day)).filter(({ votedAt }) => votedAt <= settled);
+    for (const some of batches(votes)) await writeVotes(deps, some);
   }
-  return votes;
+  await summarise(deps, touched);
+  const today = dayOf(now);
+  for (const { serverId, days } of touched)
+    await countImported(
+      deps,
+      serverId,
+      days.filter((day) => day < today),
+    );
 }
 
-/** A number from 0 to 1 that looks drawn, and is the same for the same `seed`. */
-function chance(seed: number): number {
-  const wave = Math.sin(seed * 12.9898) * 43_758.5453;
-  return wave - Math.floor(wave);
+/** Counts today's votes of sample servers: where votes are being cast this waits for them, up to 30 s. */
+export async function countToday(deps: Importing, listed: ListedSample[]): Promise<void> {
+  const today = dayOf(deps.clock.now());
+  await Promise.all(listed.map(({ serverId }) => countImported(deps, serverId, [today])));
+}
+
+function daysFrom(from: Date, now: Date): string[] {
+  const days: string[] = [];
+  for (let day = dayOf(from); day <= dayOf(now); day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
+function batches<T>(all: T[]): T[][] {
+  const count = Math.ceil(all.length / BATCH);
+  return Array.from({ length: count }, (_, index) => all.slice(index * BATCH, (index + 1) * BATCH));
 }

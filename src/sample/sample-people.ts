@@ -8,13 +8,13 @@ import type { Platform } from '../platform.ts';
 /** Who can sign in to a demo; the passwords are new with every start. */
 export type SamplePeople = Record<'owner' | 'operator', { email: string; password: string }>;
 
-/** Makes the demo's owner, to whom the sample server belongs, and its operator, or finds those of an earlier one. */
-export async function openSamplePeople(platform: Platform, serverId: ObjectId): Promise<SamplePeople> {
+/** Makes the demo's owner, to whom these servers belong, and its operator, or finds those of an earlier one. */
+export async function openSamplePeople(platform: Platform, serverIds: ObjectId[]): Promise<SamplePeople> {
   const who = { personId: null, by: 'demo' };
   const owner = { email: 'owner@example.org', name: 'Olivia Owner' };
   const operator = { email: 'operator@example.org', name: 'Oscar Operator' };
   const { person } = await ensurePerson(platform, owner);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId: person._id } });
+  await platform.servers.updateMany({ _id: { $in: serverIds } }, { $set: { ownerId: person._id } });
   await createOperator(platform, operator, who);
   return {
     owner: { email: owner.email, password: await setAnyPassword(platform, owner) },

@@ -55,7 +55,7 @@ function decryptText(block: Buffer, privateKey: KeyObject): string {
 }
 
 /** What a v2 frame is checked against. */
-export type V2Checks = { challenge: string; tokens: Record<string, string> };
+type V2Checks = { challenge: string; tokens: Record<string, string> };
 
 /**
  * Reads a v2 frame as NuVotifier does, with its checks in its order: length, challenge, service, signature,

@@ -23,7 +23,7 @@ export type Behaviour = {
   dripMs?: number;
 };
 
-export type ListenerOptions = {
+type ListenerOptions = {
   /** Tokens by service name; `default` is for all others. A random default token if left out. */
   tokens?: Record<string, string>;
   /** A 2048-bit RSA pair; made on first use if left out. */

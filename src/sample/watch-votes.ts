@@ -24,6 +24,11 @@ async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<
   }
 }
 
+/** How many votes of a server have to wait at this moment; 0 while the database is away. */
+export async function waitingVotes({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<number> {
+  return (await openVotes(votes, serverId)).length;
+}
+
 /**
  * Tells of every vote of a server that has to wait, each time something new is known of it, until `stopping` is
  * aborted. While the database is away there is nothing to tell.
@@ -36,7 +41,11 @@ export async function watchVotes(
 ): Promise<void> {
   const told = new Map<string, string>();
   while (!stopping.aborted) {
-    const open = await openVotes(votes, serverId);
+    const open = await openVotes(votes, serverId).catch((error: unknown) => {
+      // Whoever stops closes the database too.
+      if (stopping.aborted) return [];
+      throw error;
+    });
     for (const vote of open) {
       const id = vote._id.toString();
       const now = news(vote);

@@ -6,7 +6,7 @@ import { askHere, at, faultOf } from '../probing/asking.ts';
 
 async function running() {
   const crowd = { online: 7, max: 50 };
-  const server = new SampleGameServer({ motd: '§aHello\nthere', version: 'Sample 1', players: () => crowd });
+  const server = new SampleGameServer(() => ({ motd: '§aHello\nthere', version: 'Sample 1', ...crowd }));
   await server.start();
   onTestFinished(() => server.stop());
   return { server, crowd };

@@ -39,3 +39,15 @@ test('what waits is told of once, and the watch outlives a database that was awa
   await put('Alex');
   await expect.poll(() => told).toHaveLength(2);
 });
+
+test('the watch ends well when its database is closed as it is stopped', async () => {
+  const client = new MongoClient(freshNames().mongodbUri);
+  await client.connect();
+  const stopping = new AbortController();
+  const votes = client.db().collection<Vote>('votes');
+  const watching = watchVotes({ votes }, new ObjectId(), () => undefined, stopping.signal);
+  // Its first question is under way.
+  stopping.abort();
+  await client.close();
+  await expect(watching).resolves.toBeUndefined();
+});

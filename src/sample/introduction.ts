@@ -1,0 +1,53 @@
+import type { Newcomer } from './newcomer.ts';
+import type { SamplePeople } from './sample-people.ts';
+
+/** What whoever starts the demo is told. */
+type Introduced = {
+  url: string;
+  dataDir: string;
+  /** The server to vote for. */
+  server: { serverId: string; slug: string; name: string; token: string };
+  /** A name that has not voted. */
+  player: string;
+  people: SamplePeople;
+  newcomer: Newcomer;
+  /** How long its listener can be sent away. */
+  awaySeconds: number;
+  pid: number;
+  /** Somebody can press keys. */
+  hasKeys: boolean;
+};
+
+/** The text that a demo begins with. */
+export function introduction(told: Introduced): string {
+  const { url, dataDir, server, player, people, newcomer, awaySeconds, pid, hasKeys } = told;
+  return `
+Tallyport demo at ${url}. Every server, player, vote and review in it is made up.
+
+  Sign in at ${url}/sign-in
+    as an owner of servers  ${people.owner.email}      ${people.owner.password}
+    as the operator         ${people.operator.email}   ${people.operator.password}
+
+Cast a vote for ${server.name}, as a plugin would:
+
+  curl -X POST ${url}/api/v1/servers/${server.serverId}/vote \\
+    -H 'Authorization: Bearer ${server.token}' \\
+    -H 'Content-Type: application/json' -d '{"username": "${player}"}'
+
+It arrives below, as the game server's vote listener received it. Stop that listener for ${awaySeconds} s
+${hasKeys ? 'with the key s, or from another terminal with' : 'from another terminal with'}
+
+  kill -USR2 ${pid}
+
+Walk the way of a new owner: sign up at ${url}/sign-up and add a server.
+
+  Its address        127.0.0.1, port ${newcomer.game.port}, Minecraft: Java Edition
+  Its message        echo 'THE CODE YOU ARE GIVEN' > ${newcomer.messageFile}
+  Its vote listener  Votifier v2 at 127.0.0.1, port ${newcomer.listener.port}, token ${newcomer.listener.token}
+
+  API reference  ${url}/docs
+  Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${server.slug}
+
+Ctrl-C ends the demo.
+`;
+}

@@ -1,0 +1,56 @@
+import { ObjectId } from 'mongodb';
+import { setListener } from '../delivery/listeners.ts';
+import type { Platform } from '../platform.ts';
+import { setHowToVote } from '../servers/how-to-vote.ts';
+import { addServer, editServer } from '../servers/listing.ts';
+import type { SamplePlace } from './open-stand-in.ts';
+import type { Sample } from './sample.ts';
+import type { ListedSample } from './sample-days.ts';
+import type { VotifierListener } from './votifier-listener.ts';
+
+/** Who did it, for the audit log. */
+const BY = 'demo';
+
+/** The samples that earlier demos listed and that are listed still, by the names that they were listed under. */
+export async function samplesListed({ auditLog, servers }: Platform): Promise<Map<string, ObjectId>> {
+  const added = await auditLog.find({ by: BY, action: 'server.add' }).sort({ at: 1 }).toArray();
+  const ids = added.flatMap(({ serverId }) => serverId ?? []);
+  const standing = servers.find({ _id: { $in: ids }, removedAt: null }, { projection: { _id: 1 } });
+  const there = new Set(await standing.map(({ _id }) => _id.toHexString()).toArray());
+  const named = added.flatMap(({ serverId, details }) =>
+    serverId && there.has(serverId.toHexString()) ? [[String(details?.name), serverId] as const] : [],
+  );
+  return new Map(named);
+}
+
+/** Lists a sample server, or sees that the one of an earlier demo is where it answers now. */
+export async function listSample(
+  platform: Platform,
+  known: Map<string, ObjectId>,
+  sample: Sample,
+  { address, port, queryPort }: SamplePlace,
+): Promise<ListedSample> {
+  const { name, formerName = name, game, countryCode, isPremium, howToVote } = sample;
+  const place = { address, port, queryPort };
+  const standing = known.get(formerName);
+  if (standing) {
+    await editServer(platform, standing, place, BY);
+    return { serverId: standing, sample };
+  }
+  const settings = { name: formerName, game, countryCode, isPremium, ...place };
+  const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);
+  if (formerName !== name) await editServer(platform, serverId, { name }, BY);
+  if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
+  return { serverId, sample };
+}
+
+/** Points a sample's vote listener to one of this demo's, which listens on another port with every demo. */
+export async function pointListener(
+  platform: Platform,
+  serverId: ObjectId,
+  { port, token }: VotifierListener,
+): Promise<void> {
+  const serviceName = platform.config.SERVICE_NAME;
+  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token, serviceName } as const;
+  await setListener(platform, serverId, settings, BY);
+}

@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MINUTE, SECOND } from '../clock.ts';
+import { greetingOf } from './open-stand-in.ts';
+import type { ListedSample } from './sample-days.ts';
+import { samplePlayersAt } from './sample-days.ts';
+import { samplePlayer } from './sample-players.ts';
+
+/** A sample server that calls the API with a token of its own. */
+export type Caller = ListedSample & { token: string };
+
+/** A server may report once in five minutes. */
+const REPORT_EVERY_MS = 5 * MINUTE + SECOND;
+
+const LONGEST_PAUSE_MS = 4 * SECOND;
+
+/** Waits, or less once it is to stop. */
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/**
+ * Has made-up players vote through the API, every few seconds, for whom `voters` names at that moment, until
+ * `signal` is aborted. A vote that is refused or fails is a vote less, as with true players.
+ *
+ * @param url - where the API is
+ */
+export async function castLiveVotes(
+  url: string,
+  callers: () => Caller[],
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const all = callers();
+    const caller = all[randomInt(Math.max(1, all.length))];
+    const username = samplePlayer(randomInt(10_000), randomInt(10_000));
+    if (caller) await post(url, caller, 'vote', { username }, signal);
+    await rest(randomInt(LONGEST_PAUSE_MS / 4, LONGEST_PAUSE_MS), signal);
+  }
+}
+
+/** Has a server that cannot be asked report its status through the API, until `signal` is aborted. */
+export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
+  const { sample } = caller;
+  while (!signal.aborted) {
+    const status = {
+      online_players: samplePlayersAt(sample, new Date()),
+      max_players: sample.crowd.places,
+      latency_ms: randomInt(15, 90),
+      motd: greetingOf(sample),
+      server_version: sample.version,
+    };
+    await post(url, caller, 'status', status, signal);
+    await rest(REPORT_EVERY_MS, signal);
+  }
+}
+
+async function post(
+  url: string,
+  { serverId, token }: Caller,
+  endpoint: 'vote' | 'status',
+  body: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, body: JSON.stringify(body), signal };
+  const answer = await fetch(`${url}/api/v1/servers/${serverId.toHexString()}/${endpoint}`, request).catch(
+    () => undefined,
+  );
+  await answer?.arrayBuffer().catch(() => undefined);
+}

@@ -1,0 +1,51 @@
+import type { Platform } from '../platform.ts';
+import { issueToken } from '../servers/api-tokens.ts';
+import { listSample, pointListener, samplesListed } from './list-samples.ts';
+import type { Caller } from './live-votes.ts';
+import type { SamplePlace } from './open-stand-in.ts';
+import type { ListedSample } from './sample-days.ts';
+import { openSampleListener, type SampleListener, type Told } from './sample-listeners.ts';
+import { SAMPLES } from './samples.ts';
+
+/** So many servers at the head of the list have a vote listener, and players who vote while the demo runs. */
+const VOTED_FOR = 4;
+
+/** A sample server with a vote listener of the demo's. */
+type VotedFor = Caller & SampleListener;
+
+/** The sample servers of a running demo. */
+export type OpenSamples = { listed: ListedSample[]; votedFor: VotedFor[]; reporting: Caller[] };
+
+/**
+ * Lists all sample servers, or finds those of an earlier demo, and opens the vote listeners of the first.
+ *
+ * @param places - where they answer, in the order of `SAMPLES`
+ */
+export async function openSamples(
+  platform: Platform,
+  places: SamplePlace[],
+  told: Told,
+  signal: AbortSignal,
+): Promise<OpenSamples> {
+  const known = await samplesListed(platform);
+  const listed: ListedSample[] = [];
+  for (const [index, place] of places.entries()) {
+    const sample = SAMPLES[index];
+    if (sample) listed.push(await listSample(platform, known, sample, place));
+  }
+  const caller = async (one: ListedSample): Promise<Caller> => {
+    const { token } = await issueToken(platform, { serverId: one.serverId, name: 'demo' });
+    return { ...one, token };
+  };
+  const votedFor = async (one: ListedSample): Promise<VotedFor> => {
+    const opened = await openSampleListener(one.sample.name, told, signal);
+    await pointListener(platform, one.serverId, opened.listener);
+    return { ...opened, ...(await caller(one)) };
+  };
+  const reporting = listed.filter(({ sample }) => sample.kind === 'reporting');
+  return {
+    listed,
+    votedFor: await Promise.all(listed.slice(0, VOTED_FOR).map(votedFor)),
+    reporting: await Promise.all(reporting.map(caller)),
+  };
+}

@@ -1,0 +1,14 @@
+import type { Collections } from '../collections.ts';
+
+/**
+ * Whether a database is there for a demo: an earlier one filled it, or nobody has used it. In any other, made-up
+ * servers would stand among real ones, and whoever reads the terminal would be their operator.
+ */
+export async function isForSamples({
+  servers,
+  people,
+  auditLog,
+}: Pick<Collections, 'servers' | 'people' | 'auditLog'>): Promise<boolean> {
+  if (await auditLog.findOne({ by: 'demo' })) return true;
+  return !(await servers.findOne({})) && !(await people.findOne({}));
+}

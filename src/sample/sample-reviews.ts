@@ -1,0 +1,72 @@
+import { ObjectId } from 'mongodb';
+import { after, DAY, HOUR } from '../clock.ts';
+import type { Platform } from '../platform.ts';
+import { answerReview } from '../reviews/answer-review.ts';
+import { moderateReview } from '../reviews/moderate-review.ts';
+import type { Review } from '../reviews/review.ts';
+import { writeReview } from '../reviews/write-review.ts';
+import { chance } from './chance.ts';
+import { type ListedSample, seedOf } from './sample-days.ts';
+import { samplePlayer } from './sample-players.ts';
+
+/** What players say, with their stars. */
+const WORDS: [rating: number, content: string | undefined][] = [
+  [5, 'Kind people, and it is hardly ever away.'],
+  [4, 'Good community. The evenings are a little crowded for my laptop.'],
+  [5, 'I came for a weekend and stayed for two years.'],
+  [3, 'Fine server, but the rules change every other week.'],
+  [5, undefined],
+  [4, 'Sehr nette Leute, faire Regeln, nur das Wochenende ist voll.'],
+  [2, 'My house was gone after the last reset. Nobody told us before.'],
+  [5, 'Les admins répondent vite, même la nuit.'],
+  [4, 'Vote rewards arrive at once. That is rarer than it should be.'],
+  [5, 'Mi hermano y yo jugamos aquí cada tarde.'],
+  [1, 'Lag, lag, lag.\n\nI tried it from two places and gave up.'],
+  [4, undefined],
+  [5, 'The staff took an hour to help my daughter find her dog. Five stars for the dog.'],
+  [3, 'Nice builds, few players in my time zone.'],
+  [4, 'とても親切なサーバーです。'],
+  [5, 'Best of its kind that I have found, and I have been looking since 2013.'],
+];
+
+const ANSWERS = [
+  'Thank you! See you in the evening.',
+  'Sorry about that. It is announced on the website a week before from now on.',
+  'We have moved to a bigger machine since. Try us again?',
+];
+
+/** Adds a sample's reviews: the newest of some wait for approval, some have an answer of the owner's. */
+export async function writeSampleReviews(
+  platform: Platform,
+  { serverId, sample }: ListedSample,
+): Promise<void> {
+  const seed = seedOf(sample);
+  const now = platform.clock.now();
+  const age = Math.min(sample.listedDays, 300) * DAY;
+  for (let number = 0; number < sample.crowd.reviews; number++) {
+    const [rating = 5, content] = WORDS[(seed + number) % WORDS.length] ?? [];
+    const username = samplePlayer(seed, 3 * number);
+    const at = after(now, -age * ((number + chance(seed + number)) / sample.crowd.reviews));
+    // Only as long ago as it happened does it look like it.
+    const then = { ...platform, clock: { now: () => at } };
+    const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });
+    const isPending = number === 0 && seed % 3 === 0;
+    if (isPending) continue;
+    await moderateReview(then, reviewId, 'approved', 'demo');
+    const answer = rating < 4 || number % 4 === 1 ? ANSWERS[rating < 4 ? (rating % 2) + 1 : 0] : undefined;
+    const later = { ...platform, clock: { now: () => after(at, 5 * HOUR) } };
+    if (answer) await answerReview(later, { serverId, reviewId, answer }, 'demo');
+  }
+}
+
+/** Writes a review, or finds the one that an earlier demo wrote. */
+async function reviewOf(
+  platform: Platform,
+  review: Parameters<typeof writeReview>[1],
+): Promise<Review['_id']> {
+  const { serverId, username } = review;
+  const standing = await platform.reviews.findOne({ serverId, username });
+  if (standing) return standing._id;
+  const { reviewId } = await writeReview(platform, review);
+  return new ObjectId(reviewId);
+}

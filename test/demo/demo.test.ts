@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { MongoClient } from 'mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDataFolder } from '../embedded/data-folder.ts';
+import { askHere, at } from '../probing/asking.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/demo.ts', import.meta.url));
+const SERVERS = 40;
+
+type Demo = { child: ChildProcess; said(): string; url: string; pid: number };
+
+/** `npm run demo` without npm, once it has said how it is used. */
+async function start(env: Record<string, string | undefined>): Promise<Demo> {
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+  });
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('Ctrl-C ends the demo.');
+  const url = /Tallyport demo at (\S+[^.\s])\./.exec(said)?.[1] ?? '';
+  return { child, said: () => said, url, pid: child.pid ?? 0 };
+}
+
+async function stop({ child, said }: Demo): Promise<void> {
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  expect(code, said()).toBe(0);
+}
+
+/** Sends the printed request, as its name or another. */
+async function vote({ said }: Demo, username: string): Promise<unknown> {
+  const address = /curl -X POST (\S+)/.exec(said())?.[1] ?? '';
+  const authorization = /Authorization: (Bearer \S+)'/.exec(said())?.[1] ?? '';
+  const headers = { authorization, 'content-type': 'application/json' };
+  const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify({ username }) });
+  return answer.json();
+}
+
+const until = (demo: Demo, text: RegExp, timeout = 60_000) =>
+  expect.poll(demo.said, { timeout }).toMatch(text);
+
+test('the demo: a ranking of forty, votes that arrive and wait, a server to list, and a second start', async () => {
+  const { env: folder, record } = await freshDataFolder();
+  const env = { ...folder, PORT: '0', METRICS_PORT: '0', PUBLIC_URL: 'http://localhost:0' };
+  const demo = await start(env);
+
+  // The printed request works at once, and the vote arrives.
+  expect(await vote(demo, 'Steve')).toMatchObject({ success: true });
+  await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Steve"/);
+
+  // A listener that is away gets its votes when it is back.
+  process.kill(demo.pid, 'SIGUSR2');
+  await until(demo, /Harbour Lights: the listener is down for 20 s/);
+  expect(await vote(demo, 'Alex')).toMatchObject({ success: true });
+  await until(demo, /the vote of Alex is waiting after 1 attempt/);
+  expect(demo.said()).not.toContain('"username":"Alex"');
+
+  // Whoever wants to list a server has one, and it says what is put into its file.
+  const port = Number(/Its address +127\.0\.0\.1, port (\d+)/.exec(demo.said())?.[1]);
+  await writeFile(/> (\S+message\.txt)/.exec(demo.said())?.[1] ?? '', 'tallyport-proof-1234\n');
+  expect(await askHere()(at(port, 'minecraft'))).toMatchObject({ answer: { motd: 'tallyport-proof-1234' } });
+
+  // The past comes while it is used.
+  await until(demo, /\(40 of 40 servers\)/);
+  const client = new MongoClient(`mongodb://127.0.0.1:${(await record()).mongod.port}`);
+  onTestFinished(() => client.close());
+  const db = client.db('tallyport');
+  const ranked = () => db.collection('servers').countDocuments({ 'ranked.votesCount': { $gt: 0 } });
+  await expect.poll(ranked, { timeout: 60_000 }).toBe(SERVERS);
+  const online = () => db.collection('servers').countDocuments({ 'probe.status': 'online' });
+  await expect.poll(online, { timeout: 60_000 }).toBeGreaterThan(30);
+  await until(demo, /votes of made-up players: \d+ arrived/);
+  await until(demo, /"username":"Alex"/);
+  const counted = await db.collection('rank_snapshots').countDocuments();
+  const votes = await db.collection('votes').countDocuments();
+  await client.close();
+  await stop(demo);
+
+  // A second start finds what the first one made.
+  const again = await start(env);
+  await until(again, /30 days of made-up history are there \(40 of 40 servers\)/);
+  expect(await vote(again, 'Noor')).toMatchObject({ success: true });
+  await until(again, /"username":"Noor"/);
+  const later = new MongoClient(`mongodb://127.0.0.1:${(await record()).mongod.port}`);
+  onTestFinished(() => later.close());
+  const stands = later.db('tallyport');
+  expect(await stands.collection('servers').countDocuments()).toBe(SERVERS);
+  expect(await stands.collection('rank_snapshots').countDocuments()).toBeGreaterThanOrEqual(counted);
+  expect(await stands.collection('votes').countDocuments()).toBeLessThan(votes + 100);
+  await later.close();
+  await stop(again);
+  expect(again.said()).not.toMatch(/failed|"level":"(error|warn)"/);
+}, 300_000);
