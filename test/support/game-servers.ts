@@ -1,6 +1,8 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { statusPacket } from '../../src/sample/game-server.ts';
+import type { Said } from '../../src/sample/stand-in.ts';
+import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/sample/udp-game-server.ts';
 
 /** What a responder does with a request. What is left out is done as a true server does it. */
 export type Manner = {
@@ -19,9 +21,6 @@ export type Manner = {
   /** The share of requests, 0 to 1, that are lost. */
   lost?: number;
 };
-
-/** What a responder says of itself. */
-export type Said = { motd: string; version: string; online: number; max: number };
 
 export const SAID: Said = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
 
@@ -154,8 +153,6 @@ abstract class UdpResponder extends Responder {
   }
 }
 
-const cString = (text: string) => Buffer.from(`${text}\0`);
-
 /** A server of Valve's Source engine: A2S with challenge (developer.valvesoftware.com, "Server queries"). */
 export class SourceServer extends UdpResponder {
   /** What was asked: `info`, `players`, `rules`, or `challenge` where the challenge was missing. */
@@ -168,29 +165,12 @@ export class SourceServer extends UdpResponder {
     const known = request.subarray(question === 'info' ? -4 : 5).equals(this.#challenge);
     this.questions.push(known ? question : 'challenge');
     if (!known) return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
-    if (question === 'info') return this.#info();
+    if (question === 'info') return sourceInfo(this.said);
     return question === 'players'
       ? Buffer.concat([HEADER, Buffer.from([0x44, 0])])
       : Buffer.concat([HEADER, Buffer.from([0x45, 0, 0])]);
   }
-
-  #info(): Buffer {
-    const { motd, version, online, max } = this.said;
-    return Buffer.concat([
-      HEADER,
-      Buffer.from([0x49, 17]),
-      cString(motd),
-      cString('cp_dustbowl'),
-      cString('tf'),
-      cString('Team Fortress'),
-      Buffer.from([0xb8, 0x01, online, max, 0, 0x64, 0x6c, 0, 1]),
-      cString(version),
-      Buffer.from([0]),
-    ]);
-  }
 }
-
-const HEADER = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 /** A Quake 3 server: `getstatus`. */
 export class QuakeServer extends UdpResponder {
@@ -207,22 +187,10 @@ export class QuakeServer extends UdpResponder {
 export class BedrockServer extends UdpResponder {
   /** What it answers to gamedig's ping, whoever sends it. */
   usualAnswer(): Buffer {
-    return this.#pong(Buffer.from('1122334455667788', 'hex'));
+    return bedrockPong(Buffer.from('1122334455667788', 'hex'), this.said);
   }
 
   protected answerTo(request: Buffer): Buffer | undefined {
-    return request[0] === 0x01 ? this.#pong(request.subarray(1, 9)) : undefined;
-  }
-
-  #pong(time: Buffer): Buffer {
-    const { motd, version, online, max } = this.said;
-    const status = Buffer.from(`MCPE;${motd};766;${version};${online};${max};1234567890;A world;Survival`);
-    return Buffer.concat([
-      Buffer.from([0x1c]),
-      time,
-      Buffer.from('000000000000002a00ffff00fefefefefdfdfdfd12345678', 'hex'),
-      Buffer.from([status.length >> 8, status.length & 0xff]),
-      status,
-    ]);
+    return request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), this.said) : undefined;
   }
 }

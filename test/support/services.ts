@@ -22,7 +22,7 @@ export type TestService = {
   restart(): Promise<void>;
 };
 
-type Options = { port?: number; binary?: Binary };
+type Options = { port?: number; binary?: Binary; onDisk?: boolean };
 
 /**
  * mongod as the product runs it, but that it closes files which nobody used for some seconds: the databases of a
@@ -39,21 +39,24 @@ const TEST_MONGOD: ServiceKind = {
   ],
 };
 
-/** Starts a mongod in a fresh folder, on a free port or on `port`. `uri` names no database: add `/name`. */
+/**
+ * Starts a mongod in a fresh folder, on a free port or on `port`; in memory where there is room, unless `onDisk`. `uri`
+ * names no database: add `/name`.
+ */
 export async function startMongod(options: Options = {}): Promise<TestService & { uri: string }> {
-  const service = await start(TEST_MONGOD, options.binary ?? inject('mongodBinary'), options.port);
+  const service = await start(TEST_MONGOD, options.binary ?? inject('mongodBinary'), options);
   return { ...service, uri: MONGOD.address(service.port) };
 }
 
 /** Starts a Redis in a fresh folder, on a free port or on `port`. */
 export async function startRedis(options: Options = {}): Promise<TestService & { url: string }> {
-  const service = await start(REDIS, options.binary ?? inject('redisBinary'), options.port);
+  const service = await start(REDIS, options.binary ?? inject('redisBinary'), options);
   return { ...service, url: REDIS.address(service.port) };
 }
 
-async function start(kind: ServiceKind, binary: Binary, wantedPort?: number): Promise<TestService> {
-  const port = wantedPort ?? (await freePort());
-  const dir = await ownedFolder();
+async function start(kind: ServiceKind, binary: Binary, options: Options): Promise<TestService> {
+  const port = options.port ?? (await freePort());
+  const dir = await ownedFolder(options.onDisk);
   const onSpawn = (pid: number) => noteService(dir, pid);
   const launch = () => startService(kind, { binary, dir, port, onSpawn });
   let running = await launch();

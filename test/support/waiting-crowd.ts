@@ -35,7 +35,12 @@ export async function listServersAt(
   for (let from = 0; from < ports.length; from += BATCH) {
     const some = serverIds.slice(from, from + BATCH);
     await platform.servers.insertMany(
-      some.map((_id) => ({ ...server, _id, slug: `crowd-${_id.toHexString()}` })),
+      some.map((_id) => ({
+        ...server,
+        _id,
+        slug: `crowd-${_id.toHexString()}`,
+        slugs: [`crowd-${_id.toHexString()}`],
+      })),
     );
     await platform.listeners.insertMany(
       some.map((serverId, i) => ({

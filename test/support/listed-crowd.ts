@@ -1,0 +1,73 @@
+import { ObjectId } from 'mongodb';
+import { after, DAY } from '../../src/clock.ts';
+import type { Platform } from '../../src/platform.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { newListing } from '../../src/servers/listing.ts';
+import type { Server } from '../../src/servers/server.ts';
+import { slugOf } from '../../src/servers/slug.ts';
+
+/** What a test says of a listed server; the rest is made up. */
+export type Listed = Partial<
+  Pick<Server, 'name' | 'game' | 'countryCode' | 'isPremium' | 'hiddenAt' | 'removedAt'>
+> & {
+  /** Votes of today: the ranking goes by them. */
+  votes?: number;
+  online?: number | null;
+  max?: number;
+  version?: string;
+  players?: (number | null)[];
+};
+
+/** Lists servers as if they had been here for a while, each under a slug of its name, and ranks them. */
+export async function listCrowd(platform: Platform, crowd: Listed[]): Promise<ObjectId[]> {
+  const now = platform.clock.now();
+  const servers = crowd.map((one, index) => serverOf(one, index, now));
+  await platform.servers.insertMany(servers);
+  const voted = crowd.flatMap(({ votes }, index) => (votes ? [{ votes, _id: servers[index]?._id }] : []));
+  const [month, day] = [now.toISOString().slice(0, 7), now.toISOString().slice(8, 10)];
+  if (voted.length > 0) {
+    await platform.voteCounters.insertMany(
+      voted.map(({ votes, _id = new ObjectId() }) => {
+        return { _id: new ObjectId(), serverId: _id, month, days: { [day]: votes } };
+      }),
+    );
+  }
+  await recomputeRanks(platform);
+  return servers.map(({ _id }) => _id);
+}
+
+function serverOf(one: Listed, index: number, now: Date) {
+  const {
+    name = `Server ${index + 1}`,
+    game = null,
+    countryCode = null,
+    isPremium = false,
+    online = null,
+  } = one;
+  const _id = new ObjectId();
+  const address = `${index + 1}.example.org`;
+  const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
+  // In the order given, where votes do not say otherwise.
+  const listedAt = after(now, (index - crowdAge) * DAY);
+  const server = newListing({ _id, settings, now, listedAt, rankPosition: index + 1 });
+  const { version = '', max = 100, players, hiddenAt = null, removedAt = null } = one;
+  const slug = `${slugOf(name, _id.toHexString())}${one.name ? '' : `-${_id.toHexString().slice(-4)}`}`;
+  return {
+    ...server,
+    hiddenAt,
+    removedAt,
+    slug,
+    slugs: [slug],
+    current: { ...server.current, onlinePlayers: online ?? 0, maxPlayers: max, version, checkedAt: now },
+    daily: { ...server.daily, ...(players ? { players: players as number[] } : {}) },
+    probe: {
+      ...server.probe,
+      status: online === null ? ('offline' as const) : ('online' as const),
+      checkedAt: now,
+      succeededAt: now,
+    },
+  };
+}
+
+/** Older than any crowd is long, in days. */
+const crowdAge = 2_000;
