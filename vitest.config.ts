@@ -13,6 +13,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
+    // As patient as test/support/patient.ts.
+    expect: { poll: { timeout: 20_000 } },
     // On a busy machine of CI a test may run out of time: there, and for that alone, it is tried once more. A wrong
     // value fails at once, everywhere.
     retry: process.env.CI ? { count: 1, condition: /timed out|timeout \d+ ?ms exceeded/i } : 0,

@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { healthRoutes, readiness, watchReadiness } from '../src/health.ts';
 import type { Platform } from '../src/platform.ts';
+import { PATIENT } from './support/patient.ts';
 import { startMongod, startRedis } from './support/services.ts';
 import { testPlatform } from './support/test-platform.ts';
 
@@ -16,7 +17,7 @@ async function ask(platform: Platform, path: string, stopping = NOT_STOPPING) {
 
 test('a process with all it needs is ready', async () => {
   const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready');
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
   const answer = await ask(platform, '/readyz');
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
@@ -30,7 +31,7 @@ test('with Redis killed, or stopped and silent, a process is ready and says that
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const platform = await testPlatform({ REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready');
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
 
   redis.pause();
   const silent = await ask(platform, '/readyz');

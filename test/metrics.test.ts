@@ -9,6 +9,7 @@ import { createMetrics, measureRequests } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { serveProcessEndpoints } from '../src/process-endpoints.ts';
 import type { Delivery } from '../src/votes/vote.ts';
+import { PATIENT } from './support/patient.ts';
 import { startMongod, startRedis } from './support/services.ts';
 import { deliveryIn, storedVote } from './support/stored-votes.ts';
 import { testPlatform } from './support/test-platform.ts';
@@ -151,7 +152,7 @@ test('open votes are counted from the index of open work alone', async () => {
 
 test('the jobs of every queue are counted, a waiting one with its age', async () => {
   const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }));
+  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), PATIENT);
   const text = await createMetrics(platform).text();
   expect(sample(text, 'tallyport_redis_up')).toBe(1);
   expect(sample(text, 'tallyport_jobs{queue="clean-up",state="waiting"}')).toBe(1);
@@ -177,7 +178,7 @@ test('a scrape with both services silent is answered within three seconds and sa
     await Promise.all([mongod.stop(), redis.stop()]);
   });
   const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport`, REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready');
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
   onTestFinished(() => {
     mongod.resume();
     redis.resume();

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { HOUR, SECOND } from '../../src/clock.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 
 describe('Draining a listener', () => {
   it('delivers waiting votes in the order of voting, each with its id, name and time', async () => {
@@ -38,7 +39,7 @@ describe('Draining a listener', () => {
     bench.listener.hold();
     await bench.cast('Alex');
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1);
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
     await bench.cast('Steve');
     await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
     bench.listener.release();
@@ -50,7 +51,7 @@ describe('Draining a listener', () => {
     const vote = await bench.cast('Steve');
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1);
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
     const { delivery } = await bench.vote(vote);
     expect(delivery.state).toBe('sending');
     expect(delivery.attempts).toHaveLength(1);
@@ -65,7 +66,7 @@ describe('Draining a listener', () => {
     for (let n = 0; n < 10; n += 1) await bench.cast(`player ${n}`);
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 4);
+    await vi.waitUntil(() => bench.listener.held === 4, PATIENT);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
     expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(4);
     bench.listener.release();
@@ -257,7 +258,7 @@ describe('Draining a listener', () => {
     const vote = await bench.cast('Steve');
     const stop = new AbortController();
     const draining = bench.drain({ stop: stop.signal });
-    await vi.waitUntil(() => bench.listener.connections === 1);
+    await vi.waitUntil(() => bench.listener.connections === 1, PATIENT);
     stop.abort();
     expect(await draining).toEqual({ kind: 'stopped' });
     const { delivery } = await bench.vote(vote);

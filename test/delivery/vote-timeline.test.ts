@@ -14,6 +14,7 @@ import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
 import { dayOf } from '../../src/periods/period-marks.ts';
 import { ATTEMPTS_KEPT, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 
 let bench: DeliveryBench;
 
@@ -170,7 +171,7 @@ describe('An attempt says what started it', () => {
     const vote = await bench.cast('Steve');
     const stop = new AbortController();
     const draining = bench.drain({ stop: stop.signal });
-    await vi.waitUntil(() => bench.listener.connections === 1);
+    await vi.waitUntil(() => bench.listener.connections === 1, PATIENT);
     stop.abort();
     await draining;
     bench.listener.behaviour = {};
@@ -338,7 +339,7 @@ describe('A vote that has ended says how', () => {
     bench.listener.hold();
     const vote = await bench.cast('Steve');
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1);
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
     expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: true }]);
     const which = { serverId: bench.serverId, _id: vote._id };
     await bench.platform.votes.updateOne(which, { $set: { 'delivery.state': 'delivered' } });

@@ -7,10 +7,10 @@ import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
 import type { Platform } from '../../src/platform.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { PATIENT } from '../support/patient.ts';
 import { movableClock } from '../support/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
-import { PATIENT } from '../workers/game-server.ts';
 
 const LETTER = {
   to: 'olivia@example.org',

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
+import { PATIENT } from '../support/patient.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Sockets and connections that this process holds open. */
@@ -15,7 +16,7 @@ describe('UDP queries', () => {
     const server = await started(new BedrockServer());
     server.manner = { silent: true };
     const probes = Array.from({ length: 200 }, () => ask(at(server.port, 'mbe')));
-    await vi.waitFor(() => expect(server.asked).toBe(128));
+    await vi.waitFor(() => expect(server.asked).toBe(128), PATIENT);
 
     server.manner = {};
     // The waiting ones are asked as the first ones end; those ask again for what was not answered.
@@ -41,7 +42,7 @@ describe('UDP queries', () => {
     server.manner = { silent: true };
     const stopping = new AbortController();
     const probes = Array.from({ length: 300 }, () => ask(at(server.port, 'mbe'), stopping.signal));
-    await vi.waitFor(() => expect(server.asked).toBe(128));
+    await vi.waitFor(() => expect(server.asked).toBe(128), PATIENT);
     stopping.abort();
     expect(new Set((await Promise.all(probes)).map(faultOf))).toEqual(new Set(['stopped']));
     expect(server.asked).toBe(128);
@@ -57,7 +58,7 @@ describe('UDP queries', () => {
     silent.manner = { silent: true };
     const stopping = new AbortController();
     const probes = Array.from({ length: 150 }, () => ask(at(silent.port, 'mbe'), stopping.signal));
-    await vi.waitFor(() => expect(silent.asked).toBe(128));
+    await vi.waitFor(() => expect(silent.asked).toBe(128), PATIENT);
     const server = await started(new JavaServer());
     answerOf(await ask(at(server.port, 'minecraft')));
     expect(silent.asked).toBe(128);
@@ -77,13 +78,13 @@ describe('A query', () => {
     const before = openSockets();
     const stopping = new AbortController();
     const probe = ask(at(server.port, game), stopping.signal);
-    await vi.waitFor(() => expect(server.asked).toBe(1));
+    await vi.waitFor(() => expect(server.asked).toBe(1), PATIENT);
     const began = performance.now();
     stopping.abort();
     expect(faultOf(await probe)).toBe('stopped');
     expect(performance.now() - began).toBeLessThan(1_500);
-    await vi.waitFor(() => expect(server.open).toBe(0));
-    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before));
+    await vi.waitFor(() => expect(server.open).toBe(0), PATIENT);
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), PATIENT);
   });
 
   it('that was stopped before it began asks nobody', async () => {
@@ -108,7 +109,7 @@ describe('A query', () => {
     expect(ended.filter(({ ok }) => ok)).toHaveLength(40);
     await java.stop();
     await source.stop();
-    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before));
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), PATIENT);
     await java.start();
     await source.start();
   });

@@ -3,6 +3,7 @@ import { status } from 'minecraft-server-util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
 import { askHere, at, faultOf } from '../probing/asking.ts';
+import { PATIENT } from '../support/patient.ts';
 
 async function running() {
   const crowd = { online: 7, max: 50 };
@@ -42,9 +43,9 @@ describe('The sample game server', () => {
     });
     socket.setNoDelay(true);
     for (const byte of [0x01, 0x00]) socket.write(Buffer.from([byte]));
-    await vi.waitFor(() => expect(heard).toBeGreaterThan(50));
+    await vi.waitFor(() => expect(heard).toBeGreaterThan(50), PATIENT);
     socket.write(Buffer.alloc(4_000, 0xff));
-    await vi.waitFor(() => expect(socket.destroyed).toBe(true));
+    await vi.waitFor(() => expect(socket.destroyed).toBe(true), PATIENT);
   });
 
   it('refuses when stopped, and comes back on the same port', async () => {

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { after, HOUR } from '../../src/clock.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 import { signedIn, webAppOn } from './web-app.ts';
 
 const PAGE = { accept: 'text/html,application/xhtml+xml' };
@@ -144,7 +145,7 @@ test.each([
 ])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
   const { platform, serverId, listenerId, get } = await desk({ PUBLIC_URL });
   const payload = { serverId: serverId.toHexString(), listenerId };
-  await vi.waitUntil(() => platform.producer.add('forward-votes', payload));
+  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), PATIENT);
   const queue = platform.queues['forward-votes'];
   const [job] = await queue.getWaiting();
   const since = new Date().toISOString();

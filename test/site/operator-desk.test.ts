@@ -1,5 +1,6 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { PATIENT } from '../support/patient.ts';
 import { startRedis } from '../support/services.ts';
 import { addOwnedServer } from './owned-server.ts';
 import {
@@ -155,7 +156,7 @@ describe('Bull Board', () => {
     const own = await webApp({ REDIS_URL: redis.url });
     const headers = { ...OWN_ORIGIN, ...(await signedIn(own)) };
     const queues = () => own.app.inject({ url: '/operator/queues/api/queues', headers });
-    await vi.waitUntil(async () => (await queues()).statusCode === 200);
+    await vi.waitUntil(async () => (await queues()).statusCode === 200, PATIENT);
 
     redis.pause();
     const started = performance.now();
@@ -163,7 +164,7 @@ describe('Bull Board', () => {
     expect(performance.now() - started).toBeLessThan(6_000);
     redis.resume();
     await redis.kill();
-    await vi.waitUntil(() => own.platform.producerRedis.status !== 'ready');
+    await vi.waitUntil(() => own.platform.producerRedis.status !== 'ready', PATIENT);
     const pressed = await own.app.inject({
       method: 'PUT',
       url: '/operator/queues/api/queues/pause',

@@ -1,5 +1,6 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { PATIENT } from '../support/patient.ts';
 import { startRedis } from '../support/services.ts';
 import { getPage, OWN_ORIGIN, signedIn, signedInAs, webApp } from './web-app.ts';
 
@@ -57,7 +58,7 @@ test('without Redis the desk says so, and Bull Board answers at once that nothin
   const web = await webApp({ REDIS_URL: redis.url });
   const headers = { ...OWN_ORIGIN, ...(await signedIn(web)) };
   const queues = () => web.app.inject({ url: '/operator/queues/api/queues', headers });
-  await vi.waitUntil(async () => (await queues()).statusCode === 200);
+  await vi.waitUntil(async () => (await queues()).statusCode === 200, PATIENT);
 
   redis.pause();
   const started = performance.now();
@@ -66,7 +67,7 @@ test('without Redis the desk says so, and Bull Board answers at once that nothin
   expect(silent.statusCode).toBe(503);
   redis.resume();
   await redis.kill();
-  await vi.waitUntil(() => web.platform.producerRedis.status !== 'ready');
+  await vi.waitUntil(() => web.platform.producerRedis.status !== 'ready', PATIENT);
   const pressed = await web.app.inject({ method: 'PUT', url: '/operator/queues/api/queues/pause', headers });
   expect(pressed.statusCode).toBe(503);
   expect(pressed.json()).toEqual({ error: expect.stringContaining('Redis does not answer') });

@@ -10,6 +10,7 @@ import type { DeliveryState } from '../../src/votes/vote.ts';
 import { forwardVotes } from '../../workers/forward-votes.ts';
 import { runRelay } from '../../workers/relay.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 import { OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
@@ -135,7 +136,7 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   await vi.waitUntil(async () => {
     const { active, completed, failed } = await queue.getJobCounts();
     return active === 1 && completed === 1 && failed === 1;
-  });
+  }, PATIENT);
   await worker.close(true);
   await queue.add('waiting', payload, old);
   // What a worker leaves behind for an unreachable listener: it takes every plain wake-up to itself.

@@ -4,10 +4,10 @@ import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import { insert, listServer, probe } from '../status/samples.ts';
+import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 
-const PATIENT = { timeout: 30_000, interval: 20 };
 const ONLY_THIS = { args: ['aggregate-day'] };
 
 /** The newest day that is computed by now: it ended at least 10 minutes ago. */

@@ -7,8 +7,9 @@ import { createSend } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 /** Puts a vote into a state as deliveries would have. */
 async function settle({ votes }: Platform, vote: Vote, state: DeliveryState, ends = {}): Promise<void> {

@@ -7,9 +7,10 @@ import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer, placesOf, setCounters } from '../ranking/listing-crowd.ts';
+import { PATIENT } from '../support/patient.ts';
 import { storedVote } from '../support/stored-votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
-import { castingPlatform, PATIENT } from './game-server.ts';
+import { castingPlatform } from './game-server.ts';
 
 function daysAgo(platform: Platform, days: number): string {
   return dayOf(after(platform.clock.now(), -days * DAY));

@@ -8,10 +8,11 @@ import type { Platform } from '../../src/platform.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../../src/queues.ts';
 import { openRedis } from '../../src/redis.ts';
 import { failingForPeopleOnly } from '../../workers/job-ends.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startMongod } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** How many jobs of a queue are in the failed set, and why the newest is. */
 async function failedIn({ queues }: Platform, name: QueueName) {
@@ -120,7 +121,7 @@ it('postpones work whose lease another run took', async () => {
     runs += 1;
     throw new LeaseLostError('recompute-ranks');
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}));
+  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), PATIENT);
   await vi.waitUntil(async () => (await platform.queues['recompute-ranks'].getDelayedCount()) === 1, PATIENT);
   expect(runs).toBe(1);
   expect(await failedIn(platform, 'recompute-ranks')).toMatchObject({ count: 0 });
@@ -141,8 +142,9 @@ it('hands what its own stop cuts short to another worker, under the same name', 
     },
     stop.signal,
   );
-  await vi.waitUntil(() =>
-    platform.producer.add('aggregate-day', { day: '2026-11-20' }, { subject: '2026-11-20' }),
+  await vi.waitUntil(
+    () => platform.producer.add('aggregate-day', { day: '2026-11-20' }, { subject: '2026-11-20' }),
+    PATIENT,
   );
   await vi.waitFor(() => expect(begun).toEqual(Array(2).fill('Aggregate day: 2026-11-20')), PATIENT);
   expect(await failedIn(platform, 'aggregate-day')).toMatchObject({ count: 0 });
@@ -153,7 +155,7 @@ it('keeps a fault of ours as failed, with its stack and a sentence that says wha
   workOn(platform, 'clean-up', async () => {
     throw new TypeError('x is not a function');
   });
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }));
+  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), PATIENT);
   await vi.waitFor(async () => {
     expect(await failedIn(platform, 'clean-up')).toEqual({
       count: 1,
@@ -181,7 +183,7 @@ it('says what to do when MongoDB refuses an operation', async () => {
   workOn(platform, 'recompute-ranks', async () => {
     await platform.mongo.db.command({ create: 'servers' });
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}));
+  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), PATIENT);
   await vi.waitFor(async () => {
     const { reason } = await failedIn(platform, 'recompute-ranks');
     expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Look into its log/s);

@@ -7,8 +7,9 @@ import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import { openListener, type Send } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** Drains in this process, with a way to send of the test's own. */
 function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainEnd> {

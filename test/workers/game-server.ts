@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -13,8 +12,6 @@ import { testPlatform } from '../support/test-platform.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 
 /** How long a test waits for a condition on a busy machine, and how often it looks. */
-export const PATIENT = { timeout: 20 * SECOND, interval: 20 };
-
 /** Retries within a test's time: a vote's own, and the tests of an unreachable listener. */
 const SOON = { DELIVERY_SCHEDULE: '0s,0.3s,0.3s,0.3s,0.5s', BREAKER_SCHEDULE: '0.3s,0.4s,0.5s' };
 
@@ -80,11 +77,14 @@ export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, { pid }: Wo
   return attempt?.worker.split(':')[1] === String(pid);
 }
 
-/** The most attempts that were under way at one moment. Ends are rounded to a millisecond. */
+/** Beginnings and ends are whole milliseconds, and an attempt's time counts from just before its beginning. */
+const ROUNDED_MS = 5;
+
+/** The most attempts that were under way at one moment. */
 export function mostAtOnce(attempts: Attempt[]): number {
   const spans = attempts.map(({ at, durationMs }) => ({
     from: at.getTime(),
-    to: at.getTime() + (durationMs ?? 0) - 1,
+    to: at.getTime() + (durationMs ?? 0) - ROUNDED_MS,
   }));
   return Math.max(
     ...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length),

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFarEnd } from '../support/far-end.ts';
+import { PATIENT } from '../support/patient.ts';
 import { insertWaitingVotes, listServersAt } from '../support/waiting-crowd.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** As many listeners for each place of a worker as 10,000 are for its 256; bench/delivery/herd.ts has those. */
 const SILENT = 625;

@@ -2,8 +2,9 @@ import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Platform } from '../../src/platform.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, madeBy, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer, madeBy } from './game-server.ts';
 
 /** Two workers, and which of them makes the first attempt. */
 async function workersOf(platform: Platform) {

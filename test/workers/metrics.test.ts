@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker, type WorkerProcess } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 async function scrape(worker: WorkerProcess): Promise<string> {
   const { address } = await worker.waitForEvent('process.endpoints');

@@ -2,9 +2,10 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 /** A mongod of this test alone, and a platform on it. */
 async function platformOnOwnMongod(

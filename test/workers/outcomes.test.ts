@@ -5,8 +5,9 @@ import { pauseListener, resumeListener, showListener } from '../../src/delivery/
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import type { Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 const UNKNOWN_ERROR = '{"status":"error","cause":"java.lang.Exception","error":"disk full"}\n';
 

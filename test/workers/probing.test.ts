@@ -3,11 +3,11 @@ import { SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { removeServer } from '../../src/servers/listing.ts';
 import { farServer, listServer } from '../probing/probing-bench.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 
-const PATIENT = { timeout: 20 * SECOND, interval: 50 };
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LEASE_MS: '4000', LISTENER_TIMEOUT_MS: '300' };
 
 /** Waits until the server has the status, and gives its probe state. */

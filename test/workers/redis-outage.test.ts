@@ -3,9 +3,10 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { SECOND } from '../../src/clock.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startRedis, type TestService } from '../support/services.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 /** Ends a service with the test, also when the test left it stopped or dead. */
 function forThisTest<T extends TestService>(service: T): T {

@@ -5,9 +5,10 @@ import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { deliveryIn, storedVote } from '../support/stored-votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 function daysAgo(platform: Platform, days: number): string {
   return dayOf(after(platform.clock.now(), -days * DAY));

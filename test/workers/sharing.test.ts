@@ -2,15 +2,9 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import type { Platform } from '../../src/platform.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import {
-  addGameServer,
-  castingPlatform,
-  type GameServer,
-  madeBy,
-  mostAtOnce,
-  PATIENT,
-} from './game-server.ts';
+import { addGameServer, castingPlatform, type GameServer, madeBy, mostAtOnce } from './game-server.ts';
 
 /** Two workers on one platform, started at the same time. */
 async function twoWorkers(platform: Platform, env: Record<string, string> = {}) {
@@ -38,14 +32,14 @@ function attemptsOf(platform: Platform, { serverId }: GameServer) {
     .toArray();
 }
 
-it('delivers a vote within a second or so of its cast', async () => {
+it('delivers a vote within seconds of its cast', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
   const began = performance.now();
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.votes.length === 1, PATIENT);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(performance.now() - began).toBeLessThan(5_000);
   expect(alpha.listener.votes[0]).toMatchObject({ username: 'Steve', uuid: vote._id.toString() });
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
 });

@@ -3,9 +3,10 @@ import { SECOND } from '../../src/clock.ts';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startRedis } from '../support/services.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, madeBy, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform, madeBy } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
 const PATIENT_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };

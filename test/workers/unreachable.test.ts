@@ -1,8 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import { showListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, PATIENT } from './game-server.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
 
 function openJobs({ queues }: Platform) {
   return queues['forward-votes'].getJobs(['waiting', 'active', 'delayed', 'prioritized']);
