@@ -5,6 +5,7 @@ import { drainListener } from '../src/delivery/drain-listener.ts';
 import type { DrainEnd, Draining } from '../src/delivery/draining.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import { FAILING_TURN, UnprovenPlaces } from '../src/delivery/turn.ts';
+import { Yielding } from '../src/delivery/yielding.ts';
 import type { Metrics } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import { type Payload, QUEUES } from '../src/queues.ts';
@@ -29,6 +30,7 @@ export function forwardVotes(
     send: createSend(platform.config),
     // Half of the places stay for listeners that answer.
     unproven: new UnprovenPlaces(Math.max(1, Math.floor(platform.config.WORKER_CONCURRENCY / 2))),
+    yielding: new Yielding(),
     open: (listener) => openListener(platform.secrets, listener),
     onEnd({ vote, attempt }, end) {
       const protocol = attempt.protocol;

@@ -2,22 +2,29 @@
  * What draining does to the web process beside it: its answers' p99, asked at a fixed rate whether earlier answers
  * have come or not, while the worker is idle and while a backlog drains:
  *
- *   node bench/delivery/web-beside.ts [requests a second] [seconds] [votes waiting] [listeners that return]
+ *   node bench/delivery/web-beside.ts [requests a second] [seconds] [votes waiting] [listeners that return] [rounds]
  *
  * Half of the requests cast votes for a server whose listener answers, the others ask check-vote. Every time counts
  * from the moment when the request was due, so a stall of this process or of the web shows in each request it
- * delayed. All processes share one machine's processors.
+ * delayed. A disk that stalls for a moment decides one p99, so the rounds' ratios are what counts, by their median. All
+ * processes share one machine's processors.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { after, HOUR } from '../../src/clock.ts';
+import { REACHABLE } from '../../src/delivery/listener.ts';
 import { startFarEnd } from '../../test/support/far-end.ts';
 import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
 import { callersOf, castVote, checkVote } from './api-client.ts';
 import { against, median, quantile, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 
-const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10] = process.argv.slice(2).map(Number);
+const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10, rounds = 5] = process.argv
+  .slice(2)
+  .map(Number);
 const AIM = 1.2;
 const TOKEN = 'a-token-of-this-bench';
+/** How a listener stands that is away. */
+const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-refused' } as const;
 const HEALTHY = 5;
 
 const far = await startFarEnd({ token: TOKEN, listeners: { count: HEALTHY + returning } });
@@ -71,27 +78,47 @@ async function measured(name: string, going: (elapsedMs: number) => boolean): Pr
   return times;
 }
 
-console.log(`node bench/delivery/web-beside.ts ${perSecond} ${seconds} ${waiting} ${returning}`);
+console.log(`node bench/delivery/web-beside.ts ${perSecond} ${seconds} ${waiting} ${returning} ${rounds}`);
 console.log(
   `${perSecond} requests a second, half of them votes; ${waiting} votes wait for ${returning} listeners`,
 );
 const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
-await load('warm-up', (elapsedMs) => elapsedMs < 5_000);
-const idle = await measured('idle', forSeconds);
+const ratios: Record<keyof Times, number[]> = { vote: [], check: [] };
+for (let round = 1; round <= rounds; round += 1) {
+  // The votes are there in both halves: what their insertion leaves MongoDB to do is not the drain's.
+  const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN, new Date());
+  const theirs = { serverId: { $in: returned } };
+  const later = after(new Date(), HOUR);
+  await platform.listeners.updateMany(theirs, { $set: { breaker: { ...AWAY, nextTestAt: later } } });
+  await insertWaitingVotes(platform, returned, waiting / returning);
+  await load(`warm-up ${round}`, (elapsedMs) => elapsedMs < 10_000);
+  const idle = await measured(`round ${round}, idle`, forSeconds);
 
-const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN, new Date());
-await insertWaitingVotes(platform, returned, waiting / returning);
-const before = await openWork();
-const began = performance.now();
-const draining = await measured('draining', forSeconds);
-const left = await openWork();
-const rate = ((before - left) / (performance.now() - began)) * 1_000;
-console.log(
-  `drained meanwhile: ${before - left} votes, ${rate.toFixed(0)}/s; ${left} still waited at the end`,
-);
+  await platform.listeners.updateMany(theirs, { $set: { breaker: REACHABLE } });
+  for (const { _id, serverId } of await platform.listeners.find(theirs).toArray())
+    await platform.producer.add('forward-votes', {
+      serverId: serverId.toHexString(),
+      listenerId: _id.toHexString(),
+    });
+  const before = await openWork();
+  const began = performance.now();
+  const draining = await measured(`round ${round}, draining`, forSeconds);
+  const left = await openWork();
+  const rate = ((before - left) / (performance.now() - began)) * 1_000;
+  console.log(
+    `  drained meanwhile: ${before - left} votes, ${rate.toFixed(0)}/s; ${left} still waited at the end`,
+  );
+  for (const kind of ['vote', 'check'] as const) {
+    const ratio = quantile(draining[kind], 0.99) / quantile(idle[kind], 0.99);
+    ratios[kind].push(ratio);
+    console.log(`  ${kind}: p99 draining ÷ idle ${ratio.toFixed(2)}`);
+  }
+  // The next round begins idle.
+  await platform.votes.deleteMany({ 'delivery.queuedAt': { $exists: true } });
+}
 for (const kind of ['vote', 'check'] as const) {
-  const ratio = quantile(draining[kind], 0.99) / quantile(idle[kind], 0.99);
-  console.log(`${kind}: p99 draining ÷ idle ${ratio.toFixed(2)} ${against(`< ${AIM}`, ratio < AIM)}`);
+  const ratio = median(ratios[kind]);
+  console.log(`${kind}: median of ${rounds} ratios ${ratio.toFixed(2)} ${against(`< ${AIM}`, ratio < AIM)}`);
 }
 
 await house.close();

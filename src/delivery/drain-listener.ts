@@ -17,6 +17,7 @@ import { Pace } from './pace.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { MOST_AT_ONCE } from './schedule.ts';
 import { countWaiting } from './waiting-votes.ts';
+import { Yielding } from './yielding.ts';
 
 /** A listener's only vote under way has this long to end before the next one is looked for. */
 const ALONE_MS = 10;
@@ -77,6 +78,9 @@ class Drain {
   readonly #limits: DrainLimits;
   readonly #turn: HeldTurn;
   readonly #pace = new Pace();
+  readonly #yielding: Yielding;
+  /** What was claimed last had waited in the line for long. */
+  #isBehind = false;
   /** Attempts begun, until their end is recorded. */
   readonly #underWay = new Set<Promise<void>>();
   /** Attempts that hold one of the listener's four places. */
@@ -93,6 +97,7 @@ class Drain {
     this.#held = held;
     this.#limits = limits;
     this.#turn = new HeldTurn(deps.unproven, () => held.now);
+    this.#yielding = deps.yielding ?? new Yielding();
   }
 
   async run(): Promise<DrainEnd> {
@@ -144,7 +149,15 @@ class Drain {
       if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
       if (!this.#turn.mayBegin()) return this.#putOff();
 
-      if (await this.#claim(test, most)) {
+      const yields = this.#isBacklog() && this.#yielding.isWanted;
+      const restMs = yields ? this.#yielding.take() : 0;
+      if (restMs > 0) {
+        await within(restMs, this.#change.promise).catch(() => undefined);
+        continue;
+      }
+
+      const claimed = this.#claim(test, most);
+      if (await (yields ? this.#yielding.timed(claimed) : claimed)) {
         look = FIRST_LOOK_MS;
         // Mostly a vote comes alone: looking before it has ended would find nothing, at the price of a claim.
         if (this.#underWay.size === 1)
@@ -169,10 +182,16 @@ class Drain {
   #mostToClaim(): number {
     const ahead = this.#pace.ahead();
     const free = MOST_AT_ONCE - this.#places;
-    const wanted = ahead > 0 ? ahead + free : Math.min(1, free);
+    const able = ahead > 0 ? ahead + free : Math.min(1, free);
+    const wanted = this.#isBacklog() ? this.#yielding.most(able) : able;
     // Not a claim for each vote: when half of what was claimed ahead has gone.
     if (this.#ready.length > 0 && this.#ready.length > wanted / 2) return 0;
     return Math.max(0, Math.min(wanted, MOST_AHEAD) - this.#ready.length);
+  }
+
+  /** Many votes wait, and they are claimed ahead: it makes way for fresh ones. */
+  #isBacklog(): boolean {
+    return this.#isBehind && this.#pace.ahead() > 0;
   }
 
   /** Returns whether a vote was due. */
@@ -182,6 +201,8 @@ class Drain {
     const reason = { test, relayedAt: this.#limits.relayedAt };
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
     const claimed = await this.#turn.inTurn(() => claimVotes(this.#deps, this.#held.now, reason, size));
+    const votes = claimed.map(({ vote }) => vote);
+    this.#isBehind = this.#yielding.note(votes, this.#deps.clock.now());
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
     this.#startReady();
     return claimed.length > 0;
@@ -233,10 +254,9 @@ class Drain {
     const end = await this.#send(claimed, claimedAt);
     const ended = performance.now();
     const durationMs = ended - claimedAt;
-    const { waitNoLonger } = this.#limits;
-    const recorded = recordPatiently(this.#deps, claimed, end, durationMs, waitNoLonger);
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
     const good = end.class === 'delivered' && !claimed.attempt.test;
+    const recorded = this.#record(claimed, end, durationMs, good && this.#isBacklog());
     if (good) {
       this.#pace.note(ended - began);
       this.#freePlace();
@@ -246,6 +266,11 @@ class Drain {
     } finally {
       if (!good) this.#freePlace();
     }
+  }
+
+  async #record(claimed: Claimed, end: Outcome, durationMs: number, yields: boolean): Promise<boolean> {
+    if (yields) await this.#yielding.gathered();
+    return recordPatiently(this.#deps, claimed, end, durationMs, this.#limits.waitNoLonger);
   }
 
   #freePlace(): void {

@@ -8,6 +8,7 @@ import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
 import type { UnprovenPlaces } from './turn.ts';
+import type { Yielding } from './yielding.ts';
 
 /** What draining works on. */
 export type Draining = Recording & {
@@ -23,6 +24,8 @@ export type Draining = Recording & {
   open: (listener: Listener) => OpenedListener;
   /** This worker's places for listeners that are not known to answer. */
   unproven?: UnprovenPlaces;
+  /** How this worker's backlogs make way for fresh votes. */
+  yielding?: Yielding;
   /** Told of the server's name when its turn begins, for people who watch. */
   onBegin?: (server: string) => void;
   /** Told of every end, for metrics. */

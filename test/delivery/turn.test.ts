@@ -146,20 +146,20 @@ describe('A listener that finds no place', () => {
     places.take(1);
     // Others found no place before: its own turn is so far off that none of what follows takes as long.
     while (places.stayAwayMs(clock.now().getTime()) < 20 * SECOND);
-    expect(await drain({}, places)).toEqual({ kind: 'put-off', until: expect.any(Date) });
+    expect(await drain({}, { unproven: places })).toEqual({ kind: 'put-off', until: expect.any(Date) });
     expect(bench.listener.connections).toBe(0);
     expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
 
     places.free(SECOND);
     clock.move(2 * MINUTE);
     expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
-    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(await drain({}, { unproven: places })).toEqual({ kind: 'idle' });
     expect(bench.listener.votes).toHaveLength(1);
     expect((await platform.listeners.findOne({ serverId }))?.breaker).toEqual(REACHABLE);
     // Its place is free again, and it needs none from now on.
     expect(places.take(1)).toBe(true);
     await bench.cast('Alex');
-    expect(await drain({}, places)).toEqual({ kind: 'idle' });
+    expect(await drain({}, { unproven: places })).toEqual({ kind: 'idle' });
     expect(bench.listener.votes).toHaveLength(2);
   });
 
@@ -168,10 +168,10 @@ describe('A listener that finds no place', () => {
     await bench.listener.stop();
     for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
     const places = new UnprovenPlaces(1);
-    await bench.drain({}, places);
+    await bench.drain({}, { unproven: places });
     bench.clock.move(MINUTE);
     places.take(1);
-    const end = await bench.drain({}, places);
+    const end = await bench.drain({}, { unproven: places });
     expect(end).toMatchObject({ kind: 'unreachable', waiting: 3, code: 'connection-refused' });
     if (end.kind !== 'unreachable') return;
     expect(end.nextTestAt.getTime() - bench.clock.now().getTime()).toBeGreaterThan(0);

@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
-import type { DrainEnd, DrainLimits } from '../../src/delivery/draining.ts';
+import type { DrainEnd, Draining, DrainLimits } from '../../src/delivery/draining.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
-import type { UnprovenPlaces } from '../../src/delivery/turn.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -31,24 +30,27 @@ export type DeliveryBench = {
   /** Sets the listener anew, as it is but for `changes`. */
   set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
-  /** `unproven`: the places of the worker that drains, for listeners that are not known to answer. */
-  drain(limits?: Partial<DrainLimits>, unproven?: UnprovenPlaces): Promise<DrainEnd>;
+  /** `of`: what its drains share in the worker that drains. */
+  drain(limits?: Partial<DrainLimits>, of?: WorkerShares): Promise<DrainEnd>;
   vote(vote: Vote): Promise<Vote>;
 };
 
-/** Sends what is due for a server's listener, as a worker does that has these places for unproven ones. */
+/** What the drains of one worker have together. */
+export type WorkerShares = Pick<Draining, 'unproven' | 'yielding'>;
+
+/** Sends what is due for a server's listener, as a worker does whose drains have `of` together. */
 export function drainHere(
   platform: Platform,
   serverId: ObjectId | string,
   limits: Partial<DrainLimits> = {},
-  unproven?: UnprovenPlaces,
+  of: WorkerShares = {},
 ): Promise<DrainEnd> {
   const never = new AbortController().signal;
   const deps = {
     ...platform,
     send: createSend(platform.config),
     open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
-    ...(unproven ? { unproven } : {}),
+    ...of,
   };
   const usual = { stop: never, waitNoLonger: never, budgetMs: 20_000 };
   return drainListener(deps, new ObjectId(serverId), { ...usual, ...limits });
@@ -86,7 +88,7 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (limits, unproven) => drainHere(platform, serverId, limits, unproven),
+    drain: (limits, of) => drainHere(platform, serverId, limits, of),
     async vote({ _id }) {
       const found = await platform.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);
