@@ -132,11 +132,13 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   });
   // Bull Board cleans only what is older than five seconds.
   const old = { timestamp: Date.now() - HOUR };
-  for (const name of ['passing', 'failing', 'hanging']) await queue.add(name, payload, old);
-  await vi.waitUntil(async () => {
-    const { active, completed, failed } = await queue.getJobCounts();
-    return active === 1 && completed === 1 && failed === 1;
-  }, PATIENT);
+  const passing = await queue.add('passing', payload, old);
+  const failing = await queue.add('failing', payload, old);
+  const hanging = await queue.add('hanging', payload, old);
+  // Not by counting: a call that was on its way when the queue was emptied may be there too.
+  const standsSo = async () =>
+    (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
+  await vi.waitUntil(standsSo, PATIENT);
   await worker.close(true);
   await queue.add('waiting', payload, old);
   // What a worker leaves behind for an unreachable listener: it takes every plain wake-up to itself.
