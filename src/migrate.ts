@@ -34,7 +34,8 @@ function indexName(keys: object, options: { name?: string }): string {
  * Makes every collection and index that the schemas declare and that is not there yet. Run by the release
  * step and by `npm start`; running it twice, or on two machines at once, does no harm.
  *
- * @throws the driver's error when an index of that name stands with other keys or options
+ * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
+ *   another name; then none of that collection's missing indexes is
  */
 export async function migrateDatabase(db: Db): Promise<Migration> {
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));

@@ -81,6 +81,8 @@ class Drain {
   readonly #yielding: Yielding;
   /** What was claimed last had waited in the line for long. */
   #isBehind = false;
+  /** Ends wait for it, to be recorded together. */
+  #gathering: Promise<void> | undefined;
   /** Attempts begun, until their end is recorded. */
   readonly #underWay = new Set<Promise<void>>();
   /** Attempts that hold one of the listener's four places. */
@@ -149,7 +151,7 @@ class Drain {
       if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
       if (!this.#turn.mayBegin()) return this.#putOff();
 
-      const yields = this.#isBacklog() && this.#yielding.isWanted;
+      const yields = this.#yields();
       const restMs = yields ? this.#yielding.take() : 0;
       if (restMs > 0) {
         await within(restMs, this.#change.promise).catch(() => undefined);
@@ -183,15 +185,16 @@ class Drain {
     const ahead = this.#pace.ahead();
     const free = MOST_AT_ONCE - this.#places;
     const able = ahead > 0 ? ahead + free : Math.min(1, free);
-    const wanted = this.#isBacklog() ? this.#yielding.most(able) : able;
+    const wanted = this.#yields() ? this.#yielding.most(able) : able;
     // Not a claim for each vote: when half of what was claimed ahead has gone.
     if (this.#ready.length > 0 && this.#ready.length > wanted / 2) return 0;
     return Math.max(0, Math.min(wanted, MOST_AHEAD) - this.#ready.length);
   }
 
-  /** Many votes wait, and they are claimed ahead: it makes way for fresh ones. */
-  #isBacklog(): boolean {
-    return this.#isBehind && this.#pace.ahead() > 0;
+  /** What it sends has waited for long and is claimed ahead, while others' votes are fresh. */
+  #yields(): boolean {
+    // One that failed lately makes way already, by its turn.
+    return this.#isBehind && this.#pace.ahead() > 0 && this.#turn.isFirst && this.#yielding.isWanted;
   }
 
   /** Returns whether a vote was due. */
@@ -256,7 +259,7 @@ class Drain {
     const durationMs = ended - claimedAt;
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
     const good = end.class === 'delivered' && !claimed.attempt.test;
-    const recorded = this.#record(claimed, end, durationMs, good && this.#isBacklog());
+    const recorded = this.#record(claimed, end, durationMs);
     if (good) {
       this.#pace.note(ended - began);
       this.#freePlace();
@@ -268,9 +271,16 @@ class Drain {
     }
   }
 
-  async #record(claimed: Claimed, end: Outcome, durationMs: number, yields: boolean): Promise<boolean> {
-    if (yields) await this.#yielding.gathered();
+  /** Records an end behind all earlier ones: the order of good and bad ones decides how the listener stands. */
+  async #record(claimed: Claimed, end: Outcome, durationMs: number): Promise<boolean> {
+    if (this.#yields()) this.#gathering ??= this.#gather();
+    if (this.#gathering) await this.#gathering;
     return recordPatiently(this.#deps, claimed, end, durationMs, this.#limits.waitNoLonger);
+  }
+
+  async #gather(): Promise<void> {
+    await this.#yielding.gathered();
+    this.#gathering = undefined;
   }
 
   #freePlace(): void {

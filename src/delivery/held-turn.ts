@@ -26,6 +26,11 @@ export class HeldTurn {
     return turnOf(this.#standing());
   }
 
+  /** The listener took votes and has not failed since. */
+  get isFirst(): boolean {
+    return this.#turn() === 0;
+  }
+
   /** Works on MongoDB: at once for a listener that answers, few at a time for all others. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#places && this.#turn() > 0 ? this.#places.aside(work) : work();

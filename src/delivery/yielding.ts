@@ -2,8 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../clock.ts';
 import type { Vote } from '../votes/vote.ts';
 
-/** A vote that is claimed so soon after it was cast is a fresh one; a line whose first has waited longer is a backlog. */
-const FRESH_MS = 2 * SECOND;
+/**
+ * A vote that is claimed so soon after it was cast is a fresh one; a line of which such a one is not even the last
+ * claimed is a backlog. More than two processes' clocks may differ.
+ */
+const FRESH_MS = 5 * SECOND;
 
 /** So long after a fresh vote a worker's backlogs still make way. */
 const MEANWHILE_MS = 5 * SECOND;
@@ -13,22 +16,25 @@ const MOST_MEANWHILE = 16;
 const REST = 8;
 const LONGEST_REST_MS = SECOND;
 
-/** While another claim is under way, a backlog looks again so soon. */
+/** While another claim is under way, a backlog looks again so soon; one that lasts longer holds up no other. */
 const LOOK_MS = 20;
+const HANGS_AFTER_MS = SECOND;
 
-/** What ends of a backlog's attempts are recorded together then: those of so long. */
+/** Ends of a backlog's attempts wait so long at most then, to be recorded together. */
 const GATHERED_MS = 50;
 
 /**
  * How a worker's backlogs make way for fresh votes. A listener that returns takes thousands of votes as fast as
  * MongoDB writes them, and while one such drain keeps its journal busy, every vote that is cast, and every answer of
- * the API, waits behind that. So while fresh votes come, backlogs rest for most of the time, all that a worker has
- * together; while none comes they drain as fast as they can.
+ * the API, waits behind that. So while a worker sends fresh votes, backlogs that are claimed ahead rest for most of
+ * the time, all that it has together; while it sends none they drain as fast as they can.
  */
 export class Yielding {
   #freshAt = Number.NEGATIVE_INFINITY;
+  /** A claim has the turn, or had it when it was last given back. */
   #claiming = false;
-  #nextAt = 0;
+  /** When the turn may be taken. */
+  #freeAt = 0;
 
   /** Fresh votes have come lately. */
   get isWanted(): boolean {
@@ -48,7 +54,8 @@ export class Yielding {
   note(votes: Vote[], now: Date): boolean {
     const isFresh = (at: Date) => now.getTime() - at.getTime() < FRESH_MS;
     if (votes.some(({ votedAt }) => isFresh(votedAt))) this.#freshAt = performance.now();
-    const queuedAt = votes[0]?.delivery.queuedAt;
+    // Not the first: a single vote that is tried again stands before all that came since.
+    const queuedAt = votes.at(-1)?.delivery.queuedAt;
     return queuedAt ? !isFresh(queuedAt) : false;
   }
 
@@ -58,13 +65,15 @@ export class Yielding {
    * @returns 0 when it is taken; else how many milliseconds from now to ask again
    */
   take(): number {
-    if (this.#claiming) return LOOK_MS;
-    const restMs = Math.max(0, this.#nextAt - performance.now());
-    this.#claiming = restMs === 0;
-    return restMs;
+    const now = performance.now();
+    const waitMs = this.#freeAt - now;
+    if (waitMs > 0) return this.#claiming ? Math.min(waitMs, LOOK_MS) : waitMs;
+    this.#claiming = true;
+    this.#freeAt = now + HANGS_AFTER_MS;
+    return 0;
   }
 
-  /** Gives the turn back when the claim has ended: the longer MongoDB needs for it, the longer it has for others. */
+  /** Gives the turn back when the claim has ended: the longer MongoDB needed, the longer the rest, up to a second. */
   async timed<T>(claim: Promise<T>): Promise<T> {
     const began = performance.now();
     try {
@@ -72,12 +81,12 @@ export class Yielding {
     } finally {
       const now = performance.now();
       this.#claiming = false;
-      this.#nextAt = now + Math.min(REST * (now - began), LONGEST_REST_MS);
+      this.#freeAt = now + Math.min(REST * (now - began), LONGEST_REST_MS);
     }
   }
 
-  /** Resolves when the end of a backlog's attempt is to be recorded: with the others of the same moment. */
-  async gathered(): Promise<void> {
-    if (this.isWanted) await pause(GATHERED_MS - (performance.now() % GATHERED_MS));
+  /** Resolves when the ends of a backlog's attempts are to be recorded: those of one moment together. */
+  gathered(): Promise<void> {
+    return pause(GATHERED_MS - (performance.now() % GATHERED_MS));
   }
 }

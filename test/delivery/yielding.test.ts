@@ -1,5 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { after, HOUR, SECOND } from '../../src/clock.ts';
+import { drainListener } from '../../src/delivery/drain-listener.ts';
+import type { Draining } from '../../src/delivery/draining.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
+import { openListener } from '../../src/delivery/send-vote.ts';
 import { Yielding } from '../../src/delivery/yielding.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
@@ -18,7 +22,12 @@ describe('What was claimed', () => {
     ['votes just cast', [vote(5), vote(3)], { backlog: false, wanted: true }],
     ['votes that waited', [vote(HOUR), vote(HOUR)], { backlog: true, wanted: false }],
     ['old votes that were just resent', [vote(HOUR, 5)], { backlog: false, wanted: false }],
-    ['a line whose last vote is fresh', [vote(HOUR), vote(5)], { backlog: true, wanted: true }],
+    [
+      'an old one that is tried again before fresh ones',
+      [vote(HOUR), vote(5)],
+      { backlog: false, wanted: true },
+    ],
+    ['a long line behind a resent one', [vote(5, HOUR), vote(HOUR)], { backlog: true, wanted: true }],
   ])('%s', (_, votes, { backlog, wanted }) => {
     const yielding = new Yielding();
     expect(yielding.note(votes, NOW)).toBe(backlog);
@@ -31,7 +40,6 @@ describe('What was claimed', () => {
 describe('A turn of a backlog', () => {
   it('is one at a time, and comes again after a rest, however the claim ended', async () => {
     const yielding = new Yielding();
-    yielding.note([vote(5)], NOW);
     expect(yielding.take()).toBe(0);
     expect(yielding.take()).toBeGreaterThan(0);
     const claim = Promise.withResolvers<void>();
@@ -45,6 +53,14 @@ describe('A turn of a backlog', () => {
     const restMs = yielding.take();
     expect(restMs).toBeGreaterThan(10);
     expect(restMs).toBeLessThanOrEqual(SECOND);
+    await vi.waitUntil(() => yielding.take() === 0, PATIENT);
+  });
+
+  it('is not held up for long by a claim that hangs', async () => {
+    const yielding = new Yielding();
+    expect(yielding.take()).toBe(0);
+    void yielding.timed(new Promise(() => undefined));
+    expect(yielding.take()).toBeGreaterThan(0);
     await vi.waitUntil(() => yielding.take() === 0, PATIENT);
   });
 });
@@ -91,5 +107,31 @@ describe('A backlog', () => {
     expect(Math.max(...claims)).toBeGreaterThan(1);
     expect(Math.max(...claims)).toBeLessThanOrEqual(16);
     expect(take.mock.results.some(({ value }) => value > 0)).toBe(true);
+  });
+
+  it('records good and bad ends in the order in which they came', async () => {
+    const { platform, serverId } = await withBacklog();
+    const yielding = new Yielding();
+    vi.spyOn(yielding, 'isWanted', 'get').mockReturnValue(true);
+    const came: string[] = [];
+    const noted: string[] = [];
+    const never = new AbortController().signal;
+    const deps: Draining = {
+      ...platform,
+      yielding,
+      open: (listener) => openListener(platform.secrets, listener),
+      // After the first ones every second vote is refused: five in a row would pause the listener.
+      async send(_, { _id }) {
+        came.push(_id.toString());
+        const refused = came.length > 20 && came.length % 2 === 0;
+        return refused ? outcome('vote-refused', 'written') : outcome('acknowledged', 'acknowledged');
+      },
+      onEnd: ({ vote: { _id } }) => noted.push(_id.toString()),
+    };
+    const limits = { stop: never, waitNoLonger: never, budgetMs: 20_000 };
+    expect(await drainListener(deps, serverId, limits)).toEqual({ kind: 'idle' });
+    expect(came).toHaveLength(COUNT);
+    expect(noted).toEqual(came);
+    expect(await platform.listeners.findOne({ serverId })).toMatchObject({ pause: null });
   });
 });
