@@ -199,11 +199,14 @@ class Drain {
 
   /** Returns whether a vote was due. */
   async #claim(test: boolean, most: number): Promise<boolean> {
-    // Before the claim: the lease it takes begins no earlier than this.
-    const claimedAt = performance.now();
     const reason = { test, relayedAt: this.#limits.relayedAt };
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
-    const claimed = await this.#turn.inTurn(() => claimVotes(this.#deps, this.#held.now, reason, size));
+    const { claimed, claimedAt } = await this.#turn.inTurn(async () => {
+      // Before the claim: the lease it takes begins no earlier than this. Not before the turn: an attempt's time would
+      // have the wait for it in it.
+      const claimedAt = performance.now();
+      return { claimedAt, claimed: await claimVotes(this.#deps, this.#held.now, reason, size) };
+    });
     const votes = claimed.map(({ vote }) => vote);
     this.#isBehind = this.#yielding.note(votes, this.#deps.clock.now());
     for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
