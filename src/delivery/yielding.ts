@@ -31,7 +31,7 @@ const GATHERED_MS = 50;
  */
 export class Yielding {
   #freshAt = Number.NEGATIVE_INFINITY;
-  /** A claim has the turn, or had it when it was last given back. */
+  /** A claim that has the turn is under way. */
   #claiming = false;
   /** When the turn may be taken. */
   #freeAt = 0;
@@ -60,7 +60,7 @@ export class Yielding {
   }
 
   /**
-   * Takes the turn of a backlog's claim while fresh votes come; `timed` gives it back.
+   * Takes the turn of a backlog's claim, for whoever makes way (`isWanted`); `timed` gives it back.
    *
    * @returns 0 when it is taken; else how many milliseconds from now to ask again
    */

@@ -9,6 +9,7 @@ import { Pace } from '../../src/delivery/pace.ts';
 import { recordPatiently } from '../../src/delivery/record-patiently.ts';
 import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 
 async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
   const votes: Vote[] = [];
@@ -266,7 +267,7 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
-    await vi.waitUntil(() => listener.held >= 4, { timeout: 20_000 });
+    await vi.waitUntil(() => listener.held >= 4, PATIENT);
     // Ends that are on their way to the record are not held by anything.
     const sending = () => votes.countDocuments({ serverId, 'delivery.state': 'sending' });
     await expect.poll(sending, { timeout: 3_000 }).toBe(4);
@@ -286,7 +287,7 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
-    await vi.waitUntil(() => listener.held >= 4, { timeout: 20_000 });
+    await vi.waitUntil(() => listener.held >= 4, PATIENT);
     // A fifth would come at once, since its attempt is on record already.
     for (const one of cast.slice(0, 50)) await vote(one);
     expect(listener.held).toBe(4);
