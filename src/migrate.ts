@@ -31,36 +31,36 @@ function indexName(keys: object, options: { name?: string }): string {
 }
 
 /**
- * Makes every collection and index that the schemas declare and that is not there yet. Run by the release
- * step and by `npm start`; running it twice, or on two machines at once, does no harm.
+ * Makes every collection and index that the schemas declare and that is not there yet, all collections at once. Run by
+ * the release step and by `npm start`; running it twice, or on two machines at once, does no harm.
  *
  * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
  *   another name; then none of that collection's missing indexes is
  */
 export async function migrateDatabase(db: Db): Promise<Migration> {
-  const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
-  const made: string[] = [];
-  for (const schema of SCHEMAS) {
-    const name = collectionName(schema);
-    if (!there.has(name)) {
-      await createCollection(db, schema, name);
-      made.push(name);
-    }
-    const before = new Set((await indexesOf(db, name)).map((index) => index.name));
-    const missing = schema.indexes().flatMap(([key, options]) => {
-      const { name: _, background: __, ...rest } = options as IndexOptions;
-      const wanted = indexName(key, options as IndexOptions);
-      return before.has(wanted) ? [] : [{ ...rest, key: key as Record<string, 1 | -1>, name: wanted }];
-    });
-    if (missing.length === 0) continue;
-    // All at once: a large collection is read once for all of its new indexes.
-    await db.collection(name).createIndexes(missing);
-    made.push(...missing.map((index) => `${name}.${index.name}`));
-  }
-  await completeServers(db);
-  await completeReviewLists(db);
+  const existing = new Set(
+    (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name),
+  );
+  const made = await Promise.all(SCHEMAS.map((schema) => migrateCollection(db, schema, existing)));
+  await Promise.all([completeServers(db), completeReviewLists(db)]);
   await completeRankedLists(db);
-  return { made };
+  return { made: made.flat() };
+}
+
+/** Makes one collection and its missing indexes; gives the names of what it made. */
+async function migrateCollection(db: Db, schema: Schema, existing: Set<string>): Promise<string[]> {
+  const name = collectionName(schema);
+  const isNew = !existing.has(name);
+  if (isNew) await createCollection(db, schema, name);
+  const indexes = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
+  const missing = schema.indexes().flatMap(([key, options]) => {
+    const { name: _, background: __, ...rest } = options as IndexOptions;
+    const wanted = indexName(key, options as IndexOptions);
+    return indexes.has(wanted) ? [] : [{ ...rest, key: key as Record<string, 1 | -1>, name: wanted }];
+  });
+  // One command for all of them: a large collection is read once.
+  if (missing.length > 0) await db.collection(name).createIndexes(missing);
+  return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 
 /** Servers that an older version listed get what this one looks for. */

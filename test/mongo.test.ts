@@ -2,8 +2,8 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { createLogger } from '../src/log.ts';
 import { isDuplicateKey, isUnknownEnd, openMongo } from '../src/mongo.ts';
+import { freshNames } from './support/databases.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from './support/fault-proxy.ts';
-import { freshNames } from './support/fresh.ts';
 
 const inserting = mongoCommand('insert', 'things');
 

@@ -4,8 +4,8 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { ask } from '../support/api-description.ts';
+import { freshNames } from '../support/databases.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
-import { freshNames } from '../support/fresh.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { startRedis } from '../support/services.ts';
 

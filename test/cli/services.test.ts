@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { loadConfig, ownEnvironment } from '../../src/config.ts';
 import { openServices } from '../../src/embedded/services.ts';
-import { freshNames } from '../support/fresh.ts';
+import { unmigratedNames } from '../support/databases.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { openTerminal, tallyport } from './tallyport.ts';
 
@@ -15,7 +15,7 @@ const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** The environment of a command on services that may be away. */
 function environment(changes: Record<string, string | undefined>): Record<string, string | undefined> {
-  const { mongodbUri, redisUrl, queuePrefix } = freshNames();
+  const { mongodbUri, redisUrl, queuePrefix } = unmigratedNames();
   return {
     ...ownEnvironment(),
     NODE_ENV: 'test',

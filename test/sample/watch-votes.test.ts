@@ -2,8 +2,8 @@ import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { watchVotes } from '../../src/sample/watch-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { freshNames } from '../support/databases.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
-import { freshNames } from '../support/fresh.ts';
 
 test('what waits is told of once, and the watch outlives a database that was away', async () => {
   const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
-import { freshNames } from './fresh.ts';
+import { freshNames } from './databases.ts';
 
 /** A configuration with a database and queues of its own; `env` is what an operator would set. */
 export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
