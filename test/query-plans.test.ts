@@ -36,10 +36,10 @@ import { checkVote } from '../src/votes/check-vote.ts';
 import { topVoters } from '../src/votes/top-voters.ts';
 import { monthOf, votesByDay } from '../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
-import { signedInAs } from './site/web-app.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { addPast } from './support/crowd.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
+import { signIn } from './support/sign-in.ts';
 
 const SERVERS = 1_000;
 
@@ -553,7 +553,7 @@ async function giveOperatorsWork(): Promise<void> {
 
 test('the pages of the operator desk', async () => {
   await giveOperatorsWork();
-  const { headers } = await signedInAs(tallyport, 'operator');
+  const { headers } = await signIn(tallyport, { role: 'operator' });
   const page = async (path: string) => {
     const answer = await fetch(`${tallyport.url}/operator${path}`, { headers, redirect: 'manual' });
     expect(answer.status, path).toBe(200);
@@ -589,7 +589,7 @@ test('the pages of the operator desk', async () => {
 });
 
 test('the public pages of a server, for strangers and for whoever is signed in', async () => {
-  const { headers, personId } = await signedInAs(tallyport, 'owner');
+  const { headers, personId } = await signIn(tallyport);
   const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
   await saveOwnReview(tallyport.platform, { serverId: other.serverId, personId }, review);
   const send = async (path: string, init: RequestInit, status: number) => {

@@ -13,7 +13,7 @@ import { derivedKey } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
 import { claimServers } from './claim-servers.ts';
 import { noteCause } from './library-cause.ts';
-import { hashPassword, verifyPassword } from './password.ts';
+import type { PasswordHashing } from './password.ts';
 import type { Person, Verification } from './person.ts';
 import { isCodeUsed } from './sign-in-limits.ts';
 import { createTurnstile } from './turnstile.ts';
@@ -41,6 +41,7 @@ export type AuthSources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
+  passwords: PasswordHashing;
   mongo: { db: Db };
   people: Collection<Person>;
   verifications: Collection<Verification>;
@@ -67,7 +68,7 @@ export function createAuth(
   giveLink: (link: OneTimeLink) => Promise<void>,
   onKnownAddress: OnKnownAddress = async () => {},
 ) {
-  const { config, log, mongo, verifications } = sources;
+  const { config, log, mongo, passwords, verifications } = sources;
   // A password check costs 32 MiB and a third of a second of one core.
   const inTurn = createTurnstile(2, 8);
   const page = (path: string, token: string) =>
@@ -119,8 +120,8 @@ export function createAuth(
       // Whoever took over an account is out when its owner sets a new password.
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => inTurn(() => hashPassword(password)),
-        verify: ({ password, hash }) => inTurn(() => verifyPassword(password, hash)),
+        hash: (password) => inTurn(() => passwords.hash(password)),
+        verify: ({ password, hash }) => inTurn(() => passwords.verify(password, hash)),
       },
       sendResetPassword: async ({ user, token }) =>
         giveLink({ kind: 'set-password', person: user, address: page('/set-password', token) }),

@@ -23,7 +23,7 @@ import { hideServer } from '../../src/servers/moderate-server.ts';
 import { proveDraft } from '../../src/servers/prove-draft.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { requestExclusion } from '../../src/votes/exclude-votes.ts';
-import { addOwnedServer } from '../site/owned-server.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
 
 /** Names as they come: short, far too long, and from right to left. */
 const NAMES = {
@@ -266,6 +266,6 @@ async function untilDelivered({ votes }: Platform, serverId: ObjectId): Promise<
   const open = { serverId, 'delivery.state': { $in: ['waiting', 'sending'] as const } };
   while (await votes.findOne(open as never)) {
     if (Date.now() > deadline) throw new Error('the votes did not arrive within a minute');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,11 +1,9 @@
 import { expect } from 'vitest';
-import type { Visit } from './visit.ts';
-
-/** The password that people choose here. */
-export const PASSWORD = 'three ships in the bay';
+import { PASSWORD } from '../support/sign-in.ts';
+import type { Tab } from './tab.ts';
 
 /** Somebody signs up, and is shown their servers. */
-export async function signUp({ page, open }: Visit, email: string): Promise<void> {
+export async function signUp({ page, open }: Tab, email: string): Promise<void> {
   await open('/sign-up');
   await page.getByLabel('Your name').fill('Ada Owner');
   await page.getByLabel('E-mail address').fill(email);
@@ -14,7 +12,8 @@ export async function signUp({ page, open }: Visit, email: string): Promise<void
   await page.getByRole('heading', { name: 'Your servers' }).waitFor();
 }
 
-export async function signIn({ page, open }: Visit, email: string, password = PASSWORD): Promise<void> {
+/** Somebody signs in. */
+export async function signIn({ page, open }: Tab, email: string, password = PASSWORD): Promise<void> {
   await open('/sign-in');
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
@@ -23,7 +22,7 @@ export async function signIn({ page, open }: Visit, email: string, password = PA
 }
 
 /** Sets the listener, or changes it, on its page. */
-export async function setListener({ page }: Visit, port: number, secret: string): Promise<void> {
+export async function setListener({ page }: Tab, port: number, secret: string): Promise<void> {
   await page.getByLabel('Host').fill('127.0.0.1');
   await page.getByLabel('Port').fill(String(port));
   await page.getByLabel('Token').fill(secret);
@@ -33,7 +32,7 @@ export async function setListener({ page }: Visit, port: number, secret: string)
 
 /** A part of the page says `text` by itself; whoever has no script asks for the page anew. */
 export async function comesToSay(
-  { page }: Visit,
+  { page }: Tab,
   part: string,
   text: string,
   { scripted }: { scripted: boolean },
@@ -46,7 +45,7 @@ export async function comesToSay(
     await page.getByRole('link', { name: 'Refresh' }).click();
     return page.locator(part).textContent();
   };
-  await expect.poll(refreshed, { timeout: 20_000 }).toContain(text);
+  await expect.poll(refreshed).toContain(text);
 }
 
 /** A call of the API, as a plugin makes it; `answer` is its body. */

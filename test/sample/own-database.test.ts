@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isForSamples } from '../../src/sample/own-database.ts';
 import { addServer } from '../../src/servers/listing.ts';
-import { signedInAs } from '../site/web-app.ts';
+import { signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 it('a demo fills a database that nobody has used, and the one of an earlier demo, and no other', async () => {
@@ -11,7 +11,7 @@ it('a demo fills a database that nobody has used, and the one of an earlier demo
   await addServer(demos, { ...place, name: 'Sample' }, 'demo');
   await addServer(demos, place, 'somebody@example.org');
   await addServer(listed, place, 'cli');
-  await signedInAs({ platform: peopled }, 'operator');
+  await signIn({ platform: peopled }, { role: 'operator' });
   const found = await Promise.all([fresh, demos, listed, peopled].map(isForSamples));
   expect(found).toEqual([true, true, false, false]);
 });

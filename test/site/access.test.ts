@@ -1,9 +1,10 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { SignInSession } from '../../src/accounts/person.ts';
 import type { Access } from '../../src/site/access.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { OWN_ORIGIN, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /**
  * Whom each route is for. A route that stands here for other people than in the code, or not at all, fails: who
@@ -111,8 +112,8 @@ const TABLE: Record<string, Access> = {
   'POST /operator/votes/exclusions/:exclusionId/undo': 'operator',
 };
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let people: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInPerson>;
+let web: WebApp;
+let people: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInUser>;
 let serverId: ObjectId;
 let sessions: SignInSession[];
 const named = () => web.app.site.routes.filter(({ url, method }) => method !== 'HEAD' && isListed(url));
@@ -123,10 +124,10 @@ const nameOf = ({ method, url }: { method: string; url: string }) =>
 beforeAll(async () => {
   web = await openWebApp({ DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' });
   people = {
-    owner: await signedInAs(web, 'owner'),
-    other: await signedInAs(web, 'owner'),
-    operator: await signedInAs(web, 'operator'),
-    weakOperator: await signedInAs(web, 'operator', { twoFactor: false }),
+    owner: await signIn(web),
+    other: await signIn(web),
+    operator: await signIn(web, { role: 'operator' }),
+    weakOperator: await signIn(web, { role: 'operator', twoFactor: false }),
   };
   serverId = await addOwnedServer(web.platform, people.owner.personId);
   sessions = await web.platform.sessions.find().toArray();
@@ -138,8 +139,6 @@ afterEach(async () => {
     await web.platform.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
   }
 });
-
-afterAll(() => web.close());
 
 test('every route of the site stands in the table, for the same people', () => {
   const found = Object.fromEntries(named().map((route) => [nameOf(route), route.access]));
@@ -154,12 +153,7 @@ test('Bull Board is for operators, and files are for anyone', () => {
 });
 
 /** What comes back when `who` asks: whether the route itself was reached, or the lock answered. */
-async function isLet(
-  method: string,
-  url: string,
-  who: SignedInPerson | null,
-  id = serverId,
-): Promise<boolean> {
+async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
   // One of the routes removes it.
   await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null } });
   const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
@@ -219,15 +213,15 @@ test.each(
 });
 
 test('a session that ended, a forged one and none are all strangers', async () => {
-  const { headers } = await signedInAs(web, 'owner');
-  expect(await isLet('GET', '/dashboard', { headers } as SignedInPerson)).toBe(true);
+  const { headers } = await signIn(web);
+  expect(await isLet('GET', '/dashboard', { headers } as SignedInUser)).toBe(true);
   const forged = { cookie: headers.cookie.replace(/.{6}$/, 'AAAAAA') };
-  expect(await isLet('GET', '/dashboard', { headers: forged } as SignedInPerson)).toBe(false);
+  expect(await isLet('GET', '/dashboard', { headers: forged } as SignedInUser)).toBe(false);
   const out = await web.app.inject({
     method: 'POST',
     url: '/sign-out',
     headers: { ...OWN_ORIGIN, ...headers },
   });
   expect(out.statusCode).toBe(303);
-  expect(await isLet('GET', '/dashboard', { headers } as SignedInPerson)).toBe(false);
+  expect(await isLet('GET', '/dashboard', { headers } as SignedInUser)).toBe(false);
 });

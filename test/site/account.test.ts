@@ -1,15 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { agentName } from '../../src/site/accounts/agent-name.ts';
-import { cookiesOf, isSignedIn, signIn } from './signing-in.ts';
-import { getPage, PASSWORD, sendForm, signedInAs, webApp } from './web-app.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+import { cookiesOf, isSignedIn, sendSignIn } from './account-pages.ts';
 
 const NEW_PASSWORD = 'seven lamps on the quay';
 
 test('a new password ends every other session, and needs the present one', async () => {
-  const web = await webApp();
-  const { email, headers } = await signedInAs(web, 'owner');
-  const elsewhere = cookiesOf(await signIn(web, email));
+  const web = await openWebApp();
+  const { email, headers } = await signIn(web);
+  const elsewhere = cookiesOf(await sendSignIn(web, email));
   const change = (current: string, password: string) =>
     sendForm(web, '/account/password', { current, password }, headers);
   const wrong = await change('four ships in the bay', NEW_PASSWORD);
@@ -23,16 +24,16 @@ test('a new password ends every other session, and needs the present one', async
   expect(await isSignedIn(web, cookiesOf(changed))).toBe(true);
   expect(await isSignedIn(web, elsewhere)).toBe(false);
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect((await signIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
+  expect((await sendSignIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
 });
 
 test('a session is ended from another one, and only by whom it belongs to', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const { sessions } = web.platform;
-  const { email, headers, personId } = await signedInAs(web, 'owner');
-  const stranger = await signedInAs(web, 'owner');
+  const { email, headers, personId } = await signIn(web);
+  const stranger = await signIn(web);
   const phone = cookiesOf(
-    await signIn(web, email, PASSWORD, { 'user-agent': 'Mozilla/5.0 (Android 15) Firefox/140.0' }),
+    await sendSignIn(web, email, PASSWORD, { 'user-agent': 'Mozilla/5.0 (Android 15) Firefox/140.0' }),
   );
   const page = await getPage(web, '/account', headers);
   expect(page.body).toContain('Firefox on Android');
@@ -48,10 +49,10 @@ test('a session is ended from another one, and only by whom it belongs to', asyn
 });
 
 test('signing out everywhere ends every session on the server', async () => {
-  const web = await webApp();
-  const { email, headers } = await signedInAs(web, 'owner');
-  const other = cookiesOf(await signIn(web, email));
-  const bystander = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const { email, headers } = await signIn(web);
+  const other = cookiesOf(await sendSignIn(web, email));
+  const bystander = await signIn(web);
   const out = await sendForm(web, '/account/sessions/end-all', {}, headers);
   expect(out.headers.location).toBe('/sign-in?done=signed-out-everywhere');
   expect(await isSignedIn(web, headers)).toBe(false);
@@ -60,8 +61,8 @@ test('signing out everywhere ends every session on the server', async () => {
 });
 
 test('the name is changed, escaped and shown; what is no name is refused beside its field', async () => {
-  const web = await webApp();
-  const { headers, personId } = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const { headers, personId } = await signIn(web);
   const name = '<b>Nora</b> & "Co"';
   await sendForm(web, '/account/name', { name }, headers);
   const page = await getPage(web, '/account?done=name', headers);
@@ -74,7 +75,7 @@ test('the name is changed, escaped and shown; what is no name is refused beside 
 });
 
 test('a role, a suspension or a confirmed address cannot be slipped into a form', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const slipped = { role: 'operator', emailVerified: 'true', suspendedAt: '', twoFactorEnabled: 'true' };
   const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
   const up = await sendForm(web, '/sign-up', form);
@@ -87,8 +88,8 @@ test('a role, a suspension or a confirmed address cannot be slipped into a form'
 });
 
 test('mail about servers is switched off and on, where there is mail', async () => {
-  const web = await webApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
-  const { headers, personId } = await signedInAs(web, 'owner');
+  const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
+  const { headers, personId } = await signIn(web);
   const wants = async () => (await web.platform.people.findOne({ _id: personId }))?.wantsMail;
   expect(await wants()).toBe(true);
   expect((await getPage(web, '/account', headers)).body).toContain('Mail me about my servers');
@@ -96,14 +97,14 @@ test('mail about servers is switched off and on, where there is mail', async () 
   expect(await wants()).toBe(false);
   await sendForm(web, '/account/mail', { wantsMail: 'yes' }, headers);
   expect(await wants()).toBe(true);
-  const without = await webApp();
-  const owner = await signedInAs(without, 'owner');
+  const without = await openWebApp();
+  const owner = await signIn(without);
   expect((await getPage(without, '/account', owner.headers)).body).not.toContain('Mail me');
 });
 
 test('somebody whose account is gone is nobody', async () => {
-  const web = await webApp();
-  const { headers, personId } = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const { headers, personId } = await signIn(web);
   await web.platform.people.deleteOne({ _id: personId });
   expect(await isSignedIn(web, headers)).toBe(false);
   expect(personId).toBeInstanceOf(ObjectId);

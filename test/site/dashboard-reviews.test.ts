@@ -1,20 +1,20 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let olivia: SignedInPerson;
+let web: WebApp;
+let olivia: SignedInUser;
 let port = 30_000;
 
 beforeAll(async () => {
   web = await openWebApp();
-  olivia = await signedInAs(web, 'owner');
+  olivia = await signIn(web);
 });
-afterAll(() => web.close());
 
 const path = (id: ObjectId, rest = '') => `/dashboard/servers/${id.toHexString()}/reviews${rest}`;
 const get = (id: ObjectId, rest = '') => getPage(web, path(id, rest), olivia.headers);

@@ -1,20 +1,20 @@
 import type { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { JavaServer } from '../support/game-servers.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let olivia: SignedInPerson;
+let web: WebApp;
+let olivia: SignedInUser;
 
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
 });
-afterAll(() => web.close());
 // Checks by hand are counted for each person.
 beforeEach(async () => {
-  olivia = await signedInAs(web, 'owner');
+  olivia = await signIn(web);
 });
 
 async function gameServer(): Promise<JavaServer> {
@@ -62,7 +62,7 @@ describe('adding a server', () => {
     expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
     // Gone back to, so does the page; to somebody else it is nothing.
     expect(locationOf(await get(path))).toBe(locationOf(proved).replace('?done=listed', ''));
-    expect((await get(path, await signedInAs(web, 'owner'))).statusCode).toBe(404);
+    expect((await get(path, await signIn(web))).statusCode).toBe(404);
   });
 
   it('lets a port be pasted with spaces around it, which a browser would cut at the length of a port', async () => {
@@ -117,7 +117,7 @@ describe('adding a server', () => {
     expect(refused.statusCode).toBe(429);
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
 
-    const other = await signedInAs(web, 'owner');
+    const other = await signIn(web);
     expect((await get(path, other)).statusCode).toBe(404);
     expect((await post(`${path}/check`, {}, other)).statusCode).toBe(404);
     await post(`${path}/discard`, {}, other);
@@ -175,7 +175,7 @@ describe('the settings of a server', () => {
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
     expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
     expect((await get(settings(id))).body).not.toContain('Stay where it is');
-    const operator = await signedInAs(web, 'operator');
+    const operator = await signIn(web, { role: 'operator' });
     await post(`${settings(id)}/place`, { address: 'b.example.org', port: '25572' }, operator);
     expect(await server(id)).toMatchObject({ address: 'b.example.org', port: 25_572 });
   });
@@ -184,7 +184,7 @@ describe('the settings of a server', () => {
     ['without a second factor', false, 0],
     ['who signed in long ago', true, 13 * HOUR],
   ])('take no operator’s word for it %s', async (_who, twoFactor, agoMs) => {
-    const operator = await signedInAs(web, 'operator', { twoFactor });
+    const operator = await signIn(web, { role: 'operator', twoFactor });
     const createdAt = new Date(Date.now() - agoMs);
     await web.platform.sessions.updateOne({ userId: operator.personId }, { $set: { createdAt } });
     const id = await addOwnedServer(web.platform, operator.personId, { port: 25_574 });

@@ -1,23 +1,23 @@
 import { ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { after, DAY, MINUTE } from '../../src/clock.ts';
 import { addDays, dayOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { NOTHING } from '../status/samples.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let olivia: SignedInPerson;
+let web: WebApp;
+let olivia: SignedInUser;
 
 beforeAll(async () => {
   web = await openWebApp();
-  olivia = await signedInAs(web, 'owner');
+  olivia = await signIn(web);
 });
-afterAll(() => web.close());
 
 const get = (serverId: ObjectId, rest = '') =>
   getPage(web, `/dashboard/servers/${serverId.toHexString()}/statistics${rest}`, olivia.headers);

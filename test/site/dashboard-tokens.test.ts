@@ -1,12 +1,13 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { authenticate, issueToken } from '../../src/servers/api-tokens.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let olivia: SignedInPerson;
+let web: WebApp;
+let olivia: SignedInUser;
 let serverId: ObjectId;
 const path = () => `/dashboard/servers/${serverId.toHexString()}/tokens`;
 const post = (rest: string, fields: Record<string, string>) =>
@@ -17,10 +18,9 @@ const newId = () => new ObjectId().toHexString();
 
 beforeAll(async () => {
   web = await openWebApp();
-  olivia = await signedInAs(web, 'owner');
+  olivia = await signIn(web);
   serverId = await addOwnedServer(web.platform, olivia.personId);
 });
-afterAll(() => web.close());
 
 it('a token is made, shown this once, stands in the calls, and is on record', async () => {
   const fields = { name: 'Website', lifetime: '90d', newId: newId() };

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { cookiesOf, isSignedIn } from './signing-in.ts';
-import { getPage, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { cookiesOf, isSignedIn } from './account-pages.ts';
 
 const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
 
@@ -65,7 +66,7 @@ async function said(web: WebApp, answer: { headers: { location?: unknown } }): P
 }
 
 test('somebody signs up and in with Discord', async () => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   const { asked } = await startDiscord(NORA);
   const { there, answer } = await goThere(web);
   expect(`${there.origin}${there.pathname}`).toBe('https://discord.com/api/oauth2/authorize');
@@ -84,7 +85,7 @@ test('somebody signs up and in with Discord', async () => {
 });
 
 test('under a path the way back is under it too', async () => {
-  const web = await webApp({ ...ENV, PUBLIC_URL: 'http://localhost:3000/listing' });
+  const web = await openWebApp({ ...ENV, PUBLIC_URL: 'http://localhost:3000/listing' });
   await startDiscord(NORA);
   const left = await sendForm(web, '/sign-in/discord', {});
   const there = new URL(String(left.headers.location));
@@ -97,9 +98,9 @@ test('under a path the way back is under it too', async () => {
 });
 
 test('it is linked to the account of the same confirmed address, and to no unconfirmed one', async () => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   await startDiscord(NORA);
-  const { personId } = await signedInAs(web, 'owner', { email: 'nora@example.org' });
+  const { personId } = await signIn(web, { email: 'nora@example.org' });
   await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: false } });
   expect(await said(web, (await goThere(web)).answer)).toContain('which is not confirmed');
   await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: true } });
@@ -112,7 +113,7 @@ test.each([
   [{ verified: false }, 'Confirm your e-mail address at Discord first.'],
   [{ email: null }, 'Your Discord account has no e-mail address.'],
 ])('an account at Discord with %j is refused', async (changes, sentence) => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   await startDiscord({ ...NORA, ...changes });
   const { answer } = await goThere(web);
   expect(await said(web, answer)).toContain(sentence);
@@ -120,7 +121,7 @@ test.each([
 });
 
 test('it does not pass by a second factor, nor by an operator’s password or a suspension', async () => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   await startDiscord(NORA);
   await goThere(web);
   for (const [change, sentence] of [
@@ -136,7 +137,7 @@ test('it does not pass by a second factor, nor by an operator’s password or a 
 });
 
 test('who declines, and who comes back without having left, is told so', async () => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const declined = await goThere(web, (state) => ({ error: 'access_denied', state }));
   expect(await said(web, declined.answer)).toContain('You did not let Discord tell us who you are.');
@@ -150,7 +151,7 @@ test('who declines, and who comes back without having left, is told so', async (
 });
 
 test('nothing else of the library can be reached, and nothing of Discord where it is not set up', async () => {
-  const web = await webApp(ENV);
+  const web = await openWebApp(ENV);
   for (const path of ['/api/auth/sign-in/email', '/api/auth/get-session', '/api/auth/callback/github']) {
     expect((await getPage(web, path)).statusCode, path).toBe(404);
     expect((await sendForm(web, path, {})).statusCode, path).toBe(404);
@@ -158,7 +159,7 @@ test('nothing else of the library can be reached, and nothing of Discord where i
   expect(String((await getPage(web, '/sign-in')).headers['content-security-policy'])).toContain(
     "form-action 'self' https://discord.com;",
   );
-  const without = await webApp();
+  const without = await openWebApp();
   expect((await sendForm(without, '/sign-in/discord', {})).statusCode).toBe(404);
   expect((await getPage(without, '/sign-in')).body).not.toContain('Discord');
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { webApp } from './web-app.ts';
+import { openWebApp } from '../support/web-app.ts';
 
 test.each([
   '',
   '/listing',
 ])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
-  const { app } = await webApp({ PUBLIC_URL: `http://localhost:3000${base}` });
+  const { app } = await openWebApp({ PUBLIC_URL: `http://localhost:3000${base}` });
   const answer = await app.inject(`${base}/docs`);
   expect(answer.headers.location).toBe(`${base}/docs/`);
   const page = await app.inject(`${base}/docs/`);
@@ -22,7 +22,7 @@ test.each([
 });
 
 test('the page names no other host and lets the browser ask none', async () => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const { body, headers } = await app.inject('/docs/');
   expect(body.match(/https?:\/\/[^"\s]+/g) ?? []).toEqual([]);
   const policy = String(headers['content-security-policy']);
@@ -32,7 +32,7 @@ test('the page names no other host and lets the browser ask none', async () => {
 });
 
 test('exactly the script in the page is allowed', async () => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const { body, headers } = await app.inject('/docs/');
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
   const hash = createHash('sha256').update(script).digest('base64');
@@ -40,7 +40,7 @@ test('exactly the script in the page is allowed', async () => {
 });
 
 test('its own services elsewhere are switched off', async () => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const script = /createApiReference\('#app', (\{[\s\S]*?\n {6}\})\)/.exec((await app.inject('/docs/')).body);
   expect(JSON.parse(script?.[1] ?? '{}')).toMatchObject({
     withDefaultFonts: false,
@@ -52,7 +52,7 @@ test('its own services elsewhere are switched off', async () => {
 });
 
 test('a Host header that is no host is refused, not stumbled over', async () => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toEqual({ error: 'The Host header is no host.' });

@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
 import { ANYONE } from '../../src/site/page-route.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { getPage, type WebApp, webApp } from './web-app.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /** The application with one route more, which throws `error`. */
 async function throwing(error: Error): Promise<WebApp> {
@@ -22,7 +22,7 @@ async function throwing(error: Error): Promise<WebApp> {
 }
 
 test('a page that is not there offers the search and the ranking', async () => {
-  const { statusCode, body } = await getPage(await webApp(), '/nothing/here');
+  const { statusCode, body } = await getPage(await openWebApp(), '/nothing/here');
   expect(statusCode).toBe(404);
   expect(body).toContain('action="/"');
   expect(body).toContain('name="q"');

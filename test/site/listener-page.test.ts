@@ -4,14 +4,15 @@ import { after, HOUR } from '../../src/clock.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
-import { signedIn, webAppOn } from './web-app.ts';
+import { signIn } from '../support/sign-in.ts';
+import { openWebAppOn } from '../support/web-app.ts';
 
 const PAGE = { accept: 'text/html,application/xhtml+xml' };
 
 async function desk(env: Record<string, string> = {}) {
   const bench = await deliveryBench({ ...env });
-  const web = await webAppOn(bench.platform);
-  const headers = { ...PAGE, ...(await signedIn(web)) };
+  const web = await openWebAppOn(bench.platform);
+  const headers = { ...PAGE, ...(await signIn(web, { role: 'operator' })).headers };
   const { basePath } = bench.platform.config;
   const listener = await bench.platform.listeners.findOne({ serverId: bench.serverId });
   const listenerId = listener?._id.toHexString() ?? '';

@@ -1,10 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { listCrowd } from '../support/listed-crowd.ts';
-import { getPage, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { listServers } from '../support/listed-servers.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 
-const crowd = (count: number) =>
+const servers = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
     name: `Alpha ${i}`,
     game: i % 2 ? 'rust' : 'minecraft',
@@ -14,8 +15,8 @@ const crowd = (count: number) =>
   }));
 
 async function listing(count: number, env: Record<string, string> = {}): Promise<WebApp> {
-  const web = await webApp(env);
-  await listCrowd(web.platform, crowd(count));
+  const web = await openWebApp(env);
+  await listServers(web.platform, servers(count));
   return web;
 }
 
@@ -24,8 +25,8 @@ const namesIn = (body: string) =>
   [...body.matchAll(/href="[^"]*\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
 test('the ranking is the first page for everybody, and shows what stands behind each place', async () => {
-  const web = await webApp();
-  await listCrowd(web.platform, [
+  const web = await openWebApp();
+  await listServers(web.platform, [
     { name: 'Second', votes: 3, isPremium: true },
     {
       name: '<b>First</b>',
@@ -38,7 +39,7 @@ test('the ranking is the first page for everybody, and shows what stands behind 
       players: [10, 20, null, 30.4, 5, 5, 5],
     },
   ]);
-  for (const headers of [{}, (await signedInAs(web, 'owner')).headers]) {
+  for (const headers of [{}, (await signIn(web)).headers]) {
     const { statusCode, body } = await getPage(web, '/', headers as Record<string, string>);
     expect(statusCode).toBe(200);
     expect(namesIn(body)).toEqual(['&lt;b&gt;First&lt;/b&gt;', 'Second']);
@@ -116,8 +117,8 @@ test.each([
 });
 
 test('a search forgives a misspelling, says what it does, and is not for search engines', async () => {
-  const web = await webApp();
-  await listCrowd(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
+  const web = await openWebApp();
+  await listServers(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
   const { body } = await getPage(web, '/?q=Mistic+Relms');
   expect(namesIn(body)).toEqual(['Mystic Realms']);
   expect(body).toContain('<meta name="robots" content="noindex" />');
@@ -142,7 +143,7 @@ test('one network address searches sixty times a minute, and hears when it may a
 });
 
 test('an empty listing invites to add a server', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const { statusCode, body } = await getPage(web, '/');
   expect(statusCode).toBe(200);
   expect(body).toContain('No server is listed yet.');
@@ -157,7 +158,7 @@ test('strangers share one copy of a page for a moment; whoever is signed in gets
   await web.platform.servers.updateMany({}, { $set: { isPremium: true } });
   const again = await getPage(web, '/', { 'if-none-match': String(before.headers.etag) });
   expect(again.statusCode).toBe(304);
-  const { headers } = await signedInAs(web, 'owner');
+  const { headers } = await signIn(web);
   const own = await getPage(web, '/', headers);
   expect(own.headers['cache-control']).toBe('no-store');
   expect(own.body).toContain('Premium');
@@ -174,8 +175,8 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
 });
 
 test('the formula stands there, and the figures of any server with its neighbours', async () => {
-  const web = await webApp();
-  const ids = (await listCrowd(web.platform, [
+  const web = await openWebApp();
+  const ids = (await listServers(web.platform, [
     { name: 'Alpha', votes: 9 },
     { name: 'Beta', votes: 5 },
     { name: 'Gamma', votes: 5 },
@@ -203,8 +204,8 @@ test('the formula stands there, and the figures of any server with its neighbour
 });
 
 test('search engines find every listed server and nothing of anybody’s own', async () => {
-  const web = await webApp({ PUBLIC_URL: 'https://example.org/listing' });
-  await listCrowd(web.platform, [...crowd(230), { name: 'Hidden', hiddenAt: new Date() }]);
+  const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
+  await listServers(web.platform, [...servers(230), { name: 'Hidden', hiddenAt: new Date() }]);
   const robots = await getPage(web, '/robots.txt');
   expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(robots.body).toContain('Disallow: /listing/dashboard\n');

@@ -1,9 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { cookiesOf, isSignedIn, lettersTo, linkTo, signIn, tokenOf } from './signing-in.ts';
-import { getPage, PASSWORD, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { cookiesOf, isSignedIn, linkTo, mailsTo, sendSignIn, tokenOf } from './account-pages.ts';
 
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
 const NEWCOMER = { name: 'Nora Newcomer', email: 'nora@example.org', password: PASSWORD };
@@ -14,28 +15,28 @@ function setPassword(web: WebApp, token: string, password = NEW_PASSWORD) {
 }
 
 test('with mail nobody is in before the address is confirmed by a press of the button', async () => {
-  const web = await webApp(MAIL);
+  const web = await openWebApp(MAIL);
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.body).toContain('Confirm your address');
   expect(up.cookies).toEqual([]);
-  const early = await signIn(web, NEWCOMER.email);
+  const early = await sendSignIn(web, NEWCOMER.email);
   expect(early.statusCode).toBe(401);
   expect(early.body).toContain('Your address is not confirmed yet.');
-  expect(await lettersTo(web.platform, NEWCOMER.email)).toHaveLength(2);
+  expect(await mailsTo(web.platform, NEWCOMER.email)).toHaveLength(2);
 
   const link = await linkTo(web.platform, NEWCOMER.email);
   // Programs that look through mail open links.
   expect((await getPage(web, link)).body).toContain('The address is mine');
-  expect((await signIn(web, NEWCOMER.email)).statusCode).toBe(401);
+  expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
   const confirmed = await sendForm(web, '/verify-email', { token: tokenOf(link) });
   expect(confirmed.headers.location).toBe('/sign-in?done=verified');
   expect(confirmed.cookies).toEqual([]);
-  const signedIn = await signIn(web, NEWCOMER.email);
+  const signedIn = await sendSignIn(web, NEWCOMER.email);
   expect(await isSignedIn(web, cookiesOf(signedIn))).toBe(true);
 });
 
 test('a link to confirm that is wrong or cut off says what to do', async () => {
-  const web = await webApp(MAIL);
+  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', NEWCOMER);
   const token = tokenOf(await linkTo(web.platform, NEWCOMER.email));
   for (const wrong of ['', 'x', token.slice(0, -4), `${token}x`, 'y'.repeat(5_000)]) {
@@ -47,15 +48,15 @@ test('a link to confirm that is wrong or cut off says what to do', async () => {
 });
 
 test('with mail no page tells whether an address is known', async () => {
-  const web = await webApp(MAIL);
-  const { email } = await signedInAs(web, 'owner');
+  const web = await openWebApp(MAIL);
+  const { email } = await signIn(web);
   const shown = (body: string, typed: string) => body.replaceAll(typed, 'ADDRESS');
   const forgot = (address: string) => sendForm(web, '/forgot-password', { email: address });
   const [known, unknown] = [await forgot(email), await forgot('nobody@example.org')];
   expect(known.statusCode).toBe(200);
   expect(unknown.statusCode).toBe(200);
   expect(shown(known.body, email)).toBe(shown(unknown.body, 'nobody@example.org'));
-  expect(await lettersTo(web.platform, 'nobody@example.org')).toEqual([]);
+  expect(await mailsTo(web.platform, 'nobody@example.org')).toEqual([]);
 
   const up = (address: string) => sendForm(web, '/sign-up', { ...NEWCOMER, email: address });
   const [again, first] = [await up(email), await up('new@example.org')];
@@ -63,16 +64,16 @@ test('with mail no page tells whether an address is known', async () => {
   expect(shown(again.body, email)).toBe(shown(first.body, 'new@example.org'));
   // Its owner learns of it, once.
   await up(email);
-  const letters = await lettersTo(web.platform, email);
+  const letters = await mailsTo(web.platform, email);
   expect(letters.filter((text) => text.includes('has an account there already'))).toHaveLength(1);
 });
 
 test('a link sets a password once, ends every session, and the old password is worth nothing', async () => {
-  const web = await webApp(MAIL);
-  const { email, headers } = await signedInAs(web, 'owner');
+  const web = await openWebApp(MAIL);
+  const { email, headers } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   await sendForm(web, '/forgot-password', { email });
-  const letters = await lettersTo(web.platform, email);
+  const letters = await mailsTo(web.platform, email);
   const [other = '', link = ''] = letters.map((text) => /\/set-password\?token=\S+/.exec(text)?.[0]);
 
   expect((await getPage(web, link)).body).toContain('Set the password');
@@ -80,8 +81,8 @@ test('a link sets a password once, ends every session, and the old password is w
   const set = await setPassword(web, tokenOf(link));
   expect(set.headers.location).toBe('/sign-in?done=password-set');
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect((await signIn(web, email, PASSWORD)).statusCode).toBe(401);
-  expect((await signIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
+  expect((await sendSignIn(web, email, PASSWORD)).statusCode).toBe(401);
+  expect((await sendSignIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
 
   for (const token of [tokenOf(link), tokenOf(other), 'x', '']) {
     const answer = await setPassword(web, token, 'another long password');
@@ -93,8 +94,8 @@ test('a link sets a password once, ends every session, and the old password is w
 });
 
 test('a link works for an hour', async () => {
-  const web = await webApp(MAIL);
-  const { email } = await signedInAs(web, 'owner');
+  const web = await openWebApp(MAIL);
+  const { email } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   const link = await linkTo(web.platform, email);
   const { expiresAt } = (await web.platform.verifications.findOne({})) ?? {};
@@ -105,27 +106,27 @@ test('a link works for an hour', async () => {
 });
 
 test('an address gets five links an hour', async () => {
-  const web = await webApp({ ...MAIL, TRUST_PROXY: '1' });
-  const { email } = await signedInAs(web, 'owner');
+  const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+  const { email } = await signIn(web);
   const ask = (n: number) =>
     sendForm(web, '/forgot-password', { email }, { 'x-forwarded-for': `192.0.2.${n}` });
   for (let n = 0; n < 5; n += 1) expect((await ask(n)).statusCode).toBe(200);
   expect((await ask(6)).statusCode).toBe(429);
-  expect(await lettersTo(web.platform, email)).toHaveLength(5);
+  expect(await mailsTo(web.platform, email)).toHaveLength(5);
   // It keeps nobody from signing in.
-  expect((await signIn(web, email)).statusCode).toBe(303);
+  expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
 
 test('mails have nothing in them that a stranger typed', async () => {
-  const web = await webApp(MAIL);
+  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { ...NEWCOMER, name: 'Win money at evil.example' });
-  const [text = ''] = await lettersTo(web.platform, NEWCOMER.email);
+  const [text = ''] = await mailsTo(web.platform, NEWCOMER.email);
   expect(text).toContain('/verify-email?token=');
   expect(text).not.toContain('evil.example');
 });
 
 test('without mail the page says whom to ask', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   expect((await getPage(web, '/forgot-password')).body).toContain('Ask its operator for a link');
   const answer = await sendForm(web, '/forgot-password', { email: 'a@example.org' });
   expect(answer.statusCode).toBe(404);
@@ -133,12 +134,12 @@ test('without mail the page says whom to ask', async () => {
 });
 
 test('a person gets the imported servers of their confirmed address, once, and not before', async () => {
-  const web = await webApp(MAIL);
+  const web = await openWebApp(MAIL);
   const { platform } = web;
-  const theirs = await addOwnedServer(platform, (await signedInAs(web, 'owner')).personId);
+  const theirs = await addOwnedServer(platform, (await signIn(web)).personId);
   const waiting: ObjectId[] = [];
   for (const name of ['Alpha', 'Beta']) {
-    const serverId = await addOwnedServer(platform, (await signedInAs(web, 'owner')).personId, { name });
+    const serverId = await addOwnedServer(platform, (await signIn(web)).personId, { name });
     waiting.push(serverId);
     await platform.servers.updateOne(
       { _id: serverId },
@@ -152,20 +153,20 @@ test('a person gets the imported servers of their confirmed address, once, and n
   expect(await owned()).toBe(0);
   await sendForm(web, '/verify-email', { token: tokenOf(await linkTo(platform, NEWCOMER.email)) });
   expect(await owned()).toBe(2);
-  await signIn(web, NEWCOMER.email);
-  await signIn(web, NEWCOMER.email);
+  await sendSignIn(web, NEWCOMER.email);
+  await sendSignIn(web, NEWCOMER.email);
   const entries = await platform.auditLog.find({ action: 'server.claim' }).toArray();
   expect(entries.map(({ by }) => by)).toEqual([NEWCOMER.email, NEWCOMER.email]);
 });
 
 test('without mail an address that nobody confirmed gets no server', async () => {
-  const web = await webApp();
-  const serverId = await addOwnedServer(web.platform, (await signedInAs(web, 'owner')).personId);
+  const web = await openWebApp();
+  const serverId = await addOwnedServer(web.platform, (await signIn(web)).personId);
   await web.platform.servers.updateOne(
     { _id: serverId },
     { $set: { ownerEmail: NEWCOMER.email }, $unset: { ownerId: '' } },
   );
   await sendForm(web, '/sign-up', NEWCOMER);
-  await signIn(web, NEWCOMER.email);
+  await sendSignIn(web, NEWCOMER.email);
   expect((await web.platform.servers.findOne({ _id: serverId }))?.ownerId).toBeUndefined();
 });

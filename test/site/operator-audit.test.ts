@@ -1,17 +1,18 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { recordAudit } from '../../src/audit/audit-log.ts';
 import { auditSentence } from '../../src/site/operator/audit-words.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, openWebApp, type SignedInPerson, signedInAs } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let operator: SignedInPerson;
+let web: WebApp;
+let operator: SignedInUser;
 let serverId: ObjectId;
 
 beforeAll(async () => {
   web = await openWebApp();
-  operator = await signedInAs(web, 'operator');
+  operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.platform, operator.personId);
   for (let i = 0; i < 120; i++) {
     await recordAudit(web.platform, {
@@ -22,7 +23,6 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => web.close());
 
 const page = async (query: Record<string, string>) =>
   (await getPage(web, `/operator/audit?${new URLSearchParams(query)}`, operator.headers)).body;

@@ -1,16 +1,17 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, type SignedInPerson, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
-let operator: SignedInPerson;
+let operator: SignedInUser;
 let serverId: ObjectId;
 
 beforeEach(async () => {
-  web = await webApp();
-  operator = await signedInAs(web, 'operator');
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.platform, operator.personId);
 });
 

@@ -1,18 +1,19 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, expect, test } from 'vitest';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, type SignedInPerson, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
-let operator: SignedInPerson;
-let owner: SignedInPerson;
+let operator: SignedInUser;
+let owner: SignedInUser;
 let serverId: ObjectId;
 
 beforeEach(async () => {
-  web = await webApp();
-  operator = await signedInAs(web, 'operator');
-  owner = await signedInAs(web, 'owner');
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
+  owner = await signIn(web);
   serverId = await addOwnedServer(web.platform, owner.personId, { name: 'Crème de la Craft' });
 });
 
@@ -95,8 +96,8 @@ test('premium goes on and off', async () => {
 });
 
 test('a server is given to a person with an account, and the old owner sees it no more', async () => {
-  const next = await signedInAs(web, 'owner');
-  const dashboard = async (who: SignedInPerson) => (await getPage(web, '/dashboard', who.headers)).body;
+  const next = await signIn(web);
+  const dashboard = async (who: SignedInUser) => (await getPage(web, '/dashboard', who.headers)).body;
   expect((await act('transfer', { email: 'nobody@example.org' })).body).toContain('Nobody has an account');
   await web.platform.people.updateOne({ _id: next.personId }, { $set: { suspendedAt: new Date() } });
   expect((await act('transfer', { email: next.email })).body).toContain('This person is suspended.');

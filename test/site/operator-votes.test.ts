@@ -5,18 +5,19 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { minuteOf } from '../../src/site/operator/utc-fields.ts';
 import { finishExclusion } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { accept } from '../votes/voting.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, type SignedInPerson, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
 
 let web: WebApp;
-let operator: SignedInPerson;
+let operator: SignedInUser;
 let serverId: ObjectId;
 let tokenId: ObjectId;
 
 beforeEach(async () => {
-  web = await webApp();
-  operator = await signedInAs(web, 'operator');
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.platform, operator.personId);
   tokenId = new ObjectId((await issueToken(web.platform, { serverId, name: 'Voting plugin' })).tokenId);
 });

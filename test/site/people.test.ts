@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
 import { createOperator, setRole } from '../../src/accounts/people.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { copied, isSignedIn, lettersTo, setUpTwoFactor, signIn, tokenOf } from './signing-in.ts';
-import { getPage, type SignedInPerson, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { copied, isSignedIn, mailsTo, sendSignIn, setUpTwoFactor, tokenOf } from './account-pages.ts';
 
 const NEW_PASSWORD = 'seven lamps on the quay';
 
 async function desk(env: Record<string, string> = {}) {
-  const web = await webApp(env);
-  const operator = await signedInAs(web, 'operator');
-  const owner = await signedInAs(web, 'owner');
+  const web = await openWebApp(env);
+  const operator = await signIn(web, { role: 'operator' });
+  const owner = await signIn(web);
   return { web, operator, owner, ...actions(web, operator) };
 }
 
-function actions(web: WebApp, by: SignedInPerson) {
-  const path = ({ personId }: Pick<SignedInPerson, 'personId'>) =>
-    `/operator/people/${personId.toHexString()}`;
+function actions(web: WebApp, by: SignedInUser) {
+  const path = ({ personId }: Pick<SignedInUser, 'personId'>) => `/operator/people/${personId.toHexString()}`;
   return {
-    press: (on: SignedInPerson, button: string, fields: Record<string, string> = {}) =>
+    press: (on: SignedInUser, button: string, fields: Record<string, string> = {}) =>
       sendForm(web, `${path(on)}/${button}`, fields, by.headers),
-    look: (on: SignedInPerson, query = '') => getPage(web, `${path(on)}${query}`, by.headers),
+    look: (on: SignedInUser, query = '') => getPage(web, `${path(on)}${query}`, by.headers),
   };
 }
 
@@ -40,7 +40,7 @@ test('a suspended person is out at once and cannot come back until it is lifted;
   const done = await press(owner, 'suspend', { reason: 'sells votes <b>' });
   expect(done.statusCode).toBe(303);
   expect(await isSignedIn(web, owner.headers)).toBe(false);
-  const refused = await signIn(web, owner.email);
+  const refused = await sendSignIn(web, owner.email);
   expect(refused.statusCode).toBe(401);
   expect(refused.body).toContain('This account is suspended.');
   expect((await look(owner, '?done=suspended')).body).toContain('sells votes &lt;b&gt;');
@@ -48,7 +48,7 @@ test('a suspended person is out at once and cannot come back until it is lifted;
 
   await press(owner, 'lift');
   expect(await isSignedIn(web, owner.headers)).toBe(false);
-  expect((await signIn(web, owner.email)).statusCode).toBe(303);
+  expect((await sendSignIn(web, owner.email)).statusCode).toBe(303);
   expect(await audited(web)).toEqual([`${operator.email} person.suspend`, `${operator.email} person.lift`]);
 });
 
@@ -63,7 +63,7 @@ test('a lost second factor is reset, and every session ends', async () => {
   const { headers } = await setUpTwoFactor(web, owner);
   await press(owner, 'reset-two-factor');
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect((await signIn(web, owner.email)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, owner.email)).headers.location).toBe('/dashboard');
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
@@ -91,9 +91,9 @@ test.each(['suspend', 'reset-two-factor', 'unmake-operator'])('nobody can %s the
 test('operators who unmake each other at the same moment leave one, who stays', async () => {
   const { web, operator } = await desk();
   const { platform } = web;
-  const others = await Promise.all([1, 2, 3].map(() => signedInAs(web, 'operator')));
+  const others = await Promise.all([1, 2, 3].map(() => signIn(web, { role: 'operator' })));
   const all = [operator, ...others];
-  const unmake = (on: SignedInPerson, by: SignedInPerson) =>
+  const unmake = (on: SignedInUser, by: SignedInUser) =>
     setRole(platform, on.personId, 'owner', { personId: by.personId, by: by.email });
   // A connection for each, so that they really meet.
   await Promise.all(Array.from({ length: 20 }, () => platform.people.findOne({})));
@@ -119,7 +119,7 @@ test('without mail a one-time link is shown once, and works once', async () => {
   const token = tokenOf(link);
   const set = await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
   expect(set.statusCode).toBe(303);
-  expect((await signIn(web, owner.email, NEW_PASSWORD)).statusCode).toBe(303);
+  expect((await sendSignIn(web, owner.email, NEW_PASSWORD)).statusCode).toBe(303);
   expect((await sendForm(web, '/set-password', { token, password: 'and once more please' })).statusCode).toBe(
     400,
   );
@@ -135,14 +135,14 @@ test('with mail the link goes to the person, not to the operator', async () => {
   const answer = await press(owner, 'link');
   expect(answer.headers.location).toMatch(/\?done=link-sent$/);
   expect(answer.body).not.toContain('token');
-  expect((await lettersTo(web.platform, owner.email))[0]).toContain('/set-password?token=');
+  expect((await mailsTo(web.platform, owner.email))[0]).toContain('/set-password?token=');
 });
 
 test('people are found by the beginning of their address or name, and listed page by page', async () => {
   const { web, operator } = await desk();
   const { people } = web.platform;
   const now = Date.now();
-  const crowd = Array.from({ length: 120 }, (_, n) => ({
+  const others = Array.from({ length: 120 }, (_, n) => ({
     name: n === 7 ? 'Émile Dupont' : `Person ${n}`,
     email: `p${String(n).padStart(3, '0')}@example.org`,
     emailVerified: true,
@@ -151,7 +151,7 @@ test('people are found by the beginning of their address or name, and listed pag
     updatedAt: new Date(now),
     role: 'owner' as const,
   }));
-  await people.insertMany(crowd as never);
+  await people.insertMany(others as never);
   const find = async (query: string) => {
     const { body, statusCode } = await getPage(web, `/operator/people?${query}`, operator.headers);
     expect(statusCode).toBe(200);
@@ -178,13 +178,13 @@ test('people are found by the beginning of their address or name, and listed pag
 });
 
 test('an operator is made of a newcomer and of somebody who is there, however often it is asked', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const cli = { personId: null, by: 'cli' };
   const made = await Promise.all(
     [1, 2, 3].map(() => createOperator(web.platform, { email: 'Ada@Example.org', name: 'Ada' }, cli)),
   );
   expect(made.filter(({ isNew }) => isNew)).toHaveLength(1);
-  const owner = await signedInAs(web, 'owner');
+  const owner = await signIn(web);
   const raised = await createOperator(web.platform, { email: owner.email }, cli);
   expect(raised).toMatchObject({ isNew: false, person: { role: 'operator', name: 'Olivia Owner' } });
   expect(await web.platform.people.countDocuments({ role: 'operator' })).toBe(2);
@@ -192,16 +192,16 @@ test('an operator is made of a newcomer and of somebody who is there, however of
 });
 
 test('whoever took an address before its owner came does not become the operator', async () => {
-  const web = await webApp();
-  const stranger = await signedInAs(web, 'owner', { email: 'ada@example.org' });
+  const web = await openWebApp();
+  const stranger = await signIn(web, { email: 'ada@example.org' });
   await web.platform.people.updateOne({ _id: stranger.personId }, { $set: { emailVerified: false } });
   const cli = { personId: null, by: 'cli' };
   const { person } = await createOperator(web.platform, { email: 'ada@example.org' }, cli);
   expect(person).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.personId });
   expect(await isSignedIn(web, stranger.headers)).toBe(false);
-  expect((await signIn(web, 'ada@example.org')).statusCode).toBe(401);
+  expect((await sendSignIn(web, 'ada@example.org')).statusCode).toBe(401);
   // The real one has a link.
   const token = tokenOf(await makePasswordLink(web.platform, person));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
-  expect((await signIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
 });

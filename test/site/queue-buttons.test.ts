@@ -11,7 +11,8 @@ import { forwardVotes } from '../../workers/forward-votes.ts';
 import { runRelay } from '../../workers/relay.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
-import { OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
+import { signIn } from '../support/sign-in.ts';
+import { OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
 /** One press: `:jobId` is pressed for every job there is. */
@@ -187,8 +188,8 @@ async function arrivals({ platform, listener, serverId }: DeliveryBench, names: 
 
 test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
   const bench = await deliveryBench({});
-  const web = await webAppOn(bench.platform);
-  const headers = await signedIn(web);
+  const web = await openWebAppOn(bench.platform);
+  const headers = (await signIn(web, { role: 'operator' })).headers;
   const names = await castVotes(bench);
   await makeJobs(bench);
   await press(web, headers, button);
@@ -199,8 +200,8 @@ test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => 
 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
   const bench = await deliveryBench({});
-  const web = await webAppOn(bench.platform);
-  const headers = await signedIn(web);
+  const web = await openWebAppOn(bench.platform);
+  const headers = (await signIn(web, { role: 'operator' })).headers;
   bench.listener.behaviour = { answerDelayMs: 100 };
   startWorker(bench.platform);
   const names: string[] = [];

@@ -4,8 +4,9 @@ import { HOUR } from '../../src/clock.ts';
 import { badgeImage, bannerImage } from '../../src/site/listing/server-images.ts';
 import { fitted, imageText, textWidth } from '../../src/site/listing/svg-text.ts';
 import type { ServerInfo } from '../../src/status/server-info.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { getPage, signedInAs, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp } from '../support/web-app.ts';
 
 const INFO: ServerInfo = {
   name: 'Harbour Lights',
@@ -112,8 +113,8 @@ function isWellFormed(written: string): boolean {
 }
 
 it('any site may embed them, they are kept for a while, and alone they may do nothing', async () => {
-  const web = await webApp();
-  const owner = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const owner = await signIn(web);
   await addOwnedServer(web.platform, owner.personId, { name: 'Embedded' });
   for (const file of ['banner.svg', 'badge.svg']) {
     const { statusCode, headers, body } = await getPage(web, `/servers/embedded/${file}`, {
@@ -135,8 +136,8 @@ it('any site may embed them, they are kept for a while, and alone they may do no
 });
 
 it('one that carries a renewed session is not kept by whoever passes it on', async () => {
-  const web = await webApp();
-  const owner = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const owner = await signIn(web);
   await addOwnedServer(web.platform, owner.personId, { name: 'Renewed' });
   const soon = new Date(Date.now() + HOUR);
   await web.platform.sessions.updateOne({ userId: owner.personId }, { $set: { expiresAt: soon } });

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendPerson } from '../../src/accounts/people.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
@@ -8,19 +8,18 @@ import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { editServer, removeServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { insert, probe } from '../status/samples.ts';
-import { addOwnedServer } from './owned-server.ts';
-import { textOf } from './owner-bench.ts';
-import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs, webApp } from './web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
-let olivia: SignedInPerson;
+let web: WebApp;
+let olivia: SignedInUser;
 let port = 30_000;
 
 beforeAll(async () => {
   web = await openWebApp();
-  olivia = await signedInAs(web, 'owner');
+  olivia = await signIn(web);
 });
-afterAll(() => web.close());
 
 /** A listed server of Olivia's: its id and the path of its page. */
 async function list(name: string): Promise<{ id: ObjectId; path: string }> {
@@ -28,8 +27,8 @@ async function list(name: string): Promise<{ id: ObjectId; path: string }> {
   return { id, path: `/servers/${(await web.platform.servers.findOne({ _id: id }))?.slug}` };
 }
 
-const get = (path: string, who?: SignedInPerson) => getPage(web, path, who?.headers);
-const read = async (path: string, who?: SignedInPerson) => textOf((await get(path, who)).body);
+const get = (path: string, who?: SignedInUser) => getPage(web, path, who?.headers);
+const read = async (path: string, who?: SignedInUser) => textOf((await get(path, who)).body);
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=y>&amp;`;
 
@@ -160,12 +159,12 @@ describe('a server’s page', () => {
     const [hidden, removed] = [await list('Hidden Cove'), await list('Removed Cove')];
     await removeServer(web.platform, removed.id, 'test');
     await hideServer(web.platform, hidden.id, { reason: 'A copy.' }, 'test');
-    const operator = await signedInAs(web, 'operator');
+    const operator = await signIn(web, { role: 'operator' });
     for (const rest of ['', '/banner.svg', '/badge.svg']) {
       expect((await get(`${removed.path}${rest}`, olivia)).statusCode).toBe(404);
       expect((await get(`${hidden.path}${rest}`)).statusCode).toBe(404);
     }
-    const other = await signedInAs(web, 'owner');
+    const other = await signIn(web);
     expect((await get(hidden.path, other)).statusCode).toBe(404);
     const sent = await sendForm(
       web,
@@ -186,8 +185,8 @@ describe('a server’s page', () => {
     const { id, path } = await list('With Dashboard');
     const link = `href="/dashboard/servers/${id.toHexString()}"`;
     expect((await get(path, olivia)).body).toContain(link);
-    expect((await get(path, await signedInAs(web, 'operator'))).body).toContain(link);
-    expect((await get(path, await signedInAs(web, 'owner'))).body).not.toContain(link);
+    expect((await get(path, await signIn(web, { role: 'operator' }))).body).toContain(link);
+    expect((await get(path, await signIn(web))).body).not.toContain(link);
     expect((await get(path)).body).not.toContain(link);
     const overview = await get(`/dashboard/servers/${id.toHexString()}`, olivia);
     expect(overview.body).toContain(`href="${path}">Public page</a>`);
@@ -212,7 +211,7 @@ describe('a review on a server’s page', () => {
     expect((await sendForm(web, '/sign-up', elsewhere)).headers.location).toBe('/dashboard');
   });
 
-  const send = (path: string, who: SignedInPerson, fields: Record<string, string>) =>
+  const send = (path: string, who: SignedInUser, fields: Record<string, string>) =>
     sendForm(web, `${path}/review`, fields, who.headers);
   const WORDS = { rating: '4', username: 'Ada', content: 'Quiet water.' };
   const approve = async (id: ObjectId) => {
@@ -222,7 +221,7 @@ describe('a review on a server’s page', () => {
 
   it('is its writer’s alone until it is approved, waits again when it is changed, and is deleted', async () => {
     const { id, path } = await list('Reviewed');
-    const ada = await signedInAs(web, 'owner');
+    const ada = await signIn(web);
     expect(await read(path)).toContain('Sign in or sign up to write one.');
     const sent = await send(path, ada, WORDS);
     expect(sent.headers.location).toBe(`${path}?done=review-saved#your-review`);
@@ -247,7 +246,7 @@ describe('a review on a server’s page', () => {
 
   it('that is not right keeps what was typed, and stores nothing', async () => {
     const { id, path } = await list('Mistyped');
-    const ada = await signedInAs(web, 'owner');
+    const ada = await signIn(web);
     const wrong = await send(path, ada, { rating: '', username: 'Ada <b>', content: 'Typed <i>words</i>' });
     expect(wrong.statusCode).toBe(400);
     expect(wrong.body).toContain('Typed &lt;i&gt;words&lt;/i&gt;</textarea>');
@@ -268,15 +267,15 @@ describe('a review on a server’s page', () => {
     const { id, path } = await list('Own Praise');
     expect((await send(path, olivia, WORDS)).statusCode).toBe(403);
     expect(await read(path, olivia)).toContain('others review it');
-    const ada = await signedInAs(web, 'owner');
+    const ada = await signIn(web);
     await suspendPerson(web.platform, ada.personId, { reason: 'Insults.' }, { personId: null, by: 'test' });
     expect((await send(path, ada, WORDS)).headers.location).toMatch(/^\/sign-in/);
     expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
   it('waits for a confirmed address where addresses are confirmed', async () => {
-    const mailing = await webApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
-    const ada = await signedInAs(mailing, 'owner');
+    const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
+    const ada = await signIn(mailing);
     await addOwnedServer(mailing.platform, olivia.personId, { name: 'Mailed' });
     await mailing.platform.people.updateOne({ _id: ada.personId }, { $set: { emailVerified: false } });
     const answer = await sendForm(mailing, '/servers/mailed/review', WORDS, ada.headers);
@@ -288,7 +287,7 @@ describe('a review on a server’s page', () => {
 
   it('is told when the next one may come, after too many', async () => {
     const { path } = await list('Often');
-    const ada = await signedInAs(web, 'owner');
+    const ada = await signIn(web);
     for (let i = 0; i < 10; i++) await send(path, ada, { ...WORDS, content: `${i}` });
     const refused = await send(path, ada, { ...WORDS, content: 'more' });
     expect(refused.statusCode).toBe(429);
@@ -297,7 +296,7 @@ describe('a review on a server’s page', () => {
 
   it('that an operator rejected says so to its writer, without the reason', async () => {
     const { id, path } = await list('Rejected');
-    const ada = await signedInAs(web, 'owner');
+    const ada = await signIn(web);
     await send(path, ada, WORDS);
     const review = await web.platform.reviews.findOne({ serverId: id });
     const reason = { reason: 'It names a person.' };
@@ -309,7 +308,7 @@ describe('a review on a server’s page', () => {
 
   it('is decided at the desk as it was seen there', async () => {
     const { id, path } = await list('Desk');
-    const [ada, operator] = [await signedInAs(web, 'owner'), await signedInAs(web, 'operator')];
+    const [ada, operator] = [await signIn(web), await signIn(web, { role: 'operator' })];
     await send(path, ada, WORDS);
     const { _id = new ObjectId() } = (await web.platform.reviews.findOne({ serverId: id })) ?? {};
     await send(path, ada, { ...WORDS, content: 'Join mine instead!' });

@@ -1,21 +1,23 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { ownEnvironment } from '../../src/config.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform } from '../../src/platform.ts';
-import { freshNames } from '../support/databases.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { testConfig } from '../support/test-platform.ts';
-import { startWeb } from '../support/web-process.ts';
-import { cookiesOf, isSignedIn, signIn } from './signing-in.ts';
-import { getPage, PASSWORD, sendForm, signedInAs, webApp } from './web-app.ts';
+import { freshNames } from '../support/databases.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { CHEAP_PASSWORDS, getPage, openWebApp, openWebAppOn, sendForm } from '../support/web-app.ts';
+import { cookiesOf, isSignedIn, sendSignIn } from './account-pages.ts';
 
 const NEWCOMER = { name: 'Nora Newcomer', email: 'Nora@Example.org', password: PASSWORD };
 
 test('somebody signs up, out and in, and is led to the page they asked for', async () => {
-  const web = await webApp();
+  // Passwords are hashed here as in production.
+  const web = await openWebAppOn(await testPlatform());
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.statusCode).toBe(303);
   expect(up.headers.location).toBe('/dashboard');
+  expect(await web.platform.credentials.findOne({})).toMatchObject({
+    password: expect.stringMatching(/^scrypt\$32768\$8\$3\$/),
+  });
   const first = cookiesOf(up);
   expect(await isSignedIn(web, first)).toBe(true);
   const out = await sendForm(web, '/sign-out', {}, first);
@@ -32,7 +34,7 @@ test('somebody signs up, out and in, and is led to the page they asked for', asy
 });
 
 test('cookies are for this site alone, and secure behind https and under a path', async () => {
-  const plain = await webApp();
+  const plain = await openWebApp();
   const up = await sendForm(plain, '/sign-up', NEWCOMER);
   const [cookie] = up.cookies;
   expect(cookie).toMatchObject({
@@ -43,7 +45,7 @@ test('cookies are for this site alone, and secure behind https and under a path'
   });
   expect(cookie).not.toHaveProperty('secure');
 
-  const secure = await webApp({ PUBLIC_URL: 'https://example.org/listing' });
+  const secure = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
   const headers = { origin: 'https://example.org' };
   const answer = await sendForm(secure, '/sign-up', NEWCOMER, headers);
   expect(answer.headers.location).toBe('/listing/dashboard');
@@ -55,72 +57,70 @@ test('cookies are for this site alone, and secure behind https and under a path'
 });
 
 test('two sign-ups with one address at the same moment, on two processes, make one person', async () => {
-  const config = testConfig();
-  const platform = await openPlatform(config, 'test');
-  try {
-    await migrateDatabase(platform.mongo.db);
-    const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
-    const own = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
-    const env = { ...ownEnvironment(), ...own, NODE_ENV: 'test' } as Record<string, string>;
-    const webs = await Promise.all([startWeb(env), startWeb(env)]);
-    const answers = await Promise.all(
-      [...webs, ...webs].map(({ url }) =>
-        fetch(`${url}/sign-up`, {
-          method: 'POST',
-          redirect: 'manual',
-          headers: { 'sec-fetch-site': 'same-origin', accept: 'text/html' },
-          body: new URLSearchParams(NEWCOMER),
-        }),
-      ),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409, 409, 409]);
-    expect(await platform.people.countDocuments()).toBe(1);
-    expect(await platform.credentials.countDocuments()).toBe(1);
-  } finally {
-    await platform.close();
-  }
+  const first = await openWebApp();
+  const { platform } = first;
+  // What processes share is the database: each has its own application and connections.
+  const other = await openPlatform(platform.config, 'test');
+  onTestFinished(() => other.close());
+  const second = await openWebAppOn({ ...other, passwords: CHEAP_PASSWORDS });
+  const answers = await Promise.all(
+    [first, second, first, second].map((web) => sendForm(web, '/sign-up', NEWCOMER)),
+  );
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409, 409, 409]);
+  expect(await platform.people.countDocuments()).toBe(1);
+  expect(await platform.credentials.countDocuments()).toBe(1);
 });
 
 test('an unknown address and a wrong password are refused in the same words', async () => {
-  const web = await webApp();
-  const { email } = await signedInAs(web, 'owner');
-  const unknown = await signIn(web, 'nobody@example.org');
-  const wrong = await signIn(web, email, 'four ships in the bay');
+  const web = await openWebApp();
+  const { email } = await signIn(web);
+  const unknown = await sendSignIn(web, 'nobody@example.org');
+  const wrong = await sendSignIn(web, email, 'four ships in the bay');
   for (const answer of [unknown, wrong]) {
     expect(answer.statusCode).toBe(401);
     expect(answer.cookies).toEqual([]);
     expect(answer.body).toContain('There is no account with this address and password.');
   }
-  expect((await signIn(web, email, '')).statusCode).toBe(400);
-  expect((await signIn(web, email, 'x'.repeat(2_000))).statusCode).toBe(400);
+  expect((await sendSignIn(web, email, '')).statusCode).toBe(400);
+  expect((await sendSignIn(web, email, 'x'.repeat(2_000))).statusCode).toBe(400);
 });
 
 test('an address has ten tries in ten minutes, from wherever they come; another one is not held up', async () => {
-  const web = await webApp({ TRUST_PROXY: '1' });
-  const { email } = await signedInAs(web, 'owner');
-  const other = await signedInAs(web, 'owner');
+  const web = await openWebApp({ TRUST_PROXY: '1' });
+  const { email } = await signIn(web);
+  const other = await signIn(web);
   for (let n = 0; n < 10; n += 1) {
     const headers = { 'x-forwarded-for': `192.0.2.${n}` };
-    expect((await signIn(web, email, 'wrong', headers)).statusCode).toBe(401);
+    expect((await sendSignIn(web, email, 'wrong', headers)).statusCode).toBe(401);
   }
-  const refused = await signIn(web, email, PASSWORD, { 'x-forwarded-for': '192.0.2.99' });
+  const refused = await sendSignIn(web, email, PASSWORD, { 'x-forwarded-for': '192.0.2.99' });
   expect(refused.statusCode).toBe(429);
   expect(refused.cookies).toEqual([]);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
-  expect((await signIn(web, other.email, PASSWORD)).statusCode).toBe(303);
+  expect((await sendSignIn(web, other.email, PASSWORD)).statusCode).toBe(303);
 });
 
 test('many who sign in at once wait in a short line; the rest are sent away', async () => {
-  const web = await webApp({ TRUST_PROXY: '1' });
-  const { email } = await signedInAs(web, 'owner');
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, n) =>
-      signIn(web, n < 10 ? email : `nobody-${n}@example.org`, PASSWORD, {
-        'x-forwarded-for': `192.0.2.${n}`,
-      }),
-    ),
-  );
-  const busy = answers.filter(({ statusCode }) => statusCode === 503);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const passwords = {
+    hash: (password: string) => released.then(() => CHEAP_PASSWORDS.hash(password)),
+    verify: (password: string, stored: string) =>
+      released.then(() => CHEAP_PASSWORDS.verify(password, stored)),
+  };
+  const web = await openWebAppOn({ ...(await testPlatform({ TRUST_PROXY: '1' })), passwords });
+  const { email } = await signIn(web);
+  const answers: number[] = [];
+  const all = Array.from({ length: 20 }, async (_, n) => {
+    const answer = await sendSignIn(web, n < 10 ? email : `nobody-${n}@example.org`, PASSWORD, {
+      'x-forwarded-for': `192.0.2.${n}`,
+    });
+    answers.push(answer.statusCode);
+    return answer;
+  });
+  // No password has been checked yet: two are being checked, eight wait.
+  await expect.poll(() => answers).toEqual(Array(10).fill(503));
+  release();
+  const busy = (await Promise.all(all)).filter(({ statusCode }) => statusCode === 503);
   expect(busy).toHaveLength(10);
   expect(busy[0]?.headers['retry-after']).toBe('5');
 });
@@ -133,7 +133,7 @@ test.each([
   [{ origin: 'null' }],
   [{}],
 ])('a form sent with %j is refused before it is read', async (headers) => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const answer = await app.inject({
     method: 'POST',
     url: '/sign-in',
@@ -148,7 +148,7 @@ test.each([
   [{ 'sec-fetch-site': 'same-origin' }],
   [{ origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }],
 ])('a form sent with %j is ours', async (headers) => {
-  const { app } = await webApp();
+  const { app } = await openWebApp();
   const answer = await app.inject({
     method: 'POST',
     url: '/sign-in',
@@ -159,7 +159,7 @@ test.each([
 });
 
 test('a stranger who opens a page is asked to sign in, and led back to it', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   for (const url of ['/operator', '/operator/queues/queue/forward-votes?status=delayed', '/account']) {
     const answer = await getPage(web, url);
     expect(answer.statusCode).toBe(303);
@@ -172,8 +172,8 @@ test('a stranger who opens a page is asked to sign in, and led back to it', asyn
 });
 
 test('an operator signs in again every twelve hours, an owner need not', async () => {
-  const web = await webApp();
-  const operator = await signedInAs(web, 'operator');
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
   const createdAt = new Date(Date.now() - 12 * 3_600_000 - 10_000);
   await web.platform.sessions.updateMany({}, { $set: { createdAt } });
@@ -182,8 +182,8 @@ test('an operator signs in again every twelve hours, an owner need not', async (
 });
 
 test('the pages load nothing but files of their own, have no script or style inside, and may not be framed', async () => {
-  const web = await webApp();
-  const { headers } = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const { headers } = await signIn(web);
   for (const url of ['/sign-in', '/sign-up', '/forgot-password', '/account', '/account/two-factor']) {
     const page = await getPage(web, url, url.startsWith('/account') ? headers : {});
     expect(page.statusCode, url).toBe(200);
@@ -200,29 +200,11 @@ test('the pages load nothing but files of their own, have no script or style ins
   }
 });
 
-test('what an older version was set up with is named at the start, with what to do', async () => {
-  const config = testConfig();
-  const platform = await openPlatform(config, 'test');
-  await migrateDatabase(platform.mongo.db);
-  await platform.close();
-  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
-  const own = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
-  const env = {
-    ...ownEnvironment(),
-    ...own,
-    NODE_ENV: 'test',
-    OPERATOR_PASSWORD_HASH: 'scrypt$1$2$3$s3cr$et',
-  };
-  const web = await startWeb(env as Record<string, string>);
-  expect(web.log()).toContain('tallyport operator create --email ADDRESS');
-  expect(web.log()).not.toContain('s3cr');
-});
-
 test('while the database is away somebody who is signed in is told so, and is signed in afterwards', async () => {
   const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
   onTestFinished(() => proxy.close());
-  const web = await webApp({ MONGODB_URI: proxy.through(freshNames().mongodbUri) });
-  const { headers } = await signedInAs(web, 'owner');
+  const web = await openWebApp({ MONGODB_URI: proxy.through(freshNames().mongodbUri) });
+  const { headers } = await signIn(web);
   await proxy.refuse();
   const away = await getPage(web, '/dashboard', headers);
   expect(away.statusCode).toBe(503);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { codeOf } from '../support/authenticator.ts';
-import { cookiesOf, copied, isSignedIn, setUpTwoFactor, signIn } from './signing-in.ts';
-import { getPage, OWN_ORIGIN, PASSWORD, sendForm, signedInAs, type WebApp, webApp } from './web-app.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { cookiesOf, copied, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pages.ts';
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
@@ -9,7 +10,7 @@ function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
 
 /** The cookie of a sign-in that waits for its code. */
 async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: string }> {
-  const half = await signIn(web, email);
+  const half = await sendSignIn(web, email);
   expect(half.headers.location).toMatch(/^\/sign-in\/code\?/);
   const pending = cookiesOf(half);
   expect(await isSignedIn(web, pending)).toBe(false);
@@ -17,8 +18,8 @@ async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: strin
 }
 
 test('an operator without a second factor is led to set it up, and then let in', async () => {
-  const web = await webApp();
-  const operator = await signedInAs(web, 'operator', { twoFactor: false });
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator', twoFactor: false });
   const desk = await getPage(web, '/operator', operator.headers);
   expect(desk.headers.location).toBe('/account/two-factor');
   const page = await getPage(web, '/account/two-factor', operator.headers);
@@ -30,14 +31,14 @@ test('an operator without a second factor is led to set it up, and then let in',
 });
 
 test('where it is optional an operator is let in without', async () => {
-  const web = await webApp({ OPERATOR_TWO_FACTOR: 'optional' });
-  const { headers } = await signedInAs(web, 'operator', { twoFactor: false });
+  const web = await openWebApp({ OPERATOR_TWO_FACTOR: 'optional' });
+  const { headers } = await signIn(web, { role: 'operator', twoFactor: false });
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
 });
 
 test('setting up shows the secret as a picture and as text, and switches nothing on before a code was right', async () => {
-  const web = await webApp();
-  const { email, headers } = await signedInAs(web, 'owner');
+  const web = await openWebApp();
+  const { email, headers } = await signIn(web);
   const wrong = await sendForm(web, '/account/two-factor/begin', { password: 'wrong' }, headers);
   expect(wrong.statusCode).toBe(400);
   expect(wrong.body).toContain('That is not your password.');
@@ -47,15 +48,15 @@ test('setting up shows the secret as a picture and as text, and switches nothing
   const refused = await sendForm(web, '/account/two-factor/confirm', { code: '000000' }, headers);
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('That code is not right.');
-  expect((await signIn(web, email)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
   // Begun once more, the newer secret counts.
   await setUpTwoFactor(web, { headers });
   await halfSignedIn(web, email);
 });
 
 test('a sign-in needs the code, and a code that was used once is used up', async () => {
-  const web = await webApp();
-  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email: 'nora@example.org' }));
+  const web = await openWebApp();
+  const { secret } = await setUpTwoFactor(web, await signIn(web, { email: 'nora@example.org' }));
   const [first, second] = [
     await halfSignedIn(web, 'nora@example.org'),
     await halfSignedIn(web, 'nora@example.org'),
@@ -75,9 +76,9 @@ test('a sign-in needs the code, and a code that was used once is used up', async
 });
 
 test('one code sent twice at the same moment opens one session', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
   const pending = [await halfSignedIn(web, email), await halfSignedIn(web, email)];
   const code = codeOf(secret);
   const answers = await Promise.all(pending.map((one) => sendCode(web, code, one)));
@@ -85,9 +86,9 @@ test('one code sent twice at the same moment opens one session', async () => {
 });
 
 test('after five wrong codes a sign-in begins anew', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
   const pending = await halfSignedIn(web, email);
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', pending);
   const answer = await sendCode(web, codeOf(secret), pending);
@@ -96,9 +97,9 @@ test('after five wrong codes a sign-in begins anew', async () => {
 });
 
 test('strangers who send codes keep nobody else from signing in', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
   const { config } = web.platform;
   const fromElsewhere = () =>
     web.app.inject({
@@ -120,10 +121,10 @@ test('strangers who send codes keep nobody else from signing in', async () => {
 });
 
 test('a session of before the second factor was set up does not pass for one with it', async () => {
-  const web = await webApp();
-  const operator = await signedInAs(web, 'operator', { twoFactor: false });
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator', twoFactor: false });
   // Somebody who has found out the password.
-  const other = cookiesOf(await signIn(web, operator.email));
+  const other = cookiesOf(await sendSignIn(web, operator.email));
   expect(await isSignedIn(web, other)).toBe(true);
   const { headers } = await setUpTwoFactor(web, operator);
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
@@ -132,9 +133,9 @@ test('a session of before the second factor was set up does not pass for one wit
 });
 
 test('a backup code signs in once; new ones make the old ones useless', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const email = 'nora@example.org';
-  const { backupCodes } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { backupCodes } = await setUpTwoFactor(web, await signIn(web, { email }));
   expect(backupCodes).toHaveLength(10);
   const [one = '', two = ''] = backupCodes;
   const done = await sendCode(web, one, await halfSignedIn(web, email));
@@ -153,14 +154,14 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
 });
 
 test('switching it off needs the password', async () => {
-  const web = await webApp();
+  const web = await openWebApp();
   const email = 'nora@example.org';
-  const { headers } = await setUpTwoFactor(web, await signedInAs(web, 'owner', { email }));
+  const { headers } = await setUpTwoFactor(web, await signIn(web, { email }));
   expect((await getPage(web, '/account/two-factor', headers)).body).toContain('Switch it off');
   const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong' }, headers);
   expect(wrong.statusCode).toBe(400);
   await halfSignedIn(web, email);
   const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD }, headers);
   expect(off.headers.location).toBe('/account?done=two-factor-off');
-  expect((await signIn(web, email)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
 });

@@ -1,31 +1,23 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { onTestFinished } from 'vitest';
 
 type Close = () => unknown;
 
-const kept = new AsyncLocalStorage<Close[]>();
+/** What closes that which the file opened as a whole, and none of its tests alone. */
+const ofFile: Close[] = [];
 
-/** Has `close` called when the test ends; what is opened inside `lasting()` ends with that instead. */
-export function atTheEnd(close: Close): void {
-  const closes = kept.getStore();
-  if (closes) closes.push(close);
-  else onTestFinished(async () => void (await close()));
+/** Closes what the file opened outside its tests, the newest first. `setup.ts` has it called when the file ends. */
+export async function closeAtFileEnd(): Promise<void> {
+  for (const close of ofFile.splice(0).toReversed()) await close();
 }
 
 /**
- * Opens something that the tests of a file share: nothing of it ends with a test.
- *
- * @returns what was opened, and what ends it, the newest first
+ * Has `close` called when the test ends, or, for what is opened outside a test (in `beforeAll`), when the file ends;
+ * the newest first.
  */
-export async function lasting<T>(open: () => Promise<T>): Promise<{ opened: T; close(): Promise<void> }> {
-  const closes: Close[] = [];
-  const close = async () => {
-    for (const one of closes.toReversed()) await one();
-  };
+export function atTheEnd(close: Close): void {
   try {
-    return { opened: await kept.run(closes, open), close };
-  } catch (error) {
-    await close();
-    throw error;
+    onTestFinished(async () => void (await close()));
+  } catch {
+    ofFile.push(close);
   }
 }

@@ -1,7 +1,7 @@
-import { onTestFinished } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
+import { atTheEnd } from './at-the-end.ts';
 import { freshNames } from './databases.ts';
 
 /** A configuration with a database and queues of its own; `env` is what an operator would set. */
@@ -22,7 +22,7 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
 /** The platform as a process opens it, its database made ready; closed when the test ends. */
 export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
   const platform = await openPlatform(testConfig(env), 'test');
-  onTestFinished(() => platform.close());
+  atTheEnd(() => platform.close());
   await migrateDatabase(platform.mongo.db);
   return platform;
 }

@@ -19,11 +19,11 @@ export type Listed = Partial<
 };
 
 /** Lists servers as if they had been here for a while, each under a slug of its name, and ranks them. */
-export async function listCrowd(platform: Platform, crowd: Listed[]): Promise<ObjectId[]> {
+export async function listServers(platform: Platform, listed: Listed[]): Promise<ObjectId[]> {
   const now = platform.clock.now();
-  const servers = crowd.map((one, index) => serverOf(one, index, now));
+  const servers = listed.map((one, index) => serverOf(one, index, now));
   await platform.servers.insertMany(servers);
-  const voted = crowd.flatMap(({ votes }, index) => (votes ? [{ votes, _id: servers[index]?._id }] : []));
+  const voted = listed.flatMap(({ votes }, index) => (votes ? [{ votes, _id: servers[index]?._id }] : []));
   const [month, day] = [now.toISOString().slice(0, 7), now.toISOString().slice(8, 10)];
   if (voted.length > 0) {
     await platform.voteCounters.insertMany(
@@ -48,7 +48,7 @@ function serverOf(one: Listed, index: number, now: Date) {
   const address = `${index + 1}.example.org`;
   const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
   // In the order given, where votes do not say otherwise.
-  const listedAt = after(now, (index - crowdAge) * DAY);
+  const listedAt = after(now, (index - OLDEST_DAYS) * DAY);
   const server = newListing({ _id, settings, now, listedAt, rankPosition: index + 1 });
   const { version = '', max = 100, players, hiddenAt = null, removedAt = null } = one;
   const slug = `${slugOf(name, _id.toHexString())}${one.name ? '' : `-${_id.toHexString().slice(-4)}`}`;
@@ -69,5 +69,5 @@ function serverOf(one: Listed, index: number, now: Date) {
   };
 }
 
-/** Older than any crowd is long, in days. */
-const crowdAge = 2_000;
+/** More days than a test lists servers. */
+const OLDEST_DAYS = 2_000;

@@ -1,13 +1,10 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
-import { lasting } from '../support/at-the-end.ts';
 import { JavaServer } from '../support/game-servers.ts';
-import { type House, openHouse } from './house.ts';
+import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';
-import { browserPath, launch, type Visit, visit } from './visit.ts';
-
-const chromium = browserPath();
+import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** What runs at the owner's: a game server and its vote listener. */
 async function atTheOwners() {
@@ -19,7 +16,7 @@ async function atTheOwners() {
 }
 
 /** Adds a server, puts the code into its message and has it checked; the id that it is listed under. */
-async function addServer({ page, check }: Visit, game: JavaServer): Promise<string> {
+async function addServer({ page, check }: Tab, game: JavaServer): Promise<string> {
   game.said = { motd: 'A quiet place', version: 'Paper 1.21.4', online: 12, max: 64 };
   await page.getByRole('link', { name: 'Add a server' }).first().click();
   await page.getByLabel('Name').fill('Alpha Craft');
@@ -39,7 +36,7 @@ async function addServer({ page, check }: Visit, game: JavaServer): Promise<stri
 }
 
 /** Makes a token, which is shown once. */
-async function makeToken({ page, check }: Visit): Promise<string> {
+async function makeToken({ page, check }: Tab): Promise<string> {
   await page.getByRole('link', { name: 'Make an API token' }).click();
   await page.getByLabel('Name').fill('website');
   await page.getByRole('button', { name: 'Make a token' }).click();
@@ -52,16 +49,12 @@ async function makeToken({ page, check }: Visit): Promise<string> {
 }
 
 describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
+  let site: RunningSite;
   let browser: Browser;
-  let shared: { opened: House; close(): Promise<void> };
 
   beforeAll(async () => {
-    shared = await lasting(() => openHouse());
-    browser = await launch(chromium ?? '');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await shared?.close();
+    site = await startSite();
+    browser = await launchBrowser();
   });
 
   test.each<[string, BrowserContextOptions]>([
@@ -69,21 +62,21 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     ['without JavaScript', { javaScriptEnabled: false }],
     ['on a phone', { viewport: { width: 390, height: 844 } }],
   ])('from signing up to a vote that has arrived, and a token that is refused, %s', async (how, options) => {
-    const { url } = shared.opened;
+    const { url } = site;
     const scripted = options.javaScriptEnabled !== false;
     const { game, listener } = await atTheOwners();
-    const visitor = await visit(browser, url, options);
-    const { page, open, check } = visitor;
-    await signUp(visitor, `${how.replaceAll(' ', '-')}@example.org`);
+    const tab = await openTab(browser, url, options);
+    const { page, open, check } = tab;
+    await signUp(tab, `${how.replaceAll(' ', '-')}@example.org`);
 
-    const serverId = await addServer(visitor, game);
-    const token = await makeToken(visitor);
+    const serverId = await addServer(tab, game);
+    const token = await makeToken(tab);
     const path = `/dashboard/servers/${serverId}`;
     const info = await call(url, { serverId, token }, 'info');
     expect(info.answer).toMatchObject({ name: 'Alpha Craft', connection_port: game.port });
 
     await open(`${path}/listener`);
-    await setListener(visitor, listener.port, 'not-the-token-0123');
+    await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByRole('button', { name: 'Send test vote' }).click();
     await page.getByText('The listener refused the signature: its token or secret is another one.').waitFor();
     const failed = page.getByRole('listitem').filter({ hasText: 'here it fails' });
@@ -91,7 +84,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
 
     await open(`${path}/listener`);
     await page.getByRole('link', { name: 'Change' }).click();
-    await setListener(visitor, listener.port, listener.token);
+    await setListener(tab, listener.port, listener.token);
     await page.getByRole('button', { name: 'Send test vote' }).click();
     await page.getByText('The test vote arrived').waitFor();
     await check();
@@ -101,7 +94,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await open(`${path}/votes`);
     const vote = await call(url, { serverId, token }, 'vote', { username: 'Steve' });
     expect(vote).toMatchObject({ status: 200, answer: { success: true, monthly_votes: 1 } });
-    await comesToSay(visitor, '#votes tbody', 'delivered', { scripted });
+    await comesToSay(tab, '#votes tbody', 'delivered', { scripted });
     expect(await page.getByRole('row').filter({ hasText: 'Steve' }).textContent()).toContain('delivered');
     await check();
     expect(listener.votes.slice(tests).map(({ username }) => username)).toEqual(['Steve']);
@@ -111,8 +104,6 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await page.getByRole('button', { name: 'Revoke it website' }).click();
     await page.getByText('The token is revoked.').waitFor();
     await check();
-    await expect
-      .poll(async () => (await call(url, { serverId, token }, 'info')).status, { timeout: 6_000 })
-      .toBe(401);
+    await expect.poll(async () => (await call(url, { serverId, token }, 'info')).status).toBe(401);
   });
 });

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { mailContext } from '../../src/mail/outbox.ts';
 import type { Platform } from '../../src/platform.ts';
 import { codeOf } from '../support/authenticator.ts';
-import { PASSWORD, type SignedInPerson, sendForm, type WebApp } from './web-app.ts';
+import { PASSWORD, type SignedInUser } from '../support/sign-in.ts';
+import { sendForm, type WebApp } from '../support/web-app.ts';
 
 type Answer = Awaited<ReturnType<FastifyInstance['inject']>>;
 
@@ -21,7 +22,7 @@ export async function isSignedIn(web: WebApp, headers: { cookie: string }): Prom
 }
 
 /** Sends the form to sign in. */
-export function signIn(
+export function sendSignIn(
   web: WebApp,
   email: string,
   password = PASSWORD,
@@ -31,14 +32,14 @@ export function signIn(
 }
 
 /** The texts of the mails to somebody, oldest first. */
-export async function lettersTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
+export async function mailsTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
   const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();
   return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', mailContext(_id)));
 }
 
 /** The path and query of the newest link that somebody got by mail. */
 export async function linkTo(platform: Platform, to: string): Promise<string> {
-  const text = (await lettersTo(platform, to)).at(-1) ?? '';
+  const text = (await mailsTo(platform, to)).at(-1) ?? '';
   const [link = ''] = /https?:\/\/\S+\?token=\S+/.exec(text) ?? [];
   const url = new URL(link);
   return `${url.pathname.slice(platform.config.basePath.length)}${url.search}`;
@@ -60,7 +61,7 @@ export function copied(body: string): string {
  */
 export async function setUpTwoFactor(
   web: WebApp,
-  { headers }: Pick<SignedInPerson, 'headers'>,
+  { headers }: Pick<SignedInUser, 'headers'>,
 ): Promise<{ secret: string; backupCodes: string[]; headers: { cookie: string } }> {
   const begun = await sendForm(web, '/account/two-factor/begin', { password: PASSWORD }, headers);
   expect(begun.statusCode, begun.body).toBe(200);

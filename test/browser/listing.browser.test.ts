@@ -1,20 +1,16 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lasting } from '../support/at-the-end.ts';
-import { listCrowd } from '../support/listed-crowd.ts';
-import { type House, openHouse } from './house.ts';
-import { browserPath, launch, visit } from './visit.ts';
-
-const chromium = browserPath();
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listServers } from '../support/listed-servers.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { chromium, launchBrowser, openTab } from './tab.ts';
 
 describe.skipIf(!chromium)('a stranger looks for a server', () => {
-  let house: House;
+  let site: RunningSite;
   let browser: Browser;
-  let close: () => Promise<void>;
 
   beforeAll(async () => {
-    ({ opened: house, close } = await lasting(() => openHouse()));
-    const crowd = Array.from({ length: 43 }, (_, i) => ({
+    site = await startSite();
+    const many = Array.from({ length: 43 }, (_, i) => ({
       name: `Alpha ${i}`,
       game: i % 2 ? 'rust' : 'minecraft',
       countryCode: 'US',
@@ -22,7 +18,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     }));
     const long =
       'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore';
-    await listCrowd(house.platform, [
+    await listServers(site.platform, [
       {
         name: long,
         game: 'gta5f',
@@ -32,15 +28,11 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
         votes: 9_999_999,
         isPremium: true,
       },
-      ...crowd,
+      ...many,
       { name: 'Mystic Realms', game: 'rust', countryCode: 'DE', online: 12, version: 'x'.repeat(100) },
       { name: 'مملكة البحر والجزر', game: 'minecraft' },
     ]);
-    browser = await launch(chromium ?? '');
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await close?.();
+    browser = await launchBrowser();
   });
 
   test.each([
@@ -48,7 +40,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     ['without JavaScript', { javaScriptEnabled: false }],
     ['on a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }],
   ])('by filters, by a misspelt name and page by page, %s', async (_how, options) => {
-    const { page, open, check } = await visit(browser, house.url, options);
+    const { page, open, check } = await openTab(browser, site.url, options);
     const rows = page.locator('table.data tbody tr');
     await open('/');
     await check();
@@ -86,7 +78,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
   });
 
   test('by the keyboard alone', async () => {
-    const { page, open } = await visit(browser, house.url);
+    const { page, open } = await openTab(browser, site.url);
     const press = (key: string) => page.keyboard.press(key);
     const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.name');
     await open('/');
@@ -111,7 +103,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
   });
 
   test('a page that is not there leads to what was meant', async () => {
-    const { page, open, check } = await visit(browser, house.url);
+    const { page, open, check } = await openTab(browser, site.url);
     await open('/misterious');
     await check();
     await page.getByLabel('Find a server by its name').fill('mystic realm');

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium as launcher, type Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import { atTheEnd } from '../support/at-the-end.ts';
+import type { SignedInUser } from '../support/sign-in.ts';
 import { FLAGS } from './browser-flags.ts';
 
 const require = createRequire(import.meta.url);
@@ -9,30 +10,37 @@ const require = createRequire(import.meta.url);
 /** No page of ours may cost more than this, all of its files together, as they come over the line. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
 
-/** A person at a browser. */
-export type Visit = {
+/** A tab of the browser that shows the site. */
+export type Tab = {
   page: Page;
   /** Opens a path of the site. */
   open(path: string): Promise<void>;
+  /** Signs a user in, from the next page on. */
+  signInHere(user: SignedInUser): Promise<void>;
   /** Fails where a page has an accessibility fault, is too heavy, too wide, or asked another host for anything. */
   check(): Promise<void>;
 };
 
-/** Starts the browser; closed when the test ends, or by whoever asked outside a test. */
-export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: FLAGS });
+/** The browser's path, for `describe.skipIf(!chromium)`. */
+export const chromium = inject('chromium');
+
+/** Starts the browser; closed when the test ends, or the file (see `atTheEnd`). */
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await launcher.launch({ executablePath: chromium ?? '', args: FLAGS });
+  atTheEnd(() => browser.close());
+  return browser;
 }
 
 /**
- * Opens a window on the site at `url`. Every page that it shows must come from there alone.
+ * Opens a tab with storage of its own for the site at `url`. Every page that it shows must come from there alone.
  *
  * @param options - such as `{ javaScriptEnabled: false }` or `{ viewport: { width: 390, height: 844 } }`
  */
-export async function visit(
+export async function openTab(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-): Promise<Visit> {
+): Promise<Tab> {
   const context = await browser.newContext({ permissions: ['clipboard-write'], ...options });
   atTheEnd(() => context.close());
   const page = await context.newPage();
@@ -54,6 +62,7 @@ export async function visit(
     async open(path) {
       await page.goto(`${url}${path}`);
     },
+    signInHere: (user) => context.addCookies(cookiesOf(user, url)),
     async check() {
       // A page is there before its style is.
       await page.waitForLoadState('load');
@@ -65,6 +74,13 @@ export async function visit(
       expect(await accessibilityFaults(page), path()).toEqual([]);
     },
   };
+}
+
+function cookiesOf({ headers }: SignedInUser, url: string) {
+  return headers.cookie.split('; ').map((cookie) => {
+    const [name = '', value = ''] = cookie.split(/=(.*)/);
+    return { name, value, url };
+  });
 }
 
 /** The bytes of the page that is shown, as they came over the line, compressed and with their headers. */
@@ -96,11 +112,11 @@ function overflow(page: Page): Promise<string[]> {
 
 /** What axe finds wrong: the rule and the elements. */
 async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(await axeSource());
-  const { violations } = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return axe.run();
-  });
+  // A page that is checked twice, as in another size, has it already.
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  );
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
   );
@@ -115,9 +131,4 @@ function axeSource(): Promise<string> {
     readFile(require.resolve('axe-core/axe.min.js'), 'utf8'),
   );
   return axe;
-}
-
-/** The browser's path, for `describe.skipIf(!found)`. */
-export function browserPath(): string | null {
-  return inject('chromium');
 }

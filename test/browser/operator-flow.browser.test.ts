@@ -8,11 +8,10 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { minuteOf } from '../../src/site/operator/utc-fields.ts';
-import { openHouse } from './house.ts';
-import { call, PASSWORD } from './steps.ts';
-import { browserPath, launch, type Visit, visit } from './visit.ts';
-
-const chromium = browserPath();
+import { PASSWORD } from '../support/sign-in.ts';
+import { startSite } from './running-site.ts';
+import { call } from './steps.ts';
+import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A listed server with its token. */
 async function listed(platform: Platform, name: string) {
@@ -23,7 +22,7 @@ async function listed(platform: Platform, name: string) {
 }
 
 /** Signs in by the link that an operator gets when they are made. */
-async function signInByLink({ page, check }: Visit, platform: Platform, email: string) {
+async function signInByLink({ page, check }: Tab, platform: Platform, email: string) {
   await createOperator(platform, { email }, { personId: null, by: 'test' });
   await page.goto(await makePasswordLink(platform, { email }));
   await page.getByLabel('New password').fill(PASSWORD);
@@ -37,7 +36,7 @@ async function signInByLink({ page, check }: Visit, platform: Platform, email: s
 
 describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
   test('a review is public once it is approved; excluded votes leave the counts and the rank', async () => {
-    const { platform, url } = await openHouse({ OPERATOR_TWO_FACTOR: 'optional' });
+    const { platform, url } = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
     const alpha = await listed(platform, 'Alpha');
     const beta = await listed(platform, 'Beta');
     const voted = [
@@ -59,49 +58,41 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
       const [a, b] = [await call(url, alpha, 'info'), await call(url, beta, 'info')];
       return [a.answer.rank_position, b.answer.rank_position];
     };
-    await expect.poll(ranks, { timeout: 30_000 }).toEqual([1, 2]);
+    await expect.poll(ranks).toEqual([1, 2]);
 
-    const browser = await launch(chromium ?? '');
-    try {
-      const visitor = await visit(browser, url);
-      const { page, open, check } = visitor;
-      await signInByLink(visitor, platform, 'desk@example.org');
-      await check();
-      expect((await call(url, alpha, 'reviews')).answer).toMatchObject({ review_count: 0, reviews: [] });
-      await open('/operator/reviews');
-      await page.getByText(content).waitFor();
-      await page.getByRole('button', { name: 'Approve the review of Steve' }).click();
-      await page.getByText('The review of Steve is').waitFor();
-      expect((await call(url, alpha, 'reviews')).answer).toMatchObject({
-        review_count: 1,
-        average_rating: 5,
-        reviews: [{ username: 'Steve', content }],
-      });
+    const tab = await openTab(await launchBrowser(), url);
+    const { page, open, check } = tab;
+    await signInByLink(tab, platform, 'desk@example.org');
+    await check();
+    expect((await call(url, alpha, 'reviews')).answer).toMatchObject({ review_count: 0, reviews: [] });
+    await open('/operator/reviews');
+    await page.getByText(content).waitFor();
+    await page.getByRole('button', { name: 'Approve the review of Steve' }).click();
+    await page.getByText('The review of Steve is').waitFor();
+    expect((await call(url, alpha, 'reviews')).answer).toMatchObject({
+      review_count: 1,
+      average_rating: 5,
+      reviews: [{ username: 'Steve', content }],
+    });
 
-      await open(`/operator/votes?server=${alpha.serverId}`);
-      await page.getByLabel('From').fill(minuteOf(new Date(Date.now() - 3_600_000)));
-      await page.getByRole('button', { name: 'Search' }).click();
-      await page.getByRole('link', { name: 'Exclude these votes…' }).click();
-      await page.getByLabel('Why').fill('One address cast them all.');
-      await check();
-      await page.getByRole('button', { name: 'Exclude 3 votes' }).click();
-      await page
-        .locator('#exclusion-list')
-        .getByText('excluded', { exact: true })
-        .waitFor({ timeout: 60_000 });
-      await check();
-      expect((await call(url, alpha, 'info')).answer).toMatchObject({
-        votes_count: 0,
-        monthly_votes: 0,
-        all_time_votes: 0,
-      });
-      await expect.poll(ranks, { timeout: 30_000 }).toEqual([2, 1]);
+    await open(`/operator/votes?server=${alpha.serverId}`);
+    await page.getByLabel('From').fill(minuteOf(new Date(Date.now() - 3_600_000)));
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Exclude these votes…' }).click();
+    await page.getByLabel('Why').fill('One address cast them all.');
+    await check();
+    await page.getByRole('button', { name: 'Exclude 3 votes' }).click();
+    await page.locator('#exclusion-list').getByText('excluded', { exact: true }).waitFor();
+    await check();
+    expect((await call(url, alpha, 'info')).answer).toMatchObject({
+      votes_count: 0,
+      monthly_votes: 0,
+      all_time_votes: 0,
+    });
+    await expect.poll(ranks).toEqual([2, 1]);
 
-      await open('/operator/audit');
-      await page.getByText('One address cast them all.').first().waitFor();
-      await check();
-    } finally {
-      await browser.close();
-    }
+    await open('/operator/audit');
+    await page.getByText('One address cast them all.').first().waitFor();
+    await check();
   });
 });

@@ -2,19 +2,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ObjectId } from 'mongodb';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
 import { insert, probes } from '../status/samples.ts';
-import { lasting } from '../support/at-the-end.ts';
-import { type House, openHouse } from './house.ts';
-import { signUp } from './steps.ts';
-import { browserPath, launch, type Visit, visit } from './visit.ts';
-
-const chromium = browserPath();
+import { signIn } from '../support/sign-in.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A server with a past, under a name that it was given later. */
-async function listServer({ platform }: House, name: string): Promise<ObjectId> {
+async function listServer({ platform }: RunningSite, name: string): Promise<ObjectId> {
   const place = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
   const added = await addServer(platform, { name: `Former ${name}`, ...place }, 'test');
   const serverId = new ObjectId(added.serverId);
@@ -29,7 +26,7 @@ async function listServer({ platform }: House, name: string): Promise<ObjectId> 
 }
 
 /** Presses Tab until `said` has the focus, as somebody without a mouse does. */
-async function tabTo({ page }: Visit, said: RegExp): Promise<void> {
+async function tabTo({ page }: Tab, said: RegExp): Promise<void> {
   for (let i = 0; i < 80; i++) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate(
@@ -40,50 +37,45 @@ async function tabTo({ page }: Visit, said: RegExp): Promise<void> {
   throw new Error(`no way to ${said} by keyboard`);
 }
 
-async function writeByKeyboard(visitor: Visit): Promise<void> {
-  const { keyboard } = visitor.page;
-  await tabTo(visitor, /^Stars for/);
+async function writeByKeyboard(tab: Tab): Promise<void> {
+  const { keyboard } = tab.page;
+  await tabTo(tab, /^Stars for/);
   await keyboard.type('4');
-  await tabTo(visitor, /What should others know/);
+  await tabTo(tab, /What should others know/);
   await keyboard.type('Kind people.');
-  await tabTo(visitor, /^Send the review/);
+  await tabTo(tab, /^Send the review/);
   await keyboard.press('Enter');
 }
 
-async function writeByHand({ page }: Visit): Promise<void> {
+async function writeByHand({ page }: Tab): Promise<void> {
   await page.getByLabel('Stars for').selectOption('4');
   await page.getByLabel('What should others know?').fill('Kind people.');
   await page.getByRole('button', { name: 'Send the review' }).click();
 }
 
 describe.skipIf(!chromium)('a server’s page, in a browser', () => {
+  let site: RunningSite;
   let browser: Browser;
-  let shared: { opened: House; close(): Promise<void> };
 
   beforeAll(async () => {
-    shared = await lasting(() => openHouse());
-    browser = await launch(chromium ?? '');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await shared?.close();
+    site = await startSite();
+    browser = await launchBrowser();
   });
 
-  test.each<[string, BrowserContextOptions, (visitor: Visit) => Promise<void>]>([
+  test.each<[string, BrowserContextOptions, (tab: Tab) => Promise<void>]>([
     ['with a script', {}, writeByHand],
     ['without JavaScript', { javaScriptEnabled: false }, writeByHand],
     ['on a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, writeByHand],
     ['by keyboard alone', {}, writeByKeyboard],
   ])('is found by its old address, read, and reviewed, %s', async (how, options, write) => {
-    const { opened: house } = shared;
     const name = `Bay ${how}`;
-    const serverId = await listServer(house, name);
+    const serverId = await listServer(site, name);
     const slug = name.toLowerCase().replace(/[^a-z]+/g, '-');
-    const visitor = await visit(browser, house.url, options);
-    const { page, open, check } = visitor;
+    const tab = await openTab(browser, site.url, options);
+    const { page, open, check, signInHere } = tab;
 
     await open(`/servers/former-${slug}`);
-    expect(page.url()).toBe(`${house.url}/servers/${slug}`);
+    expect(page.url()).toBe(`${site.url}/servers/${slug}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
     expect(await page.locator('.motd').textContent()).toBe('Gold boldblack blue red purple gray');
     expect(await page.locator('#players svg title').allTextContents()).toContainEqual(
@@ -96,27 +88,25 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await page.getByRole('img', { name: 'Players: 30 days' }).waitFor();
     await check();
 
-    const person = `${how.replaceAll(/\W+/g, '-')}@example.org`;
-    await signUp(visitor, person);
+    await signInHere(await signIn(site));
     await open(`/servers/${slug}`);
-    await write(visitor);
+    await write(tab);
     await page.getByText('Your review is kept.').waitFor();
     await page.getByText('waits for approval').waitFor();
     expect(await page.locator('#reviews').textContent()).not.toContain('Kind people.');
     await check();
 
-    const review = await house.platform.reviews.findOne({ serverId });
-    await moderateReview(house.platform, review?._id ?? new ObjectId(), 'approved', 'test');
+    const review = await site.platform.reviews.findOne({ serverId });
+    await moderateReview(site.platform, review?._id ?? new ObjectId(), 'approved', 'test');
     await open(`/servers/${slug}`);
     expect(await page.locator('#reviews').textContent()).toContain('Kind people.');
     await check();
   });
 
   test('its images are pictures to a browser, also on another site’s page', async () => {
-    const { opened: house } = shared;
-    await listServer(house, 'Pictured & <Framed>');
-    const visitor = await visit(browser, house.url);
-    const { page, open } = visitor;
+    await listServer(site, 'Pictured & <Framed>');
+    const tab = await openTab(browser, site.url);
+    const { page, open } = tab;
     await open('/servers/pictured-framed');
     await page.locator('#share').scrollIntoViewIfNeeded();
     const widths = () =>
@@ -126,7 +116,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await expect.poll(async () => Math.min(...(await widths()))).toBeGreaterThan(50);
     expect(await widths()).toEqual([560, expect.any(Number)]);
 
-    const images = `<img src="${house.url}/servers/pictured-framed/banner.svg"><img src="${house.url}/servers/former-pictured-framed/badge.svg">`;
+    const images = `<img src="${site.url}/servers/pictured-framed/banner.svg"><img src="${site.url}/servers/former-pictured-framed/badge.svg">`;
     const forum = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(images));
     await new Promise<void>((resolve) => forum.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void forum.close());

@@ -1,0 +1,153 @@
+import type { ObjectId } from 'mongodb';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { call, comesToSay, setListener } from './steps.ts';
+import { chromium, launchBrowser, openTab } from './tab.ts';
+
+/** An owner with a server, an API token and a listener that runs and is not set, at the browser. */
+async function newOwner(
+  { platform, url }: RunningSite,
+  browser: Browser,
+  options: BrowserContextOptions = {},
+) {
+  const owner = await signIn({ platform });
+  const serverId = await addOwnedServer(platform, owner.personId);
+  const { token } = await issueToken(platform, { serverId, name: 'plugin' });
+  const listener = new VotifierListener();
+  await listener.start();
+  onTestFinished(() => listener.stop());
+  const path = `/dashboard/servers/${serverId.toHexString()}`;
+  const newTab = async () => {
+    const tab = await openTab(browser, url, options);
+    await tab.signInHere(owner);
+    return tab;
+  };
+  return { owner, serverId, token, listener, path, newTab, tab: await newTab() };
+}
+
+/** Casts a vote as a plugin does. */
+async function cast(
+  url: string,
+  { serverId, token }: { serverId: ObjectId; token: string },
+  username: string,
+) {
+  const { status } = await call(url, { serverId: serverId.toHexString(), token }, 'vote', { username });
+  expect(status).toBe(200);
+}
+
+/** Sets a listener as a command line would. */
+function setRunning(
+  { platform }: RunningSite,
+  serverId: ObjectId,
+  { port, token: secret }: VotifierListener,
+) {
+  const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+  return setListenerOf(platform, serverId, { ...running, serviceName: 'Tallyport' }, 'test');
+}
+
+describe.skipIf(!chromium)('deliveries in a browser', () => {
+  let site: RunningSite;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    site = await startSite();
+    browser = await launchBrowser();
+  });
+
+  test.each<[string, BrowserContextOptions]>([
+    ['with a script', {}],
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['on a phone', { viewport: { width: 390, height: 844 } }],
+    ['in the dark', { colorScheme: 'dark' }],
+  ])('an owner finds a wrong token, mends it and sees the vote arrive, %s', async (_how, options) => {
+    const scripted = options.javaScriptEnabled !== false;
+    const { path, listener, tab, newTab, ...server } = await newOwner(site, browser, options);
+    const { page, open, check } = tab;
+    await open(`${path}/listener`);
+    await check();
+    await setListener(tab, listener.port, 'not-the-token-0123');
+    await check();
+
+    await page.getByRole('button', { name: 'Send test vote' }).click();
+    await page.getByText('The test vote did not arrive').waitFor();
+    await page.getByText('The listener refused the signature: its token or secret is another one.').waitFor();
+    expect(await page.getByRole('listitem').filter({ hasText: 'here it fails' }).textContent()).toContain(
+      'Key or token',
+    );
+    await check();
+
+    await cast(site.url, server, 'Steve');
+    await open(`${path}/votes`);
+    const row = page.getByRole('row').filter({ hasText: 'Steve' });
+    const sees = (text: string) => comesToSay(tab, '#votes', text, { scripted });
+    await sees('for the listener to be resumed');
+    await check();
+
+    await row.getByRole('link').focus();
+    // Another window mends it; this one is not reloaded, and keeps its focus and what was opened.
+    const other = scripted ? await newTab() : tab;
+    await other.open(`${path}/listener`);
+    await other.page.getByText('Paused because of a fault').waitFor();
+    await other.check();
+    await other.page.getByRole('link', { name: 'Change' }).click();
+    await setListener(other, listener.port, listener.token);
+    if (!scripted) await open(`${path}/votes`);
+    await sees('confirmed after');
+    await expect.poll(() => row.getByText('delivered').count()).toBe(1);
+    if (scripted) {
+      const focused = () => page.evaluate('document.activeElement?.textContent');
+      expect(await focused()).toBe('Steve');
+    }
+    await check();
+
+    await page.getByRole('link', { name: 'Steve' }).click();
+    await page.getByText('Attempt 2').waitFor();
+    await check();
+    expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
+  });
+
+  test('a page that cannot refresh itself says so until it can, and asks nothing in a tab that nobody sees', async () => {
+    const { path, listener, tab, owner, ...server } = await newOwner(site, browser);
+    const { page, open } = tab;
+    await cast(site.url, server, 'Steve');
+    await setRunning(site, server.serverId, listener);
+    await site.platform.votes.updateOne(
+      { serverId: server.serverId },
+      { $set: { 'delivery.state': 'sending' } },
+    );
+    await open(`${path}/votes`);
+    await page.route('**/votes', (route) => route.fulfill({ status: 503, body: 'away' }));
+    await page.getByText('It could not be refreshed').waitFor();
+    expect(await page.getByRole('link', { name: 'Steve' }).count()).toBe(1);
+    await page.unroute('**/votes');
+    await page.getByText('This part refreshes itself.').waitFor();
+
+    await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
+    await cast(site.url, server, 'Alex');
+    let asked = 0;
+    page.on('request', () => {
+      asked += 1;
+    });
+    // The page's own timer goes on.
+    await page.evaluate(`new Promise((resolve) => {
+        let rounds = 0;
+        document.querySelector('[data-live]').addEventListener('every', () => {
+          rounds += 1;
+          if (rounds === 2) resolve();
+        });
+      })`);
+    expect(asked).toBe(0);
+    await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    await page.getByRole('link', { name: 'Alex' }).waitFor();
+    // Signed out elsewhere: the page itself says what is needed.
+    await site.platform.sessions.deleteMany({ userId: owner.personId });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+});

@@ -1,0 +1,57 @@
+import type { Browser } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { fillListing } from './sample-listing.ts';
+import { PAGES, type PageOf, type Reader, STATES } from './sample-pages.ts';
+import { signIn } from './steps.ts';
+import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
+
+/** How each page is looked at: at once in the first, then changed into the other. */
+const WINDOWS = [
+  { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const;
+
+describe.skipIf(!chromium)('the pages, with much in them and with nothing', () => {
+  let site: RunningSite;
+  let of: PageOf;
+  let tabs: Record<Reader, Tab>;
+
+  beforeAll(async () => {
+    site = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
+    const filled = await fillListing(site.platform);
+    atTheEnd(filled.close);
+    of = filled.listing;
+    const browser = await launchBrowser();
+    tabs = {
+      stranger: await openTab(browser, site.url),
+      owner: await signedIn(browser, of.people.owner),
+      operator: await signedIn(browser, of.people.operator),
+    };
+  });
+
+  async function signedIn(browser: Browser, { email, password }: { email: string; password: string }) {
+    const tab = await openTab(browser, site.url);
+    await signIn(tab, email, password);
+    return tab;
+  }
+
+  test.each(
+    [...PAGES, ...STATES].map((one) => [one.name ?? one.route, one] as const),
+  )('%s in the light on a desk, and in the dark on a phone: anybody can use it, and it is small, as wide as its window and all ours', async (_name, one) => {
+    const { page, check } = tabs[one.reader];
+    const path = one.path(of);
+    for (const [index, { colorScheme, viewport }] of WINDOWS.entries()) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(viewport);
+      if (index === 0) {
+        const answer = await page.goto(`${site.url}${path}`);
+        expect(answer?.status(), path).toBe(one.status ?? 200);
+        expect(new URL(page.url()).pathname, path).toBe(path.replace(/\?.*/, ''));
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
+      }
+      await check();
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { openWebApp, type WebApp } from '../support/web-app.ts';
+import { PAGES } from './sample-pages.ts';
+
+/** Routes that give no page of their own. */
+const NO_PAGES = [
+  'GET /robots.txt', // a file
+  'GET /sitemap.xml', // a file
+  'GET /sitemaps/:file', // a file
+  'GET /dashboard/servers/:serverId/listener/test', // leads on
+  'GET /dashboard/servers/:serverId/statistics/:table', // a file
+  'GET /operator/votes/exclusions', // a part of a page
+  'GET /servers', // leads on
+  'GET /servers/:slug/review', // leads on
+  'GET /servers/:slug/banner.svg', // an image
+  'GET /servers/:slug/badge.svg', // an image
+];
+
+/** What the site has to show: every route that answers a GET. */
+async function routesOf({ app }: WebApp): Promise<string[]> {
+  await app.ready();
+  return app.site.routes
+    .filter(({ method }) => method === 'GET')
+    .map(({ url }) => `GET ${url.replace(/(.)\/$/, '$1')}`)
+    .filter((name) => !/^GET \/(assets|operator\/queues)/.test(name));
+}
+
+test('every page of the site is visited in a browser', async () => {
+  const found = await routesOf(await openWebApp());
+  expect([...new Set([...PAGES.map(({ route }) => `GET ${route}`), ...NO_PAGES])].toSorted()).toEqual(
+    [...new Set(found)].toSorted(),
+  );
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { ownEnvironment } from '../../src/config.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { startWeb } from '../support/web-process.ts';
+
+test('what an older version was set up with is named at the start, with what to do', async () => {
+  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = (await testPlatform()).config;
+  const env = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
+  const web = await startWeb({
+    ...(ownEnvironment() as Record<string, string>),
+    ...env,
+    NODE_ENV: 'test',
+    OPERATOR_PASSWORD_HASH: 'scrypt$1$2$3$s3cr$et',
+  });
+  expect(web.log()).toContain('tallyport operator create --email ADDRESS');
+  expect(web.log()).not.toContain('s3cr');
+});

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { createAuth } from '../../src/accounts/auth.ts';
+import type { Role } from '../../src/accounts/person.ts';
+import type { Platform } from '../../src/platform.ts';
+import { CHEAP_PASSWORDS } from './web-app.ts';
+
+/** The password of every account that a test makes. */
+export const PASSWORD = 'three ships in the bay';
+
+/** A user who is signed in: `headers` carry the session. */
+export type SignedInUser = { personId: ObjectId; email: string; headers: { cookie: string } };
+
+type Options = {
+  /** `owner` by default. */
+  role?: Role;
+  email?: string;
+  /** Whether an operator has a second factor: true by default. */
+  twoFactor?: boolean;
+};
+
+/** Makes a user with a confirmed address and signs them in, without a request to the application. */
+export async function signIn(
+  { platform }: { platform: Platform },
+  { role = 'owner', email = `${role}-${randomUUID()}@example.org`, twoFactor = true }: Options = {},
+): Promise<SignedInUser> {
+  // With mail, signing up would wait for the address to be confirmed.
+  const config = { ...platform.config, SMTP_URL: undefined };
+  const auth = createAuth({ ...platform, config, passwords: CHEAP_PASSWORDS }, async () => {});
+  const { headers, response } = await auth.api.signUpEmail({
+    body: { name: role === 'owner' ? 'Olivia Owner' : 'Oscar Operator', email, password: PASSWORD },
+    returnHeaders: true,
+  });
+  const personId = new ObjectId(response.user.id);
+  await platform.people.updateOne(
+    { _id: personId },
+    { $set: { role, emailVerified: true, twoFactorEnabled: role === 'operator' && twoFactor } },
+  );
+  const cookie = headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return { personId, email, headers: { cookie } };
+}
