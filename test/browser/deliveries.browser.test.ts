@@ -7,7 +7,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
-import { call, comesToSay, setListener } from './steps.ts';
+import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
 /** An owner with a server, an API token and a listener that runs and is not set, at the browser. */
@@ -26,6 +26,7 @@ async function newOwner(
   const newTab = async () => {
     const tab = await openTab(browser, url, options);
     await tab.signInHere(owner);
+    await tab.page.clock.install();
     return tab;
   };
   return { owner, serverId, token, listener, path, newTab, tab: await newTab() };
@@ -123,10 +124,10 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     );
     await open(`${path}/votes`);
     await page.route('**/votes', (route) => route.fulfill({ status: 503, body: 'away' }));
-    await page.getByText('It could not be refreshed').waitFor();
+    await refreshesTo(tab, page.getByText('It could not be refreshed'));
     expect(await page.getByRole('link', { name: 'Steve' }).count()).toBe(1);
     await page.unroute('**/votes');
-    await page.getByText('This part refreshes itself.').waitFor();
+    await refreshesTo(tab, page.getByText('This part refreshes itself.'));
 
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
     await cast(site.url, server, 'Alex');
@@ -135,19 +136,20 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       asked += 1;
     });
     // The page's own timer goes on.
-    await page.evaluate(`new Promise((resolve) => {
-        let rounds = 0;
-        document.querySelector('[data-live]').addEventListener('every', () => {
-          rounds += 1;
-          if (rounds === 2) resolve();
-        });
-      })`);
+    await page.evaluate(`document.querySelector('[data-live]').addEventListener('every', () => {
+      globalThis.rounds = (globalThis.rounds ?? 0) + 1;
+    })`);
+    const rounds = async () => {
+      await page.clock.fastForward(15_000);
+      return page.evaluate<number>('globalThis.rounds ?? 0');
+    };
+    await expect.poll(rounds).toBeGreaterThanOrEqual(2);
     expect(asked).toBe(0);
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();
     // Signed out elsewhere: the page itself says what is needed.
     await site.platform.sessions.deleteMany({ userId: owner.personId });
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await refreshesTo(tab, page.getByRole('heading', { name: 'Sign in' }));
   });
 });

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 import { PASSWORD } from '../support/sign-in.ts';
 import type { Tab } from './tab.ts';
@@ -30,17 +31,27 @@ export async function setListener({ page }: Tab, port: number, secret: string): 
   await page.getByText('The listener is set').waitFor();
 }
 
+/** As long as a part of a page may wait before it refreshes itself, in milliseconds. */
+const REFRESH_MS = 15_000;
+
+/** Waits until a page that refreshes itself shows `wanted`. Its clock is moved: it was installed before. */
+export function refreshesTo({ page }: Tab, wanted: Locator): Promise<void> {
+  const refreshed = async () => {
+    await page.clock.fastForward(REFRESH_MS);
+    return wanted.first().isVisible();
+  };
+  return expect.poll(refreshed, { interval: 200 }).toBe(true);
+}
+
 /** A part of the page says `text` by itself; whoever has no script asks for the page anew. */
 export async function comesToSay(
-  { page }: Tab,
+  tab: Tab,
   part: string,
   text: string,
   { scripted }: { scripted: boolean },
 ): Promise<void> {
-  if (scripted) {
-    await page.locator(part).getByText(text).first().waitFor();
-    return;
-  }
+  const { page } = tab;
+  if (scripted) return refreshesTo(tab, page.locator(part).getByText(text));
   const refreshed = async () => {
     await page.getByRole('link', { name: 'Refresh' }).click();
     return page.locator(part).textContent();

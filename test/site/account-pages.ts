@@ -31,6 +31,13 @@ export function sendSignIn(
   return sendForm(web, '/sign-in', { email, password }, headers);
 }
 
+/** Removes all users, what they may sign in with and what they did, for a test of lists that show everybody. */
+export async function removeUsers(platform: Platform): Promise<void> {
+  const { people, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = platform;
+  const all = [people, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
+  await Promise.all(all.map((collection) => collection.deleteMany({})));
+}
+
 /** The texts of the mails to somebody, oldest first. */
 export async function mailsTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
   const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();

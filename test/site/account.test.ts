@@ -1,14 +1,19 @@
 import { ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { agentName } from '../../src/site/accounts/agent-name.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { cookiesOf, isSignedIn, sendSignIn } from './account-pages.ts';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
 
 const NEW_PASSWORD = 'seven lamps on the quay';
 
 test('a new password ends every other session, and needs the present one', async () => {
-  const web = await openWebApp();
   const { email, headers } = await signIn(web);
   const elsewhere = cookiesOf(await sendSignIn(web, email));
   const change = (current: string, password: string) =>
@@ -28,7 +33,6 @@ test('a new password ends every other session, and needs the present one', async
 });
 
 test('a session is ended from another one, and only by whom it belongs to', async () => {
-  const web = await openWebApp();
   const { sessions } = web.platform;
   const { email, headers, personId } = await signIn(web);
   const stranger = await signIn(web);
@@ -49,7 +53,6 @@ test('a session is ended from another one, and only by whom it belongs to', asyn
 });
 
 test('signing out everywhere ends every session on the server', async () => {
-  const web = await openWebApp();
   const { email, headers } = await signIn(web);
   const other = cookiesOf(await sendSignIn(web, email));
   const bystander = await signIn(web);
@@ -61,7 +64,6 @@ test('signing out everywhere ends every session on the server', async () => {
 });
 
 test('the name is changed, escaped and shown; what is no name is refused beside its field', async () => {
-  const web = await openWebApp();
   const { headers, personId } = await signIn(web);
   const name = '<b>Nora</b> & "Co"';
   await sendForm(web, '/account/name', { name }, headers);
@@ -75,7 +77,6 @@ test('the name is changed, escaped and shown; what is no name is refused beside 
 });
 
 test('a role, a suspension or a confirmed address cannot be slipped into a form', async () => {
-  const web = await openWebApp();
   const slipped = { role: 'operator', emailVerified: 'true', suspendedAt: '', twoFactorEnabled: 'true' };
   const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
   const up = await sendForm(web, '/sign-up', form);
@@ -88,22 +89,20 @@ test('a role, a suspension or a confirmed address cannot be slipped into a form'
 });
 
 test('mail about servers is switched off and on, where there is mail', async () => {
-  const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
-  const { headers, personId } = await signIn(web);
-  const wants = async () => (await web.platform.people.findOne({ _id: personId }))?.wantsMail;
+  const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
+  const { headers, personId } = await signIn(mailing);
+  const wants = async () => (await mailing.platform.people.findOne({ _id: personId }))?.wantsMail;
   expect(await wants()).toBe(true);
-  expect((await getPage(web, '/account', headers)).body).toContain('Mail me about my servers');
-  await sendForm(web, '/account/mail', {}, headers);
+  expect((await getPage(mailing, '/account', headers)).body).toContain('Mail me about my servers');
+  await sendForm(mailing, '/account/mail', {}, headers);
   expect(await wants()).toBe(false);
-  await sendForm(web, '/account/mail', { wantsMail: 'yes' }, headers);
+  await sendForm(mailing, '/account/mail', { wantsMail: 'yes' }, headers);
   expect(await wants()).toBe(true);
-  const without = await openWebApp();
-  const owner = await signIn(without);
-  expect((await getPage(without, '/account', owner.headers)).body).not.toContain('Mail me');
+  const owner = await signIn(web);
+  expect((await getPage(web, '/account', owner.headers)).body).not.toContain('Mail me');
 });
 
 test('somebody whose account is gone is nobody', async () => {
-  const web = await openWebApp();
   const { headers, personId } = await signIn(web);
   await web.platform.people.deleteOne({ _id: personId });
   expect(await isSignedIn(web, headers)).toBe(false);

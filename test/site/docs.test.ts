@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { openWebApp } from '../support/web-app.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { openWebApp, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
 
 test.each([
   '',
@@ -22,7 +28,7 @@ test.each([
 });
 
 test('the page names no other host and lets the browser ask none', async () => {
-  const { app } = await openWebApp();
+  const { app } = web;
   const { body, headers } = await app.inject('/docs/');
   expect(body.match(/https?:\/\/[^"\s]+/g) ?? []).toEqual([]);
   const policy = String(headers['content-security-policy']);
@@ -32,7 +38,7 @@ test('the page names no other host and lets the browser ask none', async () => {
 });
 
 test('exactly the script in the page is allowed', async () => {
-  const { app } = await openWebApp();
+  const { app } = web;
   const { body, headers } = await app.inject('/docs/');
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
   const hash = createHash('sha256').update(script).digest('base64');
@@ -40,7 +46,7 @@ test('exactly the script in the page is allowed', async () => {
 });
 
 test('its own services elsewhere are switched off', async () => {
-  const { app } = await openWebApp();
+  const { app } = web;
   const script = /createApiReference\('#app', (\{[\s\S]*?\n {6}\})\)/.exec((await app.inject('/docs/')).body);
   expect(JSON.parse(script?.[1] ?? '{}')).toMatchObject({
     withDefaultFonts: false,
@@ -52,7 +58,7 @@ test('its own services elsewhere are switched off', async () => {
 });
 
 test('a Host header that is no host is refused, not stumbled over', async () => {
-  const { app } = await openWebApp();
+  const { app } = web;
   const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toEqual({ error: 'The Host header is no host.' });

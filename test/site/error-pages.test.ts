@@ -1,28 +1,33 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { after, MINUTE } from '../../src/clock.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
 import { ANYONE } from '../../src/site/page-route.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+import { getPage, type WebApp } from '../support/web-app.ts';
 
-/** The application with one route more, which throws `error`. */
-async function throwing(error: Error): Promise<WebApp> {
+let web: WebApp;
+/** What the route `/throws` throws. */
+let thrown: Error;
+
+beforeAll(async () => {
   const platform = await testPlatform();
   const app = await buildApp(platform, {
     metrics: createMetrics(platform),
     readiness: async () => ({ ready: true }) as never,
     stopping: new AbortController().signal,
   });
+  atTheEnd(() => app.close());
   app.get('/throws', ANYONE, async () => {
-    throw error;
+    throw thrown;
   });
-  return { app, platform };
-}
+  web = { app, platform };
+});
 
 test('a page that is not there offers the search and the ranking', async () => {
-  const { statusCode, body } = await getPage(await openWebApp(), '/nothing/here');
+  const { statusCode, body } = await getPage(web, '/nothing/here');
   expect(statusCode).toBe(404);
   expect(body).toContain('action="/"');
   expect(body).toContain('name="q"');
@@ -30,33 +35,28 @@ test('a page that is not there offers the search and the ranking', async () => {
 });
 
 test('whoever comes too often hears when to come again, as their program does', async () => {
-  const web = await throwing(
-    new PageError(429, 'Too many links were asked for.', after(new Date(), 3 * MINUTE)),
-  );
+  thrown = new PageError(429, 'Too many links were asked for.', after(new Date(), 3 * MINUTE));
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(429);
   expect(Number(headers['retry-after'])).toBeGreaterThan(170);
   expect(body).toMatch(/You can try again <strong>in 3 minutes<\/strong>, at <time/);
   expect(body).toContain('Try again</a>');
-  await web.app.close();
 });
 
 test('a fault of ours shows nothing of itself but a number to ask about', async () => {
-  const web = await throwing(new Error('the secret inside'));
+  thrown = new Error('the secret inside');
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(500);
   expect(body).not.toContain('secret inside');
   expect(body).toContain(String(headers['x-request-id']));
   expect(headers['cache-control']).toBe('no-store');
-  await web.app.close();
 });
 
 test('where the database does not answer, people hear that votes are safe', async () => {
-  const web = await throwing(Object.assign(new Error('gone'), { name: 'MongoServerSelectionError' }));
+  thrown = Object.assign(new Error('gone'), { name: 'MongoServerSelectionError' });
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(503);
   expect(headers['retry-after']).toBe('5');
   expect(body).toContain('Votes that were accepted are safe');
   expect(body).toContain('in 5 seconds');
-  await web.app.close();
 });

@@ -1,14 +1,19 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { listServers } from '../support/listed-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
 
 it('a way on from an earlier slug is kept by nobody where it carries a session or is for one person', async () => {
-  const web = await openWebApp();
   const owner = await signIn(web);
   const id = await addOwnedServer(web.platform, owner.personId, { name: 'Earlier' });
   await editServer(web.platform, id, { name: 'Later' }, 'test');
@@ -25,7 +30,6 @@ it('a way on from an earlier slug is kept by nobody where it carries a session o
 });
 
 it('an address that only looks like another one after decoding gets nothing of what was made for that one', async () => {
-  const web = await openWebApp();
   await listServers(web.platform, [{ name: 'Harbour' }]);
   const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
   const [badge, ranged] = [`/servers/${slug}/badge.svg`, `/servers/${slug}?players=30d`];
@@ -35,9 +39,8 @@ it('an address that only looks like another one after decoding gets nothing of w
 });
 
 it('an address that looks like another one after decoding keeps nobody from that one', async () => {
-  const web = await openWebApp();
-  await listServers(web.platform, [{ name: 'Harbour' }]);
-  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
+  await listServers(web.platform, [{ name: 'Lighthouse' }]);
+  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Lighthouse' })) ?? {};
   const [, wanted] = await Promise.all([
     getPage(web, `/servers/${slug}%2Fbadge.svg`),
     getPage(web, `/servers/${slug}/badge.svg`),
@@ -46,8 +49,6 @@ it('an address that looks like another one after decoding keeps nobody from that
 });
 
 it('who searched too often keeps nobody else from the same search', async () => {
-  const web = await openWebApp();
-  await listServers(web.platform, [{ name: 'Harbour' }]);
   const search = (remoteAddress: string, q: string) =>
     web.app.inject({ url: `/?q=${q}`, headers: { accept: 'text/html' }, remoteAddress });
   for (let i = 0; i < 60; i += 1) await search('192.0.2.1', `harbour+${i}`);
@@ -59,7 +60,6 @@ it('who searched too often keeps nobody else from the same search', async () => 
 });
 
 it('one who has many addresses of one network searches no more often for it', async () => {
-  const web = await openWebApp();
   const search = (host: number) =>
     web.app.inject({ url: `/?q=harbour+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
   for (let host = 1; host <= 60; host += 1) await search(host);
@@ -67,7 +67,6 @@ it('one who has many addresses of one network searches no more often for it', as
 });
 
 it('a picture that is not there is an error page that looks like the site', async () => {
-  const web = await openWebApp();
   const { statusCode, headers } = await getPage(web, '/servers/nobody/banner.svg');
   expect(statusCode).toBe(404);
   expect(headers['content-security-policy']).toContain("style-src 'self'");

@@ -1,21 +1,27 @@
 import type { ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
-import { cookiesOf, isSignedIn, linkTo, mailsTo, sendSignIn, tokenOf } from './account-pages.ts';
+import { cookiesOf, isSignedIn, linkTo, mailsTo, removeUsers, sendSignIn, tokenOf } from './account-pages.ts';
 
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
 const NEWCOMER = { name: 'Nora Newcomer', email: 'nora@example.org', password: PASSWORD };
 const NEW_PASSWORD = 'seven lamps on the quay';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+});
+beforeEach(() => removeUsers(web.platform));
 
 function setPassword(web: WebApp, token: string, password = NEW_PASSWORD) {
   return sendForm(web, '/set-password', { token, password });
 }
 
 test('with mail nobody is in before the address is confirmed by a press of the button', async () => {
-  const web = await openWebApp(MAIL);
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.body).toContain('Confirm your address');
   expect(up.cookies).toEqual([]);
@@ -36,7 +42,6 @@ test('with mail nobody is in before the address is confirmed by a press of the b
 });
 
 test('a link to confirm that is wrong or cut off says what to do', async () => {
-  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', NEWCOMER);
   const token = tokenOf(await linkTo(web.platform, NEWCOMER.email));
   for (const wrong of ['', 'x', token.slice(0, -4), `${token}x`, 'y'.repeat(5_000)]) {
@@ -48,7 +53,6 @@ test('a link to confirm that is wrong or cut off says what to do', async () => {
 });
 
 test('with mail no page tells whether an address is known', async () => {
-  const web = await openWebApp(MAIL);
   const { email } = await signIn(web);
   const shown = (body: string, typed: string) => body.replaceAll(typed, 'ADDRESS');
   const forgot = (address: string) => sendForm(web, '/forgot-password', { email: address });
@@ -69,7 +73,6 @@ test('with mail no page tells whether an address is known', async () => {
 });
 
 test('a link sets a password once, ends every session, and the old password is worth nothing', async () => {
-  const web = await openWebApp(MAIL);
   const { email, headers } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   await sendForm(web, '/forgot-password', { email });
@@ -94,7 +97,6 @@ test('a link sets a password once, ends every session, and the old password is w
 });
 
 test('a link works for an hour', async () => {
-  const web = await openWebApp(MAIL);
   const { email } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   const link = await linkTo(web.platform, email);
@@ -106,7 +108,6 @@ test('a link works for an hour', async () => {
 });
 
 test('an address gets five links an hour', async () => {
-  const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const ask = (n: number) =>
     sendForm(web, '/forgot-password', { email }, { 'x-forwarded-for': `192.0.2.${n}` });
@@ -118,7 +119,6 @@ test('an address gets five links an hour', async () => {
 });
 
 test('mails have nothing in them that a stranger typed', async () => {
-  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { ...NEWCOMER, name: 'Win money at evil.example' });
   const [text = ''] = await mailsTo(web.platform, NEWCOMER.email);
   expect(text).toContain('/verify-email?token=');
@@ -134,7 +134,6 @@ test('without mail the page says whom to ask', async () => {
 });
 
 test('a person gets the imported servers of their confirmed address, once, and not before', async () => {
-  const web = await openWebApp(MAIL);
   const { platform } = web;
   const theirs = await addOwnedServer(platform, (await signIn(web)).personId);
   const waiting: ObjectId[] = [];

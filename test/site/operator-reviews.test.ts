@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -9,8 +9,12 @@ let web: WebApp;
 let operator: SignedInUser;
 let serverId: ObjectId;
 
-beforeEach(async () => {
+beforeAll(async () => {
   web = await openWebApp();
+});
+beforeEach(async () => {
+  // The pages show the reviews of all servers.
+  await web.platform.reviews.deleteMany({});
   operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.platform, operator.personId);
 });
@@ -67,7 +71,7 @@ test('a rejection says why, and is undone', async () => {
     rejectedFor: null,
   });
   const entries = await web.platform.auditLog
-    .find({ action: /^review/ })
+    .find({ action: /^review/, serverId })
     .sort({ _id: 1 })
     .toArray();
   expect(entries.map(({ by, action, details }) => [by, action, details.reason])).toEqual([

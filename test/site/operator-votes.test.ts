@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { after, HOUR, MINUTE } from '../../src/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { minuteOf } from '../../src/site/operator/utc-fields.ts';
@@ -15,8 +15,10 @@ let operator: SignedInUser;
 let serverId: ObjectId;
 let tokenId: ObjectId;
 
-beforeEach(async () => {
+beforeAll(async () => {
   web = await openWebApp();
+});
+beforeEach(async () => {
   operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.platform, operator.personId);
   tokenId = new ObjectId((await issueToken(web.platform, { serverId, name: 'Voting plugin' })).tokenId);
@@ -98,7 +100,7 @@ test('an exclusion shows what it touches, is decided once, carried out by a work
   expect((await page(range)).body).not.toContain('To exclude votes,');
   const preview = (await page(range, '/exclude')).body;
   expect(preview).toContain('Exclude 3 votes');
-  expect(await platform.voteExclusions.countDocuments()).toBe(0);
+  expect(await platform.voteExclusions.countDocuments({ serverId })).toBe(0);
 
   const fields = fieldsOf(preview);
   const send = (reason: string) =>
@@ -108,7 +110,7 @@ test('an exclusion shows what it touches, is decided once, carried out by a work
   expect(refused.body).toContain('The reason must say why.');
   const [sent, again] = await Promise.all([send('Bought'), send('Bought')]);
   expect([sent?.statusCode, again?.statusCode]).toEqual([303, 303]);
-  const [exclusion, ...others] = await platform.voteExclusions.find().toArray();
+  const [exclusion, ...others] = await platform.voteExclusions.find({ serverId }).toArray();
   expect(others).toEqual([]);
   expect(exclusion).toMatchObject({ state: 'excluding', by: operator.email, reason: 'Bought', tokenId });
   expect((await page({ server: range.server })).body).toContain('under way');
@@ -145,7 +147,7 @@ test('an exclusion undone while it is being carried out ends as undone', async (
     { ...fieldsOf(preview.body), reason: 'x' },
     operator.headers,
   );
-  const id = (await platform.voteExclusions.findOne({}))?._id ?? new ObjectId();
+  const id = (await platform.voteExclusions.findOne({ serverId }))?._id ?? new ObjectId();
   const running = finishExclusion(platform, id, { settledMs: 0 });
   await sendForm(web, `/operator/votes/exclusions/${id}/undo`, {}, operator.headers);
   await running;

@@ -1,15 +1,30 @@
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
 import { createOperator, setRole } from '../../src/accounts/people.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
-import { copied, isSignedIn, mailsTo, sendSignIn, setUpTwoFactor, tokenOf } from './account-pages.ts';
+import {
+  copied,
+  isSignedIn,
+  mailsTo,
+  removeUsers,
+  sendSignIn,
+  setUpTwoFactor,
+  tokenOf,
+} from './account-pages.ts';
 
 const NEW_PASSWORD = 'seven lamps on the quay';
 
-async function desk(env: Record<string, string> = {}) {
-  const web = await openWebApp(env);
+let shared: WebApp;
+
+beforeAll(async () => {
+  shared = await openWebApp();
+});
+beforeEach(() => removeUsers(shared.platform));
+
+/** An operator and an owner, and what the operator does. */
+async function twoUsers(web = shared) {
   const operator = await signIn(web, { role: 'operator' });
   const owner = await signIn(web);
   return { web, operator, owner, ...actions(web, operator) };
@@ -33,7 +48,7 @@ function audited({ platform }: WebApp): Promise<string[]> {
 }
 
 test('a suspended person is out at once and cannot come back until it is lifted; the servers stay', async () => {
-  const { web, operator, owner, press, look } = await desk();
+  const { web, operator, owner, press, look } = await twoUsers();
   const serverId = await addOwnedServer(web.platform, owner.personId);
   expect((await press(owner, 'suspend', { reason: ' ' })).statusCode).toBe(400);
   expect(await isSignedIn(web, owner.headers)).toBe(true);
@@ -53,13 +68,13 @@ test('a suspended person is out at once and cannot come back until it is lifted;
 });
 
 test('a session that a suspension missed opens nothing', async () => {
-  const { web, owner } = await desk();
+  const { web, owner } = await twoUsers();
   await web.platform.people.updateOne({ _id: owner.personId }, { $set: { suspendedAt: new Date() } });
   expect(await isSignedIn(web, owner.headers)).toBe(false);
 });
 
 test('a lost second factor is reset, and every session ends', async () => {
-  const { web, owner, press } = await desk();
+  const { web, owner, press } = await twoUsers();
   const { headers } = await setUpTwoFactor(web, owner);
   await press(owner, 'reset-two-factor');
   expect(await isSignedIn(web, headers)).toBe(false);
@@ -68,7 +83,7 @@ test('a lost second factor is reset, and every session ends', async () => {
 });
 
 test('an operator is made and unmade, with effect on the next click', async () => {
-  const { web, operator, owner, press } = await desk();
+  const { web, operator, owner, press } = await twoUsers();
   await press(owner, 'make-operator');
   expect((await getPage(web, '/operator', owner.headers)).headers.location).toBe('/account/two-factor');
   await press(owner, 'unmake-operator');
@@ -80,7 +95,7 @@ test('an operator is made and unmade, with effect on the next click', async () =
 });
 
 test.each(['suspend', 'reset-two-factor', 'unmake-operator'])('nobody can %s themselves', async (button) => {
-  const { web, operator, press, look } = await desk();
+  const { web, operator, press, look } = await twoUsers();
   const refused = await press(operator, button, { reason: 'x' });
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('Another operator has to do that for you.');
@@ -89,7 +104,7 @@ test.each(['suspend', 'reset-two-factor', 'unmake-operator'])('nobody can %s the
 });
 
 test('operators who unmake each other at the same moment leave one, who stays', async () => {
-  const { web, operator } = await desk();
+  const { web, operator } = await twoUsers();
   const { platform } = web;
   const others = await Promise.all([1, 2, 3].map(() => signIn(web, { role: 'operator' })));
   const all = [operator, ...others];
@@ -112,7 +127,7 @@ test('operators who unmake each other at the same moment leave one, who stays', 
 });
 
 test('without mail a one-time link is shown once, and works once', async () => {
-  const { web, operator, owner, press } = await desk();
+  const { web, operator, owner, press } = await twoUsers();
   const shown = await press(owner, 'link');
   const link = copied(shown.body);
   expect(link).toMatch(/^http:\/\/localhost:3000\/set-password\?token=\w+$/);
@@ -128,10 +143,9 @@ test('without mail a one-time link is shown once, and works once', async () => {
 });
 
 test('with mail the link goes to the person, not to the operator', async () => {
-  const { web, owner, press } = await desk({
-    SMTP_URL: 'smtp://127.0.0.1:1',
-    MAIL_FROM: 'votes@example.org',
-  });
+  const { web, owner, press } = await twoUsers(
+    await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' }),
+  );
   const answer = await press(owner, 'link');
   expect(answer.headers.location).toMatch(/\?done=link-sent$/);
   expect(answer.body).not.toContain('token');
@@ -139,7 +153,7 @@ test('with mail the link goes to the person, not to the operator', async () => {
 });
 
 test('people are found by the beginning of their address or name, and listed page by page', async () => {
-  const { web, operator } = await desk();
+  const { web, operator } = await twoUsers();
   const { people } = web.platform;
   const now = Date.now();
   const others = Array.from({ length: 120 }, (_, n) => ({
@@ -178,7 +192,7 @@ test('people are found by the beginning of their address or name, and listed pag
 });
 
 test('an operator is made of a newcomer and of somebody who is there, however often it is asked', async () => {
-  const web = await openWebApp();
+  const web = shared;
   const cli = { personId: null, by: 'cli' };
   const made = await Promise.all(
     [1, 2, 3].map(() => createOperator(web.platform, { email: 'Ada@Example.org', name: 'Ada' }, cli)),
@@ -192,7 +206,7 @@ test('an operator is made of a newcomer and of somebody who is there, however of
 });
 
 test('whoever took an address before its owner came does not become the operator', async () => {
-  const web = await openWebApp();
+  const web = shared;
   const stranger = await signIn(web, { email: 'ada@example.org' });
   await web.platform.people.updateOne({ _id: stranger.personId }, { $set: { emailVerified: false } });
   const cli = { personId: null, by: 'cli' };

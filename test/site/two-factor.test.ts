@@ -1,8 +1,17 @@
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { cookiesOf, copied, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pages.ts';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
+
+// All come from one address here: their tries must not add up.
+beforeEach(() => web.platform.rateLimits.deleteMany({}));
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
@@ -18,7 +27,6 @@ async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: strin
 }
 
 test('an operator without a second factor is led to set it up, and then let in', async () => {
-  const web = await openWebApp();
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
   const desk = await getPage(web, '/operator', operator.headers);
   expect(desk.headers.location).toBe('/account/two-factor');
@@ -37,7 +45,6 @@ test('where it is optional an operator is let in without', async () => {
 });
 
 test('setting up shows the secret as a picture and as text, and switches nothing on before a code was right', async () => {
-  const web = await openWebApp();
   const { email, headers } = await signIn(web);
   const wrong = await sendForm(web, '/account/two-factor/begin', { password: 'wrong' }, headers);
   expect(wrong.statusCode).toBe(400);
@@ -55,12 +62,9 @@ test('setting up shows the secret as a picture and as text, and switches nothing
 });
 
 test('a sign-in needs the code, and a code that was used once is used up', async () => {
-  const web = await openWebApp();
-  const { secret } = await setUpTwoFactor(web, await signIn(web, { email: 'nora@example.org' }));
-  const [first, second] = [
-    await halfSignedIn(web, 'nora@example.org'),
-    await halfSignedIn(web, 'nora@example.org'),
-  ];
+  const nora = await signIn(web);
+  const { secret } = await setUpTwoFactor(web, nora);
+  const [first, second] = [await halfSignedIn(web, nora.email), await halfSignedIn(web, nora.email)];
   const code = codeOf(secret);
   expect((await sendCode(web, '000000', first)).statusCode).toBe(401);
   const done = await sendCode(web, `${code.slice(0, 3)} ${code.slice(3)}`, first);
@@ -76,9 +80,9 @@ test('a sign-in needs the code, and a code that was used once is used up', async
 });
 
 test('one code sent twice at the same moment opens one session', async () => {
-  const web = await openWebApp();
-  const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
+  const nora = await signIn(web);
+  const { email } = nora;
+  const { secret } = await setUpTwoFactor(web, nora);
   const pending = [await halfSignedIn(web, email), await halfSignedIn(web, email)];
   const code = codeOf(secret);
   const answers = await Promise.all(pending.map((one) => sendCode(web, code, one)));
@@ -86,9 +90,9 @@ test('one code sent twice at the same moment opens one session', async () => {
 });
 
 test('after five wrong codes a sign-in begins anew', async () => {
-  const web = await openWebApp();
-  const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
+  const nora = await signIn(web);
+  const { email } = nora;
+  const { secret } = await setUpTwoFactor(web, nora);
   const pending = await halfSignedIn(web, email);
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', pending);
   const answer = await sendCode(web, codeOf(secret), pending);
@@ -97,9 +101,9 @@ test('after five wrong codes a sign-in begins anew', async () => {
 });
 
 test('strangers who send codes keep nobody else from signing in', async () => {
-  const web = await openWebApp();
-  const email = 'nora@example.org';
-  const { secret } = await setUpTwoFactor(web, await signIn(web, { email }));
+  const nora = await signIn(web);
+  const { email } = nora;
+  const { secret } = await setUpTwoFactor(web, nora);
   const { config } = web.platform;
   const fromElsewhere = () =>
     web.app.inject({
@@ -121,7 +125,6 @@ test('strangers who send codes keep nobody else from signing in', async () => {
 });
 
 test('a session of before the second factor was set up does not pass for one with it', async () => {
-  const web = await openWebApp();
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
   // Somebody who has found out the password.
   const other = cookiesOf(await sendSignIn(web, operator.email));
@@ -133,9 +136,9 @@ test('a session of before the second factor was set up does not pass for one wit
 });
 
 test('a backup code signs in once; new ones make the old ones useless', async () => {
-  const web = await openWebApp();
-  const email = 'nora@example.org';
-  const { backupCodes } = await setUpTwoFactor(web, await signIn(web, { email }));
+  const nora = await signIn(web);
+  const { email } = nora;
+  const { backupCodes } = await setUpTwoFactor(web, nora);
   expect(backupCodes).toHaveLength(10);
   const [one = '', two = ''] = backupCodes;
   const done = await sendCode(web, one, await halfSignedIn(web, email));
@@ -154,9 +157,9 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
 });
 
 test('switching it off needs the password', async () => {
-  const web = await openWebApp();
-  const email = 'nora@example.org';
-  const { headers } = await setUpTwoFactor(web, await signIn(web, { email }));
+  const nora = await signIn(web);
+  const { email } = nora;
+  const { headers } = await setUpTwoFactor(web, nora);
   expect((await getPage(web, '/account/two-factor', headers)).body).toContain('Switch it off');
   const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong' }, headers);
   expect(wrong.statusCode).toBe(400);
