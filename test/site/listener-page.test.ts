@@ -9,7 +9,7 @@ import { openWebAppOn } from '../support/web-app.ts';
 
 const PAGE = { accept: 'text/html,application/xhtml+xml' };
 
-async function desk(env: Record<string, string> = {}) {
+async function openListenerPage(env: Record<string, string> = {}) {
   const bench = await deliveryBench({ ...env });
   const web = await openWebAppOn(bench.platform);
   const headers = { ...PAGE, ...(await signIn(web, { role: 'operator' })).headers };
@@ -26,7 +26,7 @@ async function desk(env: Record<string, string> = {}) {
 }
 
 test('an unreachable listener is explained, with what to do, its waiting votes and the oldest of them', async () => {
-  const { cast, drain, read, listener, clock, listenerId, get } = await desk();
+  const { cast, drain, read, listener, clock, listenerId, get } = await openListenerPage();
   const { port } = listener;
   await listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await cast(name);
@@ -48,7 +48,7 @@ test('an unreachable listener is explained, with what to do, its waiting votes a
 });
 
 test('a paused listener says why and what it said; one that answers is active', async () => {
-  const { cast, drain, read, listener } = await desk();
+  const { cast, drain, read, listener } = await openListenerPage();
   await cast('Steve');
   await drain();
   expect(await read()).toMatch(
@@ -64,7 +64,7 @@ test('a paused listener says why and what it said; one that answers is active', 
 });
 
 test('no secret stands on the page, and of a URL host and port only', async () => {
-  const { platform, serverId, read } = await desk();
+  const { platform, serverId, read } = await openListenerPage();
   const url = 'https://play.example.org/votes?key=query-key-4711';
   const { secret } = await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
   const listener = await platform.listeners.findOne({ serverId });
@@ -76,7 +76,7 @@ test('no secret stands on the page, and of a URL host and port only', async () =
 });
 
 test('what players and listeners say is escaped', async () => {
-  const { cast, get, listenerId } = await desk();
+  const { cast, get, listenerId } = await openListenerPage();
   await cast('<script>alert(1)</script>');
   const { body } = await get(`/listeners/${listenerId}?state=waiting%22%3E%3Cscript%3E`);
   expect(body).toContain('&lt;script&gt;');
@@ -87,7 +87,7 @@ test('what players and listeners say is escaped', async () => {
 });
 
 test('pages of votes lose and repeat none, also when many were cast in one moment, and keep their filter', async () => {
-  const { cast, platform, serverId, get, listenerId } = await desk({
+  const { cast, platform, serverId, get, listenerId } = await openListenerPage({
     PUBLIC_URL: 'http://localhost:3000/listing',
   });
   const model = await cast('player 0');
@@ -123,7 +123,7 @@ test('pages of votes lose and repeat none, also when many were cast in one momen
 });
 
 test('a listener that is gone, or an id that is none, is a page that says so', async () => {
-  const { get } = await desk();
+  const { get } = await openListenerPage();
   for (const id of [new ObjectId().toHexString(), 'x', '%00']) {
     const answer = await get(`/listeners/${id}`);
     expect(answer.statusCode).toBe(404);
@@ -132,7 +132,7 @@ test('a listener that is gone, or an id that is none, is a page that says so', a
 });
 
 test('a stranger is asked to sign in', async () => {
-  const { web, listenerId } = await desk();
+  const { web, listenerId } = await openListenerPage();
   const url = `/operator/listeners/${listenerId}`;
   const answer = await web.app.inject({ url, headers: PAGE });
   expect(answer.statusCode).toBe(303);
@@ -144,7 +144,7 @@ test.each([
   'http://localhost:3000',
   'http://localhost:3000/listing',
 ])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
-  const { platform, serverId, listenerId, get } = await desk({ PUBLIC_URL });
+  const { platform, serverId, listenerId, get } = await openListenerPage({ PUBLIC_URL });
   const payload = { serverId: serverId.toHexString(), listenerId };
   await vi.waitUntil(() => platform.producer.add('forward-votes', payload), PATIENT);
   const queue = platform.queues['forward-votes'];
