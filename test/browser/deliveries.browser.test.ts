@@ -26,7 +26,7 @@ async function newOwner(
   const newTab = async () => {
     const tab = await openTab(browser, url, options);
     await tab.signInHere(owner);
-    await tab.page.clock.install();
+    if (options.javaScriptEnabled !== false) await tab.page.clock.install();
     return tab;
   };
   return { owner, serverId, token, listener, path, newTab, tab: await newTab() };

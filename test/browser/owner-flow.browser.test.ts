@@ -67,7 +67,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     const { game, listener } = await atTheOwners();
     const tab = await openTab(browser, url, options);
     const { page, open, check } = tab;
-    await page.clock.install();
+    if (scripted) await page.clock.install();
     await signUp(tab, `${how.replaceAll(' ', '-')}@example.org`);
 
     const serverId = await addServer(tab, game);

@@ -1,26 +1,34 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { startHttpListener } from '../support/http-listener.ts';
 import { signIn } from '../support/sign-in.ts';
 import { sendForm, textOf } from '../support/web-app.ts';
-import { type OwnerFixture, ownerFixture } from './owner-fixture.ts';
+import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
+
+let shared: OwnerApp;
+
+beforeAll(async () => {
+  shared = await openOwnerApp();
+});
+// All listeners run on one address: their test votes must not add up.
+beforeEach(() => shared.platform.rateLimits.deleteMany({}));
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', port: '8192', serviceName: 'Tallyport' };
 
 const shown = ({ platform, serverId }: OwnerFixture) => platform.listeners.findOne({ serverId });
 
-async function audit({ platform }: OwnerFixture): Promise<[string, string][]> {
+async function audit({ platform, serverId }: OwnerFixture): Promise<[string, string][]> {
   const entries = await platform.auditLog
-    .find({ action: /^(listener|vote)\./ })
+    .find({ serverId, action: /^(listener|vote)\./ })
     .sort({ _id: 1 })
     .toArray();
   return entries.map(({ action, by }) => [action, by]);
 }
 
 test('an owner without a listener is offered one, with the fields that each protocol needs and no other', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   await fixture.post('/listener/remove');
   const { body } = await fixture.get('/listener');
   expect(textOf(body)).toContain('Set up the vote listener');
@@ -36,7 +44,7 @@ test('an owner without a listener is offered one, with the fields that each prot
 });
 
 test('a listener is set, and its token is on no page afterwards', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const { port, token } = fixture.listener;
   const answer = await fixture.post('/listener', { ...V2, port: String(port), secret: ` ${token} ` });
   expect(answer.statusCode).toBe(303);
@@ -59,7 +67,7 @@ test.each([
   ['a token for a key', { protocol: 'votifier-v1', secret: 'abcdef0123456789' }, 'This looks like a token'],
   ['a URL of another kind', { protocol: 'http', url: 'ftp://x.example' }, 'The URL must begin with https://'],
 ] as const)('%s is refused beside its field, and what was typed stands there', async (_, changes, reason) => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const before = await shown(fixture);
   const answer = await fixture.post('/listener', { ...V2, secret: 'abcdef0123456789', ...changes });
   expect(answer.statusCode).toBe(400);
@@ -69,7 +77,7 @@ test.each([
 });
 
 test('a private key that was pasted by mistake is not sent back in the page', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const bare = privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64');
   const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }));
@@ -84,7 +92,7 @@ test('a private key that was pasted by mistake is not sent back in the page', as
 });
 
 test('an empty token keeps the one that is set, while host, port or service name change', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const { port } = fixture.listener;
   await fixture.post('/listener', { ...V2, port: String(port), secret: '', serviceName: 'Other name' });
   expect(await shown(fixture)).toMatchObject({ serviceName: 'Other name', protocol: 'votifier-v2' });
@@ -94,7 +102,7 @@ test('an empty token keeps the one that is set, while host, port or service name
 });
 
 test('a paused listener says why, what it said and how to mend it; resuming sends what waits', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const { token } = fixture.listener;
   fixture.listener.tokens = { default: 'another' };
   await fixture.cast('Steve');
@@ -113,7 +121,7 @@ test('a paused listener says why, what it said and how to mend it; resuming send
 });
 
 test('an unreachable listener says since when, what was seen, when it is tested next and how many votes wait', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   await fixture.listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await fixture.cast(name);
   await fixture.drain();
@@ -126,7 +134,7 @@ test('an unreachable listener says since when, what was seen, when it is tested 
 });
 
 test('an owner pauses, resumes and removes; each stands in the audit log under their address', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   await fixture.post('/listener/pause');
   expect(await fixture.read('/listener?done=paused')).toContain('Paused by its owner since');
   await fixture.post('/listener/resume');
@@ -148,7 +156,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
 });
 
 test('the secret of an HTTP listener is shown once, and rotated once however often the form is sent', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const site = await startHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const set = await fixture.post('/listener', { protocol: 'http', url });
@@ -170,7 +178,7 @@ test('the secret of an HTTP listener is shown once, and rotated once however oft
 });
 
 test('a test vote shows each step, names the exact fault and what to do, and changes nothing', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   fixture.listener.tokens = { default: 'another' };
   const before = await shown(fixture);
   const page = await fixture.post('/listener/test');
@@ -187,7 +195,7 @@ test('a test vote shows each step, names the exact fault and what to do, and cha
 });
 
 test('a test vote that arrives says so; with Votifier v1 that nothing can be confirmed', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   expect(textOf((await fixture.post('/listener/test')).body)).toContain('The test vote arrived');
   expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
   await fixture.set({ protocol: 'votifier-v1', secret: fixture.listener.publicKeyLine });
@@ -197,7 +205,7 @@ test('a test vote that arrives says so; with Votifier v1 that nothing can be con
 });
 
 test('steps are sent as they begin, before the listener has answered', async () => {
-  const fixture = await ownerFixture({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+  const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
   fixture.listener.hold();
   await fixture.web.app.listen({ port: 0, host: '127.0.0.1' });
   const address = fixture.web.app.server.address();
@@ -221,7 +229,7 @@ test('steps are sent as they begin, before the listener has answered', async () 
 });
 
 test('a process that stops ends a test that is under way with a sentence', async () => {
-  const fixture = await ownerFixture({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+  const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
   fixture.listener.hold();
   const testing = fixture.post('/listener/test');
   await expect.poll(() => fixture.listener.held).toBe(1);
@@ -232,7 +240,7 @@ test('a process that stops ends a test that is under way with a sentence', async
 });
 
 test('an owner has six test votes a minute, and is told when the next one may be sent', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(await openOwnerApp());
   fixture.clock.stop(new Date());
   for (let n = 0; n < 6; n += 1) expect((await fixture.post('/listener/test')).statusCode).toBe(200);
   const refused = await fixture.post('/listener/test');
@@ -244,7 +252,7 @@ test('an owner has six test votes a minute, and is told when the next one may be
 });
 
 test('a refused port, a listener that is gone and a token that cannot be read are said in words', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const { platform, serverId } = fixture;
   await platform.listeners.updateOne({ serverId }, { $set: { port: 25 } });
   const port = await fixture.post('/listener/test');
@@ -263,7 +271,7 @@ test('a refused port, a listener that is gone and a token that cannot be read ar
 });
 
 test('operators test and mend the listener of anybody’s server', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const operator = await signIn(fixture.web, { role: 'operator' });
   const path = `/dashboard/servers/${fixture.serverId.toHexString()}/listener`;
   const tested = await sendForm(fixture.web, `${path}/test`, {}, operator.headers);
@@ -273,7 +281,7 @@ test('operators test and mend the listener of anybody’s server', async () => {
 });
 
 test('what a listener says is escaped', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   fixture.listener.behaviour = { answer: '{"status":"error","error":"<script>alert(1)</script>"}' };
   const { body } = await fixture.post('/listener/test');
   expect(body).toContain('&lt;script&gt;');

@@ -1,12 +1,20 @@
 import { UUID } from 'mongodb';
-import { expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/clock.ts';
 import { removeListener } from '../../src/delivery/listeners.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { textOf } from '../support/web-app.ts';
-import { type OwnerFixture, ownerFixture } from './owner-fixture.ts';
+import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
+
+let shared: OwnerApp;
+
+beforeAll(async () => {
+  shared = await openOwnerApp();
+});
+// All listeners run on one address: their test votes must not add up.
+beforeEach(() => shared.platform.rateLimits.deleteMany({}));
 
 /** The players that a page of votes shows, in order. */
 const playersOn = (page: string) =>
@@ -33,7 +41,7 @@ const linkOf = (page: string, text: RegExp): string => {
 };
 
 test('every vote stands there, newest first, with its state and what it waits for', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   await fixture.cast('Steve');
   await fixture.drain();
   await fixture.listener.stop();
@@ -49,7 +57,7 @@ test('every vote stands there, newest first, with its state and what it waits fo
 });
 
 test('a server without votes says where they come from, one without a listener that votes are kept', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   expect(await fixture.read('/votes')).toContain('No vote was cast yet.');
   await removeListener(fixture.platform, fixture.serverId, 'test');
   await fixture.cast('Steve');
@@ -59,7 +67,7 @@ test('a server without votes says where they come from, one without a listener t
 });
 
 test('a filter shows the votes of a state, of a player in any spelling, and of days', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(await openOwnerApp());
   fixture.clock.stop(new Date('2026-11-18T12:00:00Z'));
   const old = await fixture.cast('Steve');
   await put(fixture, old, 'failed');
@@ -79,7 +87,7 @@ test('a filter shows the votes of a state, of a player in any spelling, and of d
 });
 
 test('pages lose and repeat no vote, of all players and of one, and keep their filter', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const model = await fixture.cast('Player 0');
   const copies = (count: number, make: (n: number) => Partial<Vote>) =>
     Array.from({ length: count }, (_, n) => ({ ...model, _id: new UUID(), ...make(n + 1) }));
@@ -112,7 +120,7 @@ test('pages lose and repeat no vote, of all players and of one, and keep their f
 });
 
 test('the timeline tells every attempt, how far it got, what the listener said and how long it took', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   fixture.listener.behaviour = { answer: '{"status":"error","error":"Wait a <bit>"}' };
   const vote = await fixture.cast('Steve');
   await fixture.drain();
@@ -129,7 +137,7 @@ test('the timeline tells every attempt, how far it got, what the listener said a
 });
 
 test('a vote that may have arrived is sent again only after a warning, and its timeline says by whom', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'unconfirmed', { 'delivery.ends': { ambiguous: 3 } });
   expect(await fixture.read(`/votes/${vote._id}`)).toContain('Sent again, it may arrive twice.');
@@ -141,7 +149,10 @@ test('a vote that may have arrived is sent again only after a warning, and its t
   );
   const again = await fixture.post(`/votes/${vote._id}/resend`);
   expect(again.headers.location).toMatch(/\?done=under-way$/);
-  const entry = await fixture.platform.auditLog.findOne({ action: 'vote.resend' });
+  const entry = await fixture.platform.auditLog.findOne({
+    serverId: fixture.serverId,
+    action: 'vote.resend',
+  });
   expect(entry).toMatchObject({ by: fixture.owner.email });
   // How long that took says nothing of the listener.
   await fixture.drain();
@@ -157,7 +168,7 @@ test.each([
   ],
   ['after 30 days', 409, 'this one is older', async ({ clock }: OwnerFixture) => clock.move(31 * DAY)],
 ] as const)('a vote is not sent again %s, and the page says why', async (_, status, reason, change) => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(await openOwnerApp());
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   await change(fixture);
@@ -168,7 +179,7 @@ test.each([
 });
 
 test('a vote of another server is not there, for reading or for sending', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   const other = await signIn(fixture.web);
@@ -187,7 +198,7 @@ test('a vote of another server is not there, for reading or for sending', async 
 });
 
 test('all votes of a filter are counted first, then sent, and no others', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const failed = await fixture.cast('Steve');
   const unconfirmed = await fixture.cast('Alex');
   const delivered = await fixture.cast('Kai');
@@ -213,7 +224,10 @@ test('all votes of a filter are counted first, then sent, and no others', async 
     [failed, unconfirmed, delivered, later].map((vote) => stateOf(fixture, vote)),
   );
   expect(states).toEqual(['failed', 'waiting', 'delivered', 'unconfirmed']);
-  const entry = await fixture.platform.auditLog.findOne({ action: 'vote.resend-range' });
+  const entry = await fixture.platform.auditLog.findOne({
+    serverId: fixture.serverId,
+    action: 'vote.resend-range',
+  });
   expect(entry).toMatchObject({ by: fixture.owner.email, details: { votes: 1 } });
   // Without a state: what surely did not arrive. Sent twice, it finds nothing.
   const all = await fixture.read('/votes/resend');
@@ -225,7 +239,7 @@ test('all votes of a filter are counted first, then sent, and no others', async 
 });
 
 test('one press sends a bounded number, then asks about the rest', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const model = await fixture.cast('Player 0');
   await put(fixture, model, 'failed');
   const failed = await fixture.vote(model);
@@ -254,12 +268,12 @@ test.each([
   [{ state: 'failed' }, 400],
   [{ state: 'failed', shown: 'yesterday' }, 400],
 ])('a form of %j is not obeyed', async (fields, status) => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   expect((await fixture.post('/votes/resend', fields as Record<string, string>)).statusCode).toBe(status);
 });
 
 test('names are escaped, and set apart from the words around them', async () => {
-  const fixture = await ownerFixture();
+  const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('<img src=x> שלום');
   for (const part of [
     '/votes',

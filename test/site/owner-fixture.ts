@@ -1,4 +1,9 @@
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import {
+  type ClockedPlatform,
+  type DeliveryBench,
+  deliveryBenchOn,
+  openDeliveryPlatform,
+} from '../support/delivering.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
@@ -14,11 +19,20 @@ export type OwnerFixture = DeliveryBench & {
   read(part: string): Promise<string>;
 };
 
-/** Opens a platform of its own with one owned server, its listener and the web application. */
-export async function ownerFixture(env: Record<string, string> = {}): Promise<OwnerFixture> {
-  const delivery = await deliveryBench(env);
-  const { platform, serverId } = delivery;
-  const web = await openWebAppOn(platform);
+/** The web application on a platform whose clock the test moves. */
+export type OwnerApp = WebApp & { platform: ClockedPlatform };
+
+/** Opens the application on a platform of its own; tests share it that leave its clock alone. */
+export async function openOwnerApp(env: Record<string, string> = {}): Promise<OwnerApp> {
+  const platform = await openDeliveryPlatform(env);
+  return { ...(await openWebAppOn(platform)), platform };
+}
+
+/** Makes an owner and their server with its listener. */
+export async function ownerFixture(web: OwnerApp): Promise<OwnerFixture> {
+  const { platform } = web;
+  const delivery = await deliveryBenchOn(platform);
+  const { serverId } = delivery;
   const owner = await signIn(web);
   await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId: owner.personId } });
   const path = `/dashboard/servers/${serverId.toHexString()}`;

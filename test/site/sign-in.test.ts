@@ -1,7 +1,7 @@
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { openPlatform } from '../../src/platform.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
 import { freshNames } from '../support/databases.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import {

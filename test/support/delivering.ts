@@ -56,10 +56,22 @@ export function drainHere(
   return drainListener(deps, new ObjectId(serverId), { ...usual, ...limits });
 }
 
+/** A platform whose clock the test moves. */
+export type ClockedPlatform = Platform & { clock: MovableClock };
+
+/** Opens a platform of its own, with a clock that is moved. */
+export async function openDeliveryPlatform(env: Record<string, string> = {}): Promise<ClockedPlatform> {
+  return { ...(await testPlatform({ ...QUICK, ...env })), clock: movableClock() };
+}
+
 /** Opens a platform of its own with one server and its listener. Nothing drains it but `drain()`. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
-  const clock = movableClock();
-  const platform = { ...(await testPlatform({ ...QUICK, ...env })), clock };
+  return deliveryBenchOn(await openDeliveryPlatform(env));
+}
+
+/** One more server with its listener on a platform that is open. */
+export async function deliveryBenchOn(platform: ClockedPlatform): Promise<DeliveryBench> {
+  const { clock } = platform;
   const listener = new VotifierListener();
   await listener.start();
   onTestFinished(() => listener.stop());
