@@ -60,8 +60,9 @@ it('who searched too often keeps nobody else from the same search', async () => 
 });
 
 it('one who has many addresses of one network searches no more often for it', async () => {
+  // For a word of its own: an answer that is kept already counts as no search.
   const search = (host: number) =>
-    web.app.inject({ url: `/?q=harbour+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
+    web.app.inject({ url: `/?q=lantern+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
   for (let host = 1; host <= 60; host += 1) await search(host);
   expect((await search(61)).statusCode).toBe(429);
 });
