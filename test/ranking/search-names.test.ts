@@ -105,7 +105,15 @@ test.each([
   ['ten thousand marks on a letter', `z${'\u0301'.repeat(10_000)}`],
   ['what no name is like', 'qqqqwwww'],
 ])('%s: nothing is found, quickly', async (_, typed) => {
-  const begun = performance.now();
-  expect(await found(typed)).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  const [odd, usual]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 3; round += 1) {
+    const begun = performance.now();
+    expect(await found(typed)).toEqual([]);
+    const between = performance.now();
+    await found('mystic realms');
+    odd.push(between - begun);
+    usual.push(performance.now() - between);
+  }
+  // Of the same moment, so on the same machine under the same load.
+  expect(Math.min(...odd)).toBeLessThan(20 * Math.min(...usual));
 });
