@@ -1,8 +1,9 @@
 import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { statusPacket } from '../../src/sample/game-server.ts';
+import { timed, useFastClock } from '../support/fast-clock.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/game-servers.ts';
-import { answerOf, askHere, at, faultOf, started, timed, useFastClock } from './asking.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 const ask = askHere();
 
@@ -40,7 +41,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     await server.start();
     await server.stop();
     useFastClock();
-    const { ended: probe, tookMs } = await timed(ask(at(server.port, game)));
+    const { result: probe, tookMs } = await timed(ask(at(server.port, game)));
     expect(probe).toEqual({
       ok: false,
       fault: 'connection-refused',
@@ -54,8 +55,8 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     const server = await started(new Kind());
     server.manner = { silent: true };
     useFastClock();
-    const { ended, tookMs } = await timed(ask(at(server.port, game)));
-    expect(faultOf(ended)).toBe('no-answer');
+    const { result, tookMs } = await timed(ask(at(server.port, game)));
+    expect(faultOf(result)).toBe('no-answer');
     expect(tookMs).toBeLessThanOrEqual(5_100);
     expect(server.asked).toBeGreaterThan(0);
   });
@@ -111,8 +112,8 @@ describe('A Minecraft server', () => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket({ description: 'x'.repeat(10_000) }), dripMs: 20 };
     useFastClock();
-    const { ended, tookMs } = await timed(ask(at(server.port, 'minecraft')));
-    expect(faultOf(ended)).toBe('no-answer');
+    const { result, tookMs } = await timed(ask(at(server.port, 'minecraft')));
+    expect(faultOf(result)).toBe('no-answer');
     expect(tookMs).toBeGreaterThanOrEqual(4_900);
     expect(tookMs).toBeLessThanOrEqual(5_100);
     await expect.poll(() => server.open).toBe(0);

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Ask, Probe, ProbeFault, ServerAnswer, Target } from '../../src/probing/ask.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups } from '../../src/probing/find-server.ts';
@@ -21,29 +21,6 @@ export async function started<S extends Pick<GameServer, 'start' | 'stop'>>(serv
   await server.start();
   onTestFinished(() => server.stop());
   return server;
-}
-
-/** What passes on the clock of `useFastClock` in a millisecond of this process. */
-const FAST_CLOCK_STEP_MS = 20;
-
-/**
- * Makes timers and `performance.now()` run 20 times as fast until the test ends. The clock moves only while the event
- * loop turns, so a busy machine slows it down together with the sockets.
- */
-export function useFastClock(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const ticking = setInterval(() => vi.advanceTimersByTime(FAST_CLOCK_STEP_MS), 1);
-  onTestFinished(() => {
-    clearInterval(ticking);
-    vi.useRealTimers();
-  });
-}
-
-/** Waits for `work` on the clock of `useFastClock`; gives its end and the milliseconds that it took. */
-export async function timed<T>(work: Promise<T>): Promise<{ ended: T; tookMs: number }> {
-  const began = performance.now();
-  const ended = await work;
-  return { ended, tookMs: performance.now() - began };
 }
 
 /** The answer of a check that is to succeed. */

@@ -8,7 +8,8 @@ import type { Probe } from '../../src/probing/ask.ts';
 import { listGames } from '../../src/probing/games.ts';
 import { transportOf } from '../../src/probing/protocols.ts';
 import { since } from '../support/cpu-time.ts';
-import { askHere, at, timed, useFastClock } from './asking.ts';
+import { timed, useFastClock } from '../support/fast-clock.ts';
+import { askHere, at } from './asking.ts';
 
 /** One game of every protocol. */
 const GAMES = [
@@ -103,8 +104,8 @@ describe('Whatever a far end says', () => {
     await fc.assert(
       fc.asyncProperty(answers, async (bytes) => {
         answer = bytes;
-        const { ended, tookMs } = await timed(askAll());
-        for (const probe of ended) {
+        const { result, tookMs } = await timed(askAll());
+        for (const probe of result) {
           if (!probe.ok) {
             expect(probe.words).toMatch(/^\S.*\.$/s);
             continue;

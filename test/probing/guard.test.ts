@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
+import { timed, useFastClock } from '../support/fast-clock.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
 import { nameServer, silentNameServer, srv, useNameServers } from '../support/name-server.ts';
-import { answerOf, askHere, at, faultOf, started, timed, useFastClock } from './asking.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Answers the first look-up of a name with the first list, and so on; counts them. */
 function names(...answers: string[][]) {
@@ -94,7 +95,7 @@ describe('A name', () => {
     useFastClock();
     const probes = [slowly, never].map((lookup) => timed(askHere({ lookup })(target)));
     const ends = await Promise.all(probes);
-    expect(ends.map(({ ended }) => faultOf(ended))).toEqual(['no-answer', 'dns-timeout']);
+    expect(ends.map(({ result }) => faultOf(result))).toEqual(['no-answer', 'dns-timeout']);
     for (const { tookMs } of ends) expect(tookMs).toBeLessThanOrEqual(5_100);
     expect(server.asked).toBe(1);
   });

@@ -1,9 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
+import { timed, useFastClock } from '../support/fast-clock.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
 import { PATIENT } from '../support/patient.ts';
-import { answerOf, askHere, at, faultOf, started, timed, useFastClock } from './asking.ts';
+import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Sockets and connections that this process holds open. */
 function openSockets(): number {
@@ -82,8 +83,8 @@ describe('A query', () => {
     await vi.waitFor(() => expect(server.asked).toBe(1), PATIENT);
     useFastClock();
     stopping.abort();
-    const { ended, tookMs } = await timed(probe);
-    expect(faultOf(ended)).toBe('stopped');
+    const { result, tookMs } = await timed(probe);
+    expect(faultOf(result)).toBe('stopped');
     // It waits for no timer: the shortest one runs for 1 s.
     expect(tookMs).toBeLessThan(1_000);
     await vi.waitFor(() => expect(server.open).toBe(0), PATIENT);
