@@ -12,7 +12,7 @@ import { happen, type Scene } from './faults.ts';
 import type { History, Listed, Receipt, StoredVote } from './history.ts';
 import { type House, openHouse } from './house.ts';
 import { castAll, startLoad } from './load.ts';
-import { type Fault, planFaults, randomNumbers } from './plan.ts';
+import { type Fault, planFaults, randomNumbers, type Span } from './plan.ts';
 import { addTarget, type Target } from './targets.ts';
 
 export type StormOptions = {
@@ -20,6 +20,8 @@ export type StormOptions = {
   seed: number;
   lengthMs: number;
   votesPerSecond: number;
+  /** From the beginning of one fault to that of the next. */
+  pauseMs?: Span;
   /** Hears of each fault as it begins. */
   say?: (line: string) => void;
 };
@@ -42,7 +44,7 @@ const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const
  * the judge.
  */
 export async function runStorm(options: StormOptions): Promise<Storm> {
-  const { seed, lengthMs, votesPerSecond, say = () => undefined } = options;
+  const { seed, lengthMs, votesPerSecond, pauseMs, say = () => undefined } = options;
   const house = await openHouse(options.binaries);
   const quiet = createLogger({ LOG_LEVEL: 'silent' }, 'storm');
   const platform = await openPlatform(house.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
@@ -57,7 +59,7 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
 
     const beganAt = platform.clock.now();
     const load = startLoad(targets, house.urls, votesPerSecond, randomNumbers(seed + 1));
-    const faults = planFaults(seed, lengthMs);
+    const faults = planFaults(seed, lengthMs, pauseMs);
     await rage(faults, lengthMs, { house, targets, platform }, say);
     await load.stop();
     await house.mend();
