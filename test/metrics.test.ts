@@ -10,7 +10,6 @@ import type { Platform } from '../src/platform.ts';
 import { serveProcessEndpoints } from '../src/process-endpoints.ts';
 import type { Delivery } from '../src/votes/vote.ts';
 import { PATIENT } from './support/patient.ts';
-import { startMongod, startRedis } from './support/services.ts';
 import { deliveryIn, storedVote } from './support/stored-votes.ts';
 import { testPlatform } from './support/test-platform.ts';
 
@@ -170,28 +169,6 @@ test('the age of a queue is that of its oldest job, also when a newer one goes f
   const text = await createMetrics(platform).text();
   const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
   expect(age).toBeGreaterThanOrEqual(60);
-});
-
-test('a scrape with both services silent is answered within three seconds and says so', async () => {
-  const [mongod, redis] = await Promise.all([startMongod(), startRedis()]);
-  onTestFinished(async () => {
-    await Promise.all([mongod.stop(), redis.stop()]);
-  });
-  const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport`, REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
-  onTestFinished(() => {
-    mongod.resume();
-    redis.resume();
-  });
-  mongod.pause();
-  redis.pause();
-
-  const started = performance.now();
-  const text = await createMetrics(platform).text();
-  expect(performance.now() - started).toBeLessThan(3_000);
-  expect(sample(text, 'tallyport_mongodb_up')).toBe(0);
-  expect(sample(text, 'tallyport_redis_up')).toBe(0);
-  expect(text).not.toMatch(/^tallyport_waiting_work\{/m);
 });
 
 test('scrapes within ten seconds count once', async () => {

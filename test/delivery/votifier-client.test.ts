@@ -24,7 +24,7 @@ const send = (protocol: 'v1' | 'v2', vote = VOTE, options = OPTIONS) =>
 async function silence(): Promise<number> {
   const { target } = await farEnd(() => undefined);
   const end = await sendVote(target, VOTE, OPTIONS);
-  expect(end.code).toBe('no-greeting');
+  expect(end.code).toBe('silent');
   return end.durationMs;
 }
 

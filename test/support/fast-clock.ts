@@ -7,6 +7,8 @@ const FAST_STEP_MS = 20;
 export type FastClock = {
   /** From now on it runs as fast as any other. */
   slowDown(): void;
+  /** From now on it runs fast again. */
+  speedUp(): void;
 };
 
 /**
@@ -25,6 +27,9 @@ export function useFastClock(): FastClock {
   return {
     slowDown() {
       stepMs = 1;
+    },
+    speedUp() {
+      stepMs = FAST_STEP_MS;
     },
   };
 }
