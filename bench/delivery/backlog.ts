@@ -10,7 +10,8 @@ import type { ObjectId } from 'mongodb';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { listServersAt } from '../../test/support/listed-crowd.ts';
+import { insertWaitingVotes } from '../../test/support/stored-votes.ts';
 import { against, median, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 

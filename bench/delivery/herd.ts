@@ -8,7 +8,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { listServersAt } from '../../test/support/listed-crowd.ts';
+import { insertWaitingVotes } from '../../test/support/stored-votes.ts';
 import { callersOf, castVote } from './api-client.ts';
 import { against, median, quantile, until, watchCpu } from './figures.ts';
 import { openHouse, residentMb } from './house.ts';

@@ -9,7 +9,8 @@
  * line shows whether that holds.
  */
 import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { listServersAt } from '../../test/support/listed-crowd.ts';
+import { insertWaitingVotes } from '../../test/support/stored-votes.ts';
 import { against, median, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lasting } from '../support/at-the-end.ts';
-import { listCrowd } from '../support/listed-crowd.ts';
+import { listServers } from '../support/listed-crowd.ts';
 import { type House, openHouse } from './house.ts';
 import { browserPath, launch, visit } from './visit.ts';
 
@@ -22,7 +22,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     }));
     const long =
       'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore';
-    await listCrowd(house.platform, [
+    await listServers(house.platform, [
       {
         name: long,
         game: 'gta5f',

@@ -9,7 +9,7 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
 import { addServer, editServer, removeServer } from '../../src/servers/listing.ts';
 import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
-import { listCrowd } from '../support/listed-crowd.ts';
+import { listServers } from '../support/listed-crowd.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -39,7 +39,7 @@ const crowd = (count: number) =>
 
 it('has each server once, in the order of the ranking, on pages of twenty', async () => {
   const platform = await testPlatform();
-  await listCrowd(platform, crowd(425));
+  await listServers(platform, crowd(425));
   const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
   expect(await allPages(platform, {})).toEqual(ranked.map(({ name }) => name));
   // Parts of lists end between pages: page 11 begins a new one.
@@ -53,7 +53,7 @@ it('has each server once, in the order of the ranking, on pages of twenty', asyn
 
 it('has, for every set of filters, exactly the servers that pass, by rank', async () => {
   const platform = await testPlatform();
-  await listCrowd(platform, crowd(130));
+  await listServers(platform, crowd(130));
   const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
   const now = platform.clock.now();
   for (const game of [undefined, 'minecraft', 'rust', 'gone']) {
@@ -72,7 +72,7 @@ it('has, for every set of filters, exactly the servers that pass, by rank', asyn
 it('says what there is to filter by, the most frequent first', async () => {
   const platform = await testPlatform();
   expect(await listingSummary(platform)).toMatchObject({ servers: 0, games: [] });
-  await listCrowd(platform, [
+  await listServers(platform, [
     { game: 'rust', countryCode: 'DE', online: 3, version: '1.21.4' },
     { game: 'minecraft', countryCode: 'DE', version: '1.21.1' },
     { game: 'minecraft', online: 1, version: '1.8' },
@@ -95,7 +95,7 @@ it('says what there is to filter by, the most frequent first', async () => {
 
 it('shows hidden and removed servers no more, at once, and those that are shown again', async () => {
   const platform = await testPlatform();
-  const [first = new ObjectId(), second = new ObjectId()] = await listCrowd(platform, crowd(3));
+  const [first = new ObjectId(), second = new ObjectId()] = await listServers(platform, crowd(3));
   await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
   await removeServer(platform, second, 'test');
   expect(await allPages(platform, {})).toEqual(['Server 2']);
@@ -113,7 +113,7 @@ it('follows what servers become: listed, renamed, moved to another game, online,
   const asked: string[] = [];
   const producer = { add: async (queue: string) => asked.push(queue) > 0 } as never;
   const deps = { ...platform, producer };
-  const [server = new ObjectId()] = await listCrowd(platform, [{ name: 'Alpha', game: 'rust', online: 1 }]);
+  const [server = new ObjectId()] = await listServers(platform, [{ name: 'Alpha', game: 'rust', online: 1 }]);
   await addServer(deps, { name: 'Beta', address: 'b.example', port: 1_000 } as never, 'test');
   await editServer(deps, server, { name: 'Omega', game: 'minecraft' }, 'test');
   await editServer(deps, server, { isPremium: true }, 'test');
@@ -137,7 +137,7 @@ it('follows what servers become: listed, renamed, moved to another game, online,
 
 it('makes the lists of what an older version listed with the migration', async () => {
   const platform = await testPlatform();
-  await listCrowd(platform, crowd(3));
+  await listServers(platform, crowd(3));
   await platform.rankedLists.deleteMany({});
   await platform.listingSummary.deleteMany({});
   expect(await allPages(platform, {})).toEqual([]);
@@ -149,7 +149,7 @@ it('makes the lists of what an older version listed with the migration', async (
 it('writes only what changed', async () => {
   const clock = stoppedClock();
   const platform = { ...(await testPlatform()), clock };
-  await listCrowd(platform, crowd(50));
+  await listServers(platform, crowd(50));
   const { db } = platform.mongo;
   const writes = async () => {
     await db.command({ profile: 2 });
@@ -171,7 +171,7 @@ it('writes only what changed', async () => {
 
 it('counts votes of this month in each row as they are now', async () => {
   const platform = await testPlatform();
-  const [server = new ObjectId()] = await listCrowd(platform, [{ votes: 5 }, { votes: 3 }, {}]);
+  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 3 }, {}]);
   const month = platform.clock.now().toISOString().slice(0, 7);
   await platform.voteCounters.updateOne({ serverId: server, month }, { $inc: { 'days.01': 2 } });
   await platform.voteCounters.insertOne({
@@ -186,7 +186,7 @@ it('counts votes of this month in each row as they are now', async () => {
 
 it('forgets a name’s pieces whatever letters they begin with', async () => {
   const platform = await testPlatform();
-  const [id = new ObjectId()] = await listCrowd(platform, [{ name: '𠮷野家' }]);
+  const [id = new ObjectId()] = await listServers(platform, [{ name: '𠮷野家' }]);
   const pieces = () => platform.rankedLists.distinct('_id', { _id: /^n:/ });
   expect(await pieces()).toContain('n:𠮷野家/0');
   await editServer(platform, id, { name: 'Omega' }, 'test');
@@ -196,7 +196,7 @@ it('forgets a name’s pieces whatever letters they begin with', async () => {
 
 it('names that were written half-way are written anew, though they are what they were before', async () => {
   const platform = await testPlatform();
-  const [id = new ObjectId()] = await listCrowd(platform, [{ name: 'Alpha' }]);
+  const [id = new ObjectId()] = await listServers(platform, [{ name: 'Alpha' }]);
   await editServer(platform, id, { name: 'Omega' }, 'test');
   // Killed when the names' pieces are there and the summary is not.
   const killed = { ...platform, listingSummary: Object.create(platform.listingSummary) };
@@ -209,7 +209,7 @@ it('names that were written half-way are written anew, though they are what they
 
 it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {
   const platform = await testPlatform();
-  await listCrowd(platform, crowd(200));
+  await listServers(platform, crowd(200));
   await addServer(platform, { name: 'One more', address: 'b.example', port: 1_000 } as never, 'test');
   const killed = { ...platform, rankedLists: Object.create(platform.rankedLists) };
   killed.rankedLists.bulkWrite = async (writes: never[]) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { listCrowd } from '../support/listed-crowd.ts';
+import { listServers } from '../support/listed-crowd.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 let platform: Platform;
@@ -34,7 +34,7 @@ beforeAll(async () => {
     game: 'rust',
     votes: 5_000 - i,
   }));
-  await listCrowd(platform, [...crowd, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
+  await listServers(platform, [...crowd, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
 }, 60_000);
 afterAll(() => platform.close());
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
-import { listCrowd } from '../support/listed-crowd.ts';
+import { listServers } from '../support/listed-crowd.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { getPage, signedInAs, webApp } from './web-app.ts';
 
@@ -25,7 +25,7 @@ it('a way on from an earlier slug is kept by nobody where it carries a session o
 
 it('an address that only looks like another one after decoding gets nothing of what was made for that one', async () => {
   const web = await webApp();
-  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  await listServers(web.platform, [{ name: 'Harbour' }]);
   const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
   const [badge, ranged] = [`/servers/${slug}/badge.svg`, `/servers/${slug}?players=30d`];
   const disguised = [`/servers/${slug}%2Fbadge.svg`, `/servers/${slug}%3Fplayers=30d`];
@@ -35,7 +35,7 @@ it('an address that only looks like another one after decoding gets nothing of w
 
 it('an address that looks like another one after decoding keeps nobody from that one', async () => {
   const web = await webApp();
-  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  await listServers(web.platform, [{ name: 'Harbour' }]);
   const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
   const [, wanted] = await Promise.all([
     getPage(web, `/servers/${slug}%2Fbadge.svg`),
@@ -46,7 +46,7 @@ it('an address that looks like another one after decoding keeps nobody from that
 
 it('who searched too often keeps nobody else from the same search', async () => {
   const web = await webApp();
-  await listCrowd(web.platform, [{ name: 'Harbour' }]);
+  await listServers(web.platform, [{ name: 'Harbour' }]);
   const search = (remoteAddress: string, q: string) =>
     web.app.inject({ url: `/?q=${q}`, headers: { accept: 'text/html' }, remoteAddress });
   for (let i = 0; i < 60; i += 1) await search('192.0.2.1', `harbour+${i}`);

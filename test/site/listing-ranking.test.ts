@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { listCrowd } from '../support/listed-crowd.ts';
+import { listServers } from '../support/listed-crowd.ts';
 import { getPage, signedInAs, type WebApp, webApp } from './web-app.ts';
 
 const crowd = (count: number) =>
@@ -15,7 +15,7 @@ const crowd = (count: number) =>
 
 async function listing(count: number, env: Record<string, string> = {}): Promise<WebApp> {
   const web = await webApp(env);
-  await listCrowd(web.platform, crowd(count));
+  await listServers(web.platform, crowd(count));
   return web;
 }
 
@@ -25,7 +25,7 @@ const namesIn = (body: string) =>
 
 test('the ranking is the first page for everybody, and shows what stands behind each place', async () => {
   const web = await webApp();
-  await listCrowd(web.platform, [
+  await listServers(web.platform, [
     { name: 'Second', votes: 3, isPremium: true },
     {
       name: '<b>First</b>',
@@ -117,7 +117,7 @@ test.each([
 
 test('a search forgives a misspelling, says what it does, and is not for search engines', async () => {
   const web = await webApp();
-  await listCrowd(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
+  await listServers(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
   const { body } = await getPage(web, '/?q=Mistic+Relms');
   expect(namesIn(body)).toEqual(['Mystic Realms']);
   expect(body).toContain('<meta name="robots" content="noindex" />');
@@ -175,7 +175,7 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
 
 test('the formula stands there, and the figures of any server with its neighbours', async () => {
   const web = await webApp();
-  const ids = (await listCrowd(web.platform, [
+  const ids = (await listServers(web.platform, [
     { name: 'Alpha', votes: 9 },
     { name: 'Beta', votes: 5 },
     { name: 'Gamma', votes: 5 },
@@ -204,7 +204,7 @@ test('the formula stands there, and the figures of any server with its neighbour
 
 test('search engines find every listed server and nothing of anybody’s own', async () => {
   const web = await webApp({ PUBLIC_URL: 'https://example.org/listing' });
-  await listCrowd(web.platform, [...crowd(230), { name: 'Hidden', hiddenAt: new Date() }]);
+  await listServers(web.platform, [...crowd(230), { name: 'Hidden', hiddenAt: new Date() }]);
   const robots = await getPage(web, '/robots.txt');
   expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(robots.body).toContain('Disallow: /listing/dashboard\n');

@@ -3,7 +3,8 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFarEnd } from '../support/far-end.ts';
 import { PATIENT } from '../support/patient.ts';
-import { insertWaitingVotes, listServersAt } from '../support/waiting-crowd.ts';
+import { listServersAt } from '../support/listed-crowd.ts';
+import { insertWaitingVotes } from '../support/stored-votes.ts';
 import { startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
