@@ -11,8 +11,8 @@ import { serveProcessEndpoints } from '../src/process-endpoints.ts';
 import type { Delivery } from '../src/votes/vote.ts';
 import { PATIENT } from './support/patient.ts';
 import { stoppedClock } from './support/stopped-clock.ts';
-import { deliveryIn, storedVote } from './support/stored-votes.ts';
 import { testPlatform } from './support/test-platform.ts';
+import { deliveryIn, storedVote } from './support/votes.ts';
 
 /** The value of a sample such as `tallyport_open_votes{listener="active"}`; undefined when it is absent. */
 function sample(text: string, name: string): number | undefined {

@@ -2,9 +2,9 @@ import { ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
-import { addPast } from '../../test/support/crowd.ts';
-import { deliveredVote } from '../../test/support/stored-votes.ts';
-import { listServersAt } from '../../test/support/listed-crowd.ts';
+import { addHistory } from '../../test/support/server-history.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { deliveredVote } from '../../test/support/votes.ts';
 import type { Caller } from './load.ts';
 
 const BATCH = 5_000;
@@ -20,7 +20,7 @@ export async function listCallers(platform: Platform, servers: number): Promise<
   );
   for (let from = 0; from < servers; from += BATCH) {
     const some = ids.slice(from, from + BATCH);
-    await addPast(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
+    await addHistory(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
   }
   const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeToken() }));
   for (let from = 0; from < servers; from += BATCH) {

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lasting } from '../support/at-the-end.ts';
-import { listServers } from '../support/listed-crowd.ts';
+import { listServers } from '../support/servers.ts';
 import { type House, openHouse } from './house.ts';
 import { browserPath, launch, visit } from './visit.ts';
 

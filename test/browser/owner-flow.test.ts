@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { lasting } from '../support/at-the-end.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { type House, openHouse } from './house.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';
 import { browserPath, launch, type Visit, visit } from './visit.ts';

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { answering, deafTarget, running, send, silent, targetsOf } from './far-end.ts';
+import { answering, deafTarget, running, send, silent, targetsOf } from './remote-peer.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -86,7 +86,7 @@ describe('finding the listener', () => {
     ['ETIMEDOUT', 'connect-timeout'],
     ['EMFILE', 'our-fault'],
   ])('ends with %s of the system as %s', async (code, expected) => {
-    // The far end is faked here: no address of a test machine is sure to be unreachable.
+    // The remote peer is faked here: no address of a test machine is sure to be unreachable.
     vi.spyOn(net, 'connect').mockImplementation(() => {
       const socket = new net.Socket();
       setImmediate(() => socket.destroy(Object.assign(new Error(code), { code })));

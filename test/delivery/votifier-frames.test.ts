@@ -105,9 +105,9 @@ describe('v1Block', () => {
   });
 
   it('has room for 50 emoji only while the service name is short', () => {
-    const crowd = { ...vote, username: '🎉'.repeat(50) };
-    expect(decrypt(bytesOf(v1Block(crowd, 'Tally', publicKey)))).toContain(crowd.username);
-    expect(v1Block(crowd, 'T'.repeat(64), publicKey)).toBe('frame-too-long');
+    const longest = { ...vote, username: '🎉'.repeat(50) };
+    expect(decrypt(bytesOf(v1Block(longest, 'Tally', publicKey)))).toContain(longest.username);
+    expect(v1Block(longest, 'T'.repeat(64), publicKey)).toBe('frame-too-long');
   });
 
   it('is never taken for a v2 frame', () => {

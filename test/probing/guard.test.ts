@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
+import { nameServer, silentNameServer, srv, useNameServers } from '../support/fake-name-server.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
-import { nameServer, silentNameServer, srv, useNameServers } from '../support/name-server.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Answers the first look-up of a name with the first list, and so on; counts them. */

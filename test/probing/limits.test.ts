@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { BedrockServer, JavaServer, SourceServer } from '../support/game-servers.ts';
 import { PATIENT } from '../support/patient.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 

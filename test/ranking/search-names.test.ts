@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { listServers } from '../support/listed-crowd.ts';
+import { listServers } from '../support/servers.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 let platform: Platform;
@@ -29,12 +29,12 @@ beforeAll(async () => {
   platform = await openPlatform(testConfig(), 'test');
   await migrateDatabase(platform.mongo.db);
   // A thousand names with one word, all ranked above those that are looked for.
-  const crowd = Array.from({ length: 1_000 }, (_, i) => ({
+  const others = Array.from({ length: 1_000 }, (_, i) => ({
     name: `Craft ${i}`,
     game: 'rust',
     votes: 5_000 - i,
   }));
-  await listServers(platform, [...crowd, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
+  await listServers(platform, [...others, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
 }, 60_000);
 afterAll(() => platform.close());
 

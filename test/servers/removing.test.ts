@@ -4,8 +4,8 @@ import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { deliveredVote, waitingVote } from '../support/stored-votes.ts';
 import { testConfig } from '../support/test-platform.ts';
+import { deliveredVote, waitingVote } from '../support/votes.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
 

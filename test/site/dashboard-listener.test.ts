@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
-import { startHttpListener } from '../support/http-listener.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { type OwnerBench, ownerBench, textOf } from './owner-bench.ts';
 import { sendForm, signedInAs } from './web-app.ts';
 
@@ -148,7 +148,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
 
 test('the secret of an HTTP listener is shown once, and rotated once however often the form is sent', async () => {
   const bench = await ownerBench();
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const set = await bench.post('/listener', { protocol: 'http', url });
   const [secret = ''] = /whsec_[\w+/=]+/.exec(set.body) ?? [];

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { getPage, openWebApp, type SignedInPerson, sendForm, signedInAs } from './web-app.ts';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
-import { listServers } from '../support/listed-crowd.ts';
+import { listServers } from '../support/servers.ts';
 import { addOwnedServer } from './owned-server.ts';
 import { getPage, signedInAs, webApp } from './web-app.ts';
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { listServers } from '../support/listed-crowd.ts';
+import { listServers } from '../support/servers.ts';
 import { getPage, signedInAs, type WebApp, webApp } from './web-app.ts';
 
 const crowd = (count: number) =>

@@ -4,7 +4,7 @@ import { after, DAY, HOUR } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { castVote, newVoteId, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { deliveryIn, waitingDelivery } from '../support/stored-votes.ts';
+import { deliveryIn, waitingDelivery } from '../support/votes.ts';
 import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
 
 /** One player, as far as the rule goes: full width, a ligature's long s, zero-width and soft characters. */

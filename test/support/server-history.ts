@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { after, DAY, HOUR } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
-import { deliveredVote } from './stored-votes.ts';
+import { deliveredVote } from './votes.ts';
 
 /** How much of everything one server has. */
 export type Amounts = { votes: number; months: number; samples: number; reviews: number; keys: number };
@@ -21,7 +21,7 @@ function times<T>(count: number, make: (i: number) => T): T[] {
 }
 
 /** Fills the collections that requests read with the past of `servers`, newest 2 days before `now`. */
-export async function addPast(
+export async function addHistory(
   platform: Platform,
   servers: ObjectId[],
   now: Date,

@@ -58,8 +58,8 @@ export async function running(): Promise<VotifierListener> {
   return listener;
 }
 
-/** A far end that does with each connection what it is told to, however wrong, until the test is over. */
-export async function farEnd(behave: (socket: Socket) => void) {
+/** A remote peer that does with each connection what it is told to, however wrong, until the test is over. */
+export async function remotePeer(behave: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
