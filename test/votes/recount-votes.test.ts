@@ -88,12 +88,12 @@ describe('recounting today', () => {
     const { one, other } = voting;
     const serverId = new ObjectId();
     const day = dayOf(one.clock.now());
-    let recounted = false;
+    const recounted = new AbortController();
     let number = 0;
     /** Casts one vote after another; the counting of every third is late, and comes after a second. */
     const cast = async (platform: typeof one) => {
       const late: Promise<unknown>[] = [];
-      while (!recounted) {
+      while (!recounted.signal.aborted) {
         number += 1;
         const player = ballot(`Player${number}`, serverId);
         if (number % 3) {
@@ -120,9 +120,7 @@ describe('recounting today', () => {
       days: { [day.slice(8)]: 1_000 },
     });
     const casting = Promise.all([cast(one), cast(other)]);
-    const drifts = await recountVotes(one, serverId, [day], QUICKLY).finally(() => {
-      recounted = true;
-    });
+    const drifts = await recountVotes(one, serverId, [day], QUICKLY).finally(() => recounted.abort());
     await casting;
     expect(drifts).toHaveLength(1);
     const votes = await one.votes.countDocuments({ serverId });
