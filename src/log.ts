@@ -44,9 +44,9 @@ function shownAt(value: unknown, level: number): unknown {
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
  *
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - 1 for standard output; 2 for standard error, where a command's output is something else
+ * @param to - an open file: 1 for standard output; 2 for standard error, where a command's output is something else
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to: 1 | 2 = 1): Logger {
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to = 1): Logger {
   // Written at once: an asynchronous destination whose reader is gone would keep the process from ending.
   const destination = pino.destination({ dest: to, sync: true });
   destination.on('error', () => undefined);

@@ -1,13 +1,9 @@
 /** The web process: the API, its description and the operator's desk on `HOST:PORT`. */
-import type { FastifyInstance } from 'fastify';
+import { closeApp } from './api/close-app.ts';
 import { buildApp } from './app.ts';
-import { SECOND } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Platform } from './platform.ts';
 import { type ProcessContext, runProcess, type Work } from './process.ts';
-
-/** Requests under way have their answer within 5 s; what is still open after this is a client that waits. */
-const CLOSE_PATIENCE_MS = 8 * SECOND;
 
 async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
   sayWhatIsUnused(platform);
@@ -20,7 +16,7 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
     await app.close();
     throw listenFault(error, platform.config);
   }
-  return { close: () => close(app) };
+  return { close: () => closeApp(app) };
 }
 
 /** What an older version was set up with, and what to do in its place. */
@@ -30,13 +26,6 @@ function sayWhatIsUnused({ config, log }: Platform): void {
     { event: 'config.unused', name: 'OPERATOR_PASSWORD_HASH' },
     'OPERATOR_PASSWORD_HASH is not used any more: make an operator with `tallyport operator create --email ADDRESS`, then remove it',
   );
-}
-
-/** Closes the port and idle connections, waits for the requests under way, and ends the rest. */
-async function close(app: FastifyInstance): Promise<void> {
-  const tooLong = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
-  await app.close();
-  clearTimeout(tooLong);
 }
 
 /** One readable line for what an operator can mend. */

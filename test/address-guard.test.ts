@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { type AddressError, HostError, parseHost, resolveAddress } from '../src/address-guard.ts';
-import { ipv4, nameServer, silentNameServer, useNameServers } from './support/name-server.ts';
+import { ipv4, nameServer, silentNameServer, useNameServers } from './support/fake-name-server.ts';
 
 const NONE = { allowedPrivateRanges: [], timeoutMs: 1_000 };
 

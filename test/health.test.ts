@@ -3,7 +3,6 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { healthRoutes, readiness, watchReadiness } from '../src/health.ts';
 import type { Platform } from '../src/platform.ts';
 import { PATIENT } from './support/patient.ts';
-import { startMongod, startRedis } from './support/services.ts';
 import { testPlatform } from './support/test-platform.ts';
 
 const NOT_STOPPING = new AbortController().signal;
@@ -25,46 +24,6 @@ test('a process with all it needs is ready', async () => {
     degraded: false,
     checks: { mongodb: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
   });
-});
-
-test('with Redis killed, or stopped and silent, a process is ready and says that it is degraded', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
-  const platform = await testPlatform({ REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
-
-  redis.pause();
-  const silent = await ask(platform, '/readyz');
-  expect(silent.statusCode).toBe(200);
-  expect(silent.json()).toMatchObject({ ready: true, degraded: true });
-  redis.resume();
-
-  await redis.kill();
-  const killed = await ask(platform, '/readyz');
-  expect(killed.statusCode).toBe(200);
-  expect(killed.json().checks.redis).toMatch(/^Redis does not answer/);
-});
-
-test('with MongoDB stopped a process lives and is not ready, and says so within three seconds', async () => {
-  const mongod = await startMongod();
-  onTestFinished(() => mongod.stop());
-  const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });
-  onTestFinished(() => mongod.resume());
-  mongod.pause();
-
-  const started = performance.now();
-  const answer = await ask(platform, '/readyz');
-  expect(performance.now() - started).toBeLessThan(3_000);
-  expect(answer.statusCode).toBe(503);
-  expect(answer.json()).toMatchObject({
-    error: 'Not ready: MongoDB does not answer.',
-    ready: false,
-    checks: { mongodb: 'MongoDB does not answer', redis: 'ok' },
-  });
-  expect((await ask(platform, '/healthz')).statusCode).toBe(200);
-
-  mongod.resume();
-  expect((await ask(platform, '/readyz')).statusCode).toBe(200);
 });
 
 test('without a unique index a process is not ready, and the missing one is named', async () => {

@@ -1,10 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { OverloadError } from '../src/batching/lanes.ts';
 import { DeadlineError } from '../src/deadline.ts';
 import { isPassingFault } from '../src/passing-faults.ts';
 import { LeaseLostError } from '../src/periods/work-lease.ts';
 import { UnsealError } from '../src/secrets.ts';
-import { startMongod } from './support/services.ts';
 import { testPlatform } from './support/test-platform.ts';
 
 const faultOf = (work: Promise<unknown>) =>
@@ -14,30 +13,6 @@ const faultOf = (work: Promise<unknown>) =>
     },
     (error: unknown) => error,
   );
-
-it('a mongod that is away, or was restarted below a cursor, is a passing fault', async () => {
-  const mongod = await startMongod();
-  onTestFinished(() => mongod.stop());
-  const { mongo } = await testPlatform({ MONGODB_URI: `${mongod.uri}/faults` });
-  const things = mongo.db.collection('things');
-  await things.insertMany(Array.from({ length: 300 }, (_, n) => ({ n })));
-  const cursor = things.find({}, { batchSize: 10 });
-  await cursor.next();
-  await mongod.kill();
-  const write = { updateOne: { filter: { n: 1 }, update: { $set: { n: 2 } } } };
-  for (const work of [
-    () => things.findOne({}),
-    () => things.bulkWrite([write]),
-    () => things.insertOne({}),
-  ]) {
-    const fault = await faultOf(work());
-    expect(isPassingFault(fault), String(fault)).toBe(true);
-  }
-  await mongod.restart();
-  await things.findOne({});
-  const fault = await faultOf(cursor.toArray());
-  expect(isPassingFault(fault), String(fault)).toBe(true);
-}, 40_000);
 
 it.each([
   [true, new LeaseLostError('x')],

@@ -37,9 +37,9 @@ import { topVoters } from '../src/votes/top-voters.ts';
 import { monthOf, votesByDay } from '../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
-import { addPast } from './support/crowd.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
 import { signIn } from './support/sign-in.ts';
+import { addHistory } from './support/server-history.ts';
 
 const SERVERS = 1_000;
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
   const { insertedIds } = await platform.servers.insertMany(crowd as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
-  await addPast(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
+  await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
   // Somebody voted for each this month: the first vote of a month also makes the counter.
   const month = monthOf(now);
   const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
@@ -74,7 +74,7 @@ beforeAll(async () => {
     days: { '01': 1 },
   }));
   await platform.voteCounters.insertMany(counters);
-  await addPast(platform, [busy.serverId], now, {
+  await addHistory(platform, [busy.serverId], now, {
     votes: 1_000,
     months: 24,
     samples: 800,

@@ -2,9 +2,9 @@ import { ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
-import { addPast } from '../../test/support/crowd.ts';
-import { deliveryIn, storedVote } from '../../test/support/stored-votes.ts';
-import { listServersAt } from '../../test/support/waiting-crowd.ts';
+import { addHistory } from '../../test/support/server-history.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { deliveredVote } from '../../test/support/votes.ts';
 import type { Caller } from './load.ts';
 
 const BATCH = 5_000;
@@ -20,7 +20,7 @@ export async function listCallers(platform: Platform, servers: number): Promise<
   );
   for (let from = 0; from < servers; from += BATCH) {
     const some = ids.slice(from, from + BATCH);
-    await addPast(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
+    await addHistory(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
   }
   const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeToken() }));
   for (let from = 0; from < servers; from += BATCH) {
@@ -48,13 +48,12 @@ export async function addVotes(
   count: number,
 ): Promise<void> {
   const ids = callers.map(({ serverId }) => new ObjectId(serverId));
-  const delivery = deliveryIn('delivered', { step: 1, attemptCount: 1, ends: { delivered: 1 } });
   const newest = after(new Date(), -2 * DAY);
   for (let from = 0; from < count; from += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => {
       const n = from + i;
       const votedAt = after(newest, -(n % 500_000) * MINUTE);
-      return storedVote(ids[n % ids.length] as ObjectId, `past${n}`, votedAt, { delivery });
+      return deliveredVote(ids[n % ids.length] as ObjectId, `past${n}`, votedAt);
     });
     await votes.insertMany(batch, { ordered: false });
   }

@@ -9,8 +9,9 @@ import { once } from 'node:events';
 import type { ObjectId } from 'mongodb';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
-import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { startFakeListeners } from '../../test/support/fake-listeners.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { against, median, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 
@@ -18,7 +19,7 @@ const [votes = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
 const AIM = 0.5;
 const TOKEN = 'a-token-of-this-bench';
 
-const far = await startFarEnd({ token: TOKEN, listeners: { count: 1 } });
+const far = await startFakeListeners({ token: TOKEN, listeners: { count: 1 } });
 const house = await openHouse();
 const { platform } = house;
 const bare = fork(new URL('bare-loop.ts', import.meta.url));

@@ -7,8 +7,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
-import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { startFakeListeners } from '../../test/support/fake-listeners.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote } from './api-client.ts';
 import { against, median, quantile, until, watchCpu } from './figures.ts';
 import { openHouse, residentMb } from './house.ts';
@@ -19,7 +20,7 @@ const TOKEN = 'a-token-of-this-bench';
 const PORTS = 20;
 const EVERY_MS = 200;
 
-const far = await startFarEnd({
+const far = await startFakeListeners({
   token: TOKEN,
   listeners: { count: HEALTHY },
   silent: { ports: PORTS, dripEvery: 10 },

@@ -11,8 +11,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { UUID } from 'mongodb';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { startFakeListeners } from '../../test/support/fake-listeners.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote } from './api-client.ts';
 import { against, median, quantile, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
@@ -24,7 +25,7 @@ const TOKEN = 'a-token-of-this-bench';
 /** Between an acknowledgement and the next vote, at random: the platform is at rest when a vote comes. */
 const LONGEST_PAUSE_MS = 50;
 
-const far = await startFarEnd({
+const far = await startFakeListeners({
   token: TOKEN,
   listeners: { count: HEALTHY, tell: true },
   silent: { ports: Math.ceil(dead / 4) },

@@ -8,8 +8,9 @@
  * limit and not the processors, of which a small machine would have none to spare for two more workers. The CPU
  * line shows whether that holds.
  */
-import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { startFakeListeners } from '../../test/support/fake-listeners.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { against, median, until, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
 
@@ -19,7 +20,7 @@ const [listeners = 200, each = 8, answerDelayMs = 200, concurrency = 6, rounds =
 const AIM = 2.7;
 const TOKEN = 'a-token-of-this-bench';
 
-const far = await startFarEnd({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
+const far = await startFakeListeners({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
 const house = await openHouse({ WORKER_CONCURRENCY: String(concurrency) });
 const { platform } = house;
 

@@ -12,8 +12,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { after, HOUR } from '../../src/clock.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
-import { startFarEnd } from '../../test/support/far-end.ts';
-import { insertWaitingVotes, listServersAt } from '../../test/support/waiting-crowd.ts';
+import { startFakeListeners } from '../../test/support/fake-listeners.ts';
+import { listServersAt } from '../../test/support/servers.ts';
+import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote, checkVote } from './api-client.ts';
 import { against, median, quantile, watchCpu } from './figures.ts';
 import { openHouse } from './house.ts';
@@ -27,7 +28,7 @@ const TOKEN = 'a-token-of-this-bench';
 const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-refused' } as const;
 const HEALTHY = 5;
 
-const far = await startFarEnd({ token: TOKEN, listeners: { count: HEALTHY + returning } });
+const far = await startFakeListeners({ token: TOKEN, listeners: { count: HEALTHY + returning } });
 const house = await openHouse();
 const { platform } = house;
 const web = await house.web();

@@ -1,5 +1,10 @@
 /** The far end of round.ts, in a process of its own: responders of four kinds that lose a share of requests. */
-import { BedrockServer, JavaServer, QuakeServer, SourceServer } from '../../test/support/game-servers.ts';
+import {
+  BedrockServer,
+  JavaServer,
+  QuakeServer,
+  SourceServer,
+} from '../../test/support/fake-game-servers.ts';
 
 const EACH = 100;
 const lost = Number(process.argv[2]);

@@ -200,7 +200,7 @@ export async function authenticate(
 export type Admitted = { serverId: ObjectId; token: WithId<ApiToken> };
 
 /** How long it is kept that a call was let in: a revoked token is refused within 5 s everywhere (contract). */
-const ADMITTED_KEPT_MS = 4 * SECOND;
+export const ADMITTED_KEPT_MS = 4 * SECOND;
 const ADMITTED_KEPT = 20_000;
 
 /** What a process remembers of the calls that it let in. */

@@ -36,7 +36,12 @@ type RecountOptions = {
   signal?: AbortSignal;
   /** How long a vote takes to be counted, in milliseconds; `VOTE_SETTLED_MS` by default. */
   settledMs?: number;
+  /** By how much the clocks of two processes may differ, in milliseconds; `CLOCKS_DIFFER_MS` by default. */
+  clocksDifferMs?: number;
 };
+
+/** What a recount waits for, in milliseconds, and what ends it before. */
+type Waits = { settledMs: number; clocksDifferMs: number; signal: AbortSignal | undefined };
 
 /** Whether no vote of this UTC day can be counted any more. */
 export function isSettledDay(day: string, now: Date): boolean {
@@ -140,19 +145,19 @@ async function recountOpenDay(
   deps: Recounting,
   serverId: ObjectId,
   day: string,
-  { signal, settledMs = VOTE_SETTLED_MS }: RecountOptions,
+  { signal, settledMs = VOTE_SETTLED_MS, clocksDifferMs = CLOCKS_DIFFER_MS }: RecountOptions,
 ): Promise<Drift | null> {
   for (;;) {
     signal?.throwIfAborted();
     const stood = await readDay(deps, serverId, day);
     const votes = await countDay(deps, serverId, day);
-    const unsettled = { $gte: after(deps.clock.now(), -settledMs - CLOCKS_DIFFER_MS) };
+    const unsettled = { $gte: after(deps.clock.now(), -settledMs - clocksDifferMs) };
     if (await deps.votes.findOne({ serverId, votedAt: unsettled }, { projection: { _id: 1 } })) break;
     if ((stood ?? 0) === votes) return null;
     if (await setIfStill(deps, serverId, day, stood, votes)) return { day, counted: stood ?? 0, votes };
   }
   for (;;) {
-    const drift = await partedRecount(deps, serverId, day, settledMs, signal);
+    const drift = await partedRecount(deps, serverId, day, { settledMs, clocksDifferMs, signal });
     if (drift !== 'taken-over') return drift;
   }
 }
@@ -166,13 +171,12 @@ async function partedRecount(
   deps: Recounting,
   serverId: ObjectId,
   day: string,
-  settledMs: number,
-  signal: AbortSignal | undefined,
+  { settledMs, clocksDifferMs, signal }: Waits,
 ): Promise<Drift | null | 'taken-over'> {
   const id = new UUID();
-  const from = await beginRecount(deps, serverId, day, id, signal);
+  const from = await beginRecount(deps, { serverId, day, id }, clocksDifferMs, signal);
   // The slowest clock reaches that moment this much later.
-  await pause(2 * CLOCKS_DIFFER_MS + settledMs, undefined, { signal });
+  await pause(2 * clocksDifferMs + settledMs, undefined, { signal });
   const older = await countDay(deps, serverId, day, from);
   const { key, field, dayOfMonth } = place(serverId, day);
   const before = await deps.voteCounters.findOneAndUpdate(
@@ -189,9 +193,8 @@ async function partedRecount(
 /** Waits for another recount of this month, then begins; the moment that parts the two sources. */
 async function beginRecount(
   { voteCounters, clock }: Recounting,
-  serverId: ObjectId,
-  day: string,
-  id: UUID,
+  { serverId, day, id }: { serverId: ObjectId; day: string; id: UUID },
+  clocksDifferMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Date> {
   const { key, dayOfMonth } = place(serverId, day);
@@ -202,7 +205,7 @@ async function beginRecount(
     });
   const deadSince = { $subtract: ['$$NOW', RECOUNT_DEAD_MS] };
   for (;;) {
-    const from = after(clock.now(), CLOCKS_DIFFER_MS);
+    const from = after(clock.now(), clocksDifferMs);
     const { matchedCount } = await voteCounters.updateOne(
       { ...key, $expr: { $lt: [{ $ifNull: ['$recount.startedAt', new Date(0)] }, deadSince] } },
       [{ $set: { recount: { id, day: dayOfMonth, from, newer: 0, startedAt: '$$NOW' } } }],

@@ -1,6 +1,10 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { readiness } from '../../src/health.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 let tallyport: TestPlatform;
 let server: TestServer;
@@ -11,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => tallyport.close());
 
 /** Sends bytes as they are and reads until the connection closes. `end` closes our side at once. */
-function exchange(bytes: string | Buffer, { end = false } = {}): Promise<string> {
+function exchange(bytes: string | Buffer, { end = false, url = tallyport.url } = {}): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const { hostname, port } = new URL(tallyport.url);
+  const { hostname, port } = new URL(url);
   let seen = '';
   const socket = connect(Number(port), hostname, () => {
     if (end) socket.end(bytes);
@@ -100,9 +104,19 @@ test('whoever expects 100-continue is told to go on', async () => {
 });
 
 test('headers that take over 10 s and bodies that take over 15 s are given up with 408', async () => {
+  const platform = await testPlatform();
+  const app = await buildApp(platform, {
+    metrics: createMetrics(platform),
+    readiness: () => readiness(platform),
+    stopping: new AbortController().signal,
+  });
+  onTestFinished(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  expect([app.server.headersTimeout, app.server.requestTimeout]).toEqual([10_000, 15_000]);
+  Object.assign(app.server, { headersTimeout: 100, requestTimeout: 150 });
   const answers = await Promise.all([
-    exchange(`GET /healthz HTTP/1.1\r\n${HOST}`),
-    exchange(vote('Content-Length: 20\r\n', '{"username"')),
+    exchange(`GET /healthz HTTP/1.1\r\n${HOST}`, { url }),
+    exchange(vote('Content-Length: 20\r\n', '{"username"'), { url }),
   ]);
   expect(answers.map(refusal)).toEqual([408, 408]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { farServer } from '../probing/probing-bench.ts';
+import { startGameServer } from '../probing/probing-bench.ts';
 import { openTerminal, type Terminal } from './tallyport.ts';
 
 let terminal: Terminal;
@@ -16,7 +16,7 @@ async function list(port: number): Promise<string> {
 }
 
 it('asks a server now and says what it says', async () => {
-  const far = await farServer();
+  const far = await startGameServer();
   const slug = await list(far.port);
   const { code, json } = await terminal.run(`server check ${slug} --json`);
   expect(code).toBe(0);
@@ -33,7 +33,7 @@ it('asks a server now and says what it says', async () => {
 });
 
 it('makes a server offline with the third failing check in a row, and online with one answer', async () => {
-  const far = await farServer();
+  const far = await startGameServer();
   const slug = await list(far.port);
   await terminal.run(`server check ${slug} --json`);
   await far.stop();
@@ -54,7 +54,7 @@ it('makes a server offline with the third failing check in a row, and online wit
 });
 
 it('says in words what a failure means and what to do', async () => {
-  const far = await farServer();
+  const far = await startGameServer();
   const slug = await list(far.port);
   await far.stop();
   const { code, stdout } = await terminal.run(`server check ${slug}`);
@@ -65,7 +65,7 @@ it('says in words what a failure means and what to do', async () => {
 });
 
 it('works with PROBES=off', async () => {
-  const far = await farServer();
+  const far = await startGameServer();
   const slug = await list(far.port);
   terminal.env.PROBES = 'off';
   const { json } = await terminal.run(`server check ${slug} --json`);

@@ -9,7 +9,7 @@ import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { removeServer } from '../../src/servers/listing.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { startHttpListener } from '../support/http-listener.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 
 async function ownersBench() {
   const bench = await deliveryBench();
@@ -65,7 +65,7 @@ it.each([
 
 it('a website is walked through in its own steps, and shows at most 200 printable characters', async () => {
   const { diagnose, platform, serverId } = await ownersBench();
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   site.answer = (response) => response.writeHead(500).end(`\u001b[2J\u202e${'x'.repeat(900)}`);
   const url = `http://127.0.0.1:${site.port}/votes`;
   await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');

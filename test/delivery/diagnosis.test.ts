@@ -10,8 +10,8 @@ import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
 import type { Behaviour } from '../../src/sample/votifier-listener.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { listen, startHttpListener, testCertificate } from '../support/http-listener.ts';
-import { deafTarget } from './far-end.ts';
+import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
+import { deafTarget } from './remote-peer.ts';
 
 /** The faults that a test of this file has made for real. */
 const made = new Set<string>();
@@ -29,7 +29,7 @@ async function clinic() {
   return { ...bench, diagnose };
 }
 
-const rawFarEnd = (behave: (socket: Socket) => void) => listen(net.createServer(behave));
+const rawPeer = (behave: (socket: Socket) => void) => listen(net.createServer(behave));
 
 describe('a listener that is in order', () => {
   it('is said to be', async () => {
@@ -89,13 +89,13 @@ describe('a fault on the way to the listener', () => {
 describe('something else at the port', () => {
   it('silent: it says nothing in any tongue', async () => {
     const { diagnose, set } = await clinic();
-    await set({ port: await rawFarEnd(() => undefined) });
+    await set({ port: await rawPeer(() => undefined) });
     expect(await diagnose()).toMatchObject({ fault: 'silent', step: 'greeting' });
   });
 
   it('http-server', async () => {
     const { diagnose, set } = await clinic();
-    const site = await startHttpListener();
+    const site = await startFakeHttpListener();
     site.answer = (response) => response.writeHead(404).end('Not here');
     await set({ port: site.port });
     expect(await diagnose()).toMatchObject({
@@ -129,13 +129,13 @@ describe('something else at the port', () => {
     ['the binary header', Buffer.from('0d0a0d0a000d0a515549540a2000 0000'.replace(' ', ''), 'hex')],
   ])('proxy-protocol: %s comes first', async (_what, header) => {
     const { diagnose, set } = await clinic();
-    await set({ port: await rawFarEnd((socket) => socket.write(header)) });
+    await set({ port: await rawPeer((socket) => socket.write(header)) });
     expect(await diagnose()).toMatchObject({ fault: 'proxy-protocol', step: 'greeting' });
   });
 
   it('proxy-protocol: the header is expected', async () => {
     const { diagnose, set } = await clinic();
-    const port = await rawFarEnd((socket) => {
+    const port = await rawPeer((socket) => {
       socket.once('data', (bytes) => {
         if (bytes.toString('latin1').startsWith('PROXY ')) socket.write('VOTIFIER 2 abc\n');
         else socket.destroy();
@@ -151,13 +151,13 @@ describe('something else at the port', () => {
     '* OK IMAP4rev1 ready',
   ])('other-protocol: %s', async (banner) => {
     const { diagnose, set } = await clinic();
-    await set({ port: await rawFarEnd((socket) => socket.write(`${banner}\r\n`)) });
+    await set({ port: await rawPeer((socket) => socket.write(`${banner}\r\n`)) });
     expect(await diagnose()).toMatchObject({ fault: 'other-protocol', reply: banner });
   });
 
   it('shows no more than 200 printable characters of what answered', async () => {
     const { diagnose, set } = await clinic();
-    await set({ port: await rawFarEnd((socket) => socket.write(`\u001b[2J\u202e${'x'.repeat(900)}\n`)) });
+    await set({ port: await rawPeer((socket) => socket.write(`\u001b[2J\u202e${'x'.repeat(900)}\n`)) });
     const { reply = '' } = await diagnose();
     expect([...reply]).toHaveLength(200);
     expect(reply).not.toMatch(/\p{C}/u);
@@ -239,7 +239,7 @@ describe('a website', () => {
     [500, 'http-server', 'acknowledgement', /cannot take votes now/],
   ] as const)('that answers %s', async (status, fault, step, cause) => {
     const { platform, serverId, diagnose } = await clinic();
-    const site = await startHttpListener();
+    const site = await startFakeHttpListener();
     site.answer = (response) => response.writeHead(status, { location: '/' }).end();
     const url = `http://127.0.0.1:${site.port}/votes`;
     await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');

@@ -4,7 +4,7 @@ import { REACHABLE } from '../../src/delivery/listener.ts';
 import { OUTCOMES } from '../../src/delivery/outcomes.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
-import { deliveryIn } from '../support/stored-votes.ts';
+import { deliveryIn } from '../support/votes.ts';
 
 const now = new Date('2026-11-21T14:00:00.000Z');
 const later = new Date('2026-11-21T14:10:00.000Z');

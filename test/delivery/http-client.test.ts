@@ -6,7 +6,7 @@ import { DAY, HOUR } from '../../src/clock.ts';
 import { type HttpTarget, postVote } from '../../src/delivery/http-client.ts';
 import { newSigningSecret } from '../../src/delivery/http-message.ts';
 import type { SendOptions } from '../../src/delivery/votifier-client.ts';
-import { listen, startHttpListener, trustTestAuthority } from '../support/http-listener.ts';
+import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 
 const VOTE = {
   id: '01998a3e-7e4b-7000-8000-0123456789ab',
@@ -32,16 +32,15 @@ function send(target: HttpTarget, options: Partial<SendOptions> = {}, now = new 
   return postVote(target, VOTE, { ...OPTIONS, ...options }, now);
 }
 
-/** A far end that treats each connection as it is told. */
-const rawFarEnd = (behave: (socket: net.Socket) => void) => listen(net.createServer(behave));
+/** A remote peer that treats each connection as it is told. */
+const rawPeer = (behave: (socket: net.Socket) => void) => listen(net.createServer(behave));
 
 /** Answers with these bytes once something was heard. */
-const answering = (bytes: string) =>
-  rawFarEnd((socket) => void socket.once('data', () => socket.write(bytes)));
+const answering = (bytes: string) => rawPeer((socket) => void socket.once('data', () => socket.write(bytes)));
 
 describe('what is sent', () => {
   it('is one signed message that the published library verifies', async () => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     const target = plain(listener.port, '/votes?for=alpha');
     expect(await send(target)).toMatchObject({
       code: 'acknowledged',
@@ -70,7 +69,7 @@ describe('what is sent', () => {
   });
 
   it('is signed with both secrets for a day after a rotation, and with the new one alone later', async () => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     const now = new Date();
     const until = new Date(now.getTime() + DAY);
     const previous = { secret: newSigningSecret(), until };
@@ -103,7 +102,7 @@ describe('what an answer means', () => {
     [503, 'http-unavailable', 'transient'],
     [799, 'garbage-answer', 'ambiguous'],
   ])('%s', async (status, code, outcomeClass) => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     listener.answer = (response) =>
       response.writeHead(status, { location: 'http://127.0.0.1/' }).end('Because');
     const end = await send(plain(listener.port));
@@ -121,7 +120,7 @@ describe('what an answer means', () => {
     [new Date(Date.now() - DAY).toUTCString(), 0],
     ['soon', undefined],
   ])('Retry-After: %s', async (header, expected) => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     listener.answer = (response) => response.writeHead(503, { 'retry-after': header }).end();
     expect((await send(plain(listener.port))).retryAfterMs).toBe(expected);
   });
@@ -135,7 +134,7 @@ describe('what an answer means', () => {
     const port = await answering('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\nout of');
     expect(await send(plain(port))).toMatchObject({ code: 'http-unavailable', words: 'HTTP 500 out of' });
 
-    const flood = await rawFarEnd((socket) => {
+    const flood = await rawPeer((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n');
         const pour = () => {
@@ -171,13 +170,13 @@ describe('what a far end does instead', () => {
       'garbage-answer',
     ],
   ])('%s once it was sent the message: ambiguous', async (_what, act, code) => {
-    const port = await rawFarEnd((socket) => void socket.once('data', () => act(socket)));
+    const port = await rawPeer((socket) => void socket.once('data', () => act(socket)));
     expect(await send(plain(port))).toMatchObject({ code, class: 'ambiguous', reached: 'written' });
   });
 
   it('speaks before it was asked: nothing is sent', async () => {
     let heard = 0;
-    const port = await rawFarEnd((socket) => {
+    const port = await rawPeer((socket) => {
       socket.write('VOTIFIER 2 abc\n');
       socket.on('data', (bytes) => {
         heard += bytes.length;
@@ -209,7 +208,7 @@ describe('https', () => {
 
   it('delivers where the certificate is valid for the name, or for the address', async () => {
     trustTestAuthority();
-    const listener = await startHttpListener({ certificate: 'votes' });
+    const listener = await startFakeHttpListener({ certificate: 'votes' });
     expect((await send(secure(listener.port))).code).toBe('acknowledged');
     expect((await send(secure(listener.port, '127.0.0.1'))).code).toBe('acknowledged');
     expect(listener.received).toHaveLength(2);
@@ -220,7 +219,7 @@ describe('https', () => {
     ['whose time is over', 'expired'],
   ])('refuses a certificate %s, and sends nothing', async (_what, certificate) => {
     trustTestAuthority();
-    const listener = await startHttpListener({ certificate });
+    const listener = await startFakeHttpListener({ certificate });
     expect(await send(secure(listener.port))).toMatchObject({
       code: 'certificate-refused',
       class: 'configuration',
@@ -230,23 +229,23 @@ describe('https', () => {
   });
 
   it('refuses a certificate that nobody signed who is trusted', async () => {
-    const listener = await startHttpListener({ certificate: 'votes' });
+    const listener = await startFakeHttpListener({ certificate: 'votes' });
     expect((await send(secure(listener.port))).code).toBe('certificate-refused');
   });
 
   it('tells a far end that does not speak TLS, is silent, or closes', async () => {
-    const http = await startHttpListener();
+    const http = await startFakeHttpListener();
     expect(await send(secure(http.port))).toMatchObject({ code: 'tls-failed', class: 'configuration' });
-    const silent = await rawFarEnd(() => undefined);
+    const silent = await rawPeer(() => undefined);
     expect(await send(secure(silent))).toMatchObject({ code: 'silent', class: 'transient' });
-    const closing = await rawFarEnd((socket) => void socket.once('data', () => socket.destroy()));
+    const closing = await rawPeer((socket) => void socket.once('data', () => socket.destroy()));
     expect(await send(secure(closing))).toMatchObject({ code: 'closed-before-greeting', class: 'transient' });
   });
 });
 
 describe('being stopped', () => {
   it('sends nothing when it may not', async () => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     expect((await send(plain(listener.port), { mayWrite: () => false })).code).toBe('our-fault');
     const stopped = await send(plain(listener.port), { signal: AbortSignal.abort() });
     expect(stopped.code).toBe('stopped-before-written');
@@ -254,7 +253,7 @@ describe('being stopped', () => {
   });
 
   it('waits no longer for an answer, and says that the vote may have arrived', async () => {
-    const listener = await startHttpListener();
+    const listener = await startFakeHttpListener();
     const stop = new AbortController();
     listener.answer = () => stop.abort();
     const end = await send(plain(listener.port), { timeoutMs: 20_000, waitSignal: stop.signal });

@@ -6,12 +6,12 @@ import { resumeListener, setListener, showListener } from '../../src/delivery/li
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { type HttpListener, startHttpListener } from '../support/http-listener.ts';
+import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 
 /** A server whose votes are posted to a running website. */
 async function httpBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const { secret } = await setHttpListener(
     bench.platform,

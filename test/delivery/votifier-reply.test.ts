@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { meaningOfError, readReply } from '../../src/delivery/votifier-reply.ts';
+import { anyText } from '../support/any-text.ts';
 
 /** An acknowledgement of the given length. */
 const padded = (length: number) => `{"pad":"${'x'.repeat(length - 24)}","status":"ok"}`;
@@ -84,7 +85,7 @@ describe('readReply', () => {
     fc
       .record({
         status: fc.oneof(fc.constantFrom('ok', 'error', 'OK'), fc.string()),
-        error: fc.string({ unit: 'binary' }),
+        error: anyText(),
       })
       .map((answer) => Buffer.from(JSON.stringify(answer))),
     fc

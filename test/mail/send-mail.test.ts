@@ -6,7 +6,7 @@ import { putMail } from '../../src/mail/outbox.ts';
 import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
 import type { Platform } from '../../src/platform.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { startMailServer } from '../support/fake-mail-server.ts';
 import { PATIENT } from '../support/patient.ts';
 import { movableClock } from '../support/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';

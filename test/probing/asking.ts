@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Ask, Probe, ProbeFault, ServerAnswer, Target } from '../../src/probing/ask.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups } from '../../src/probing/find-server.ts';
-import type { GameServer } from '../support/game-servers.ts';
+import type { GameServer } from '../support/fake-game-servers.ts';
 
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')] };
 

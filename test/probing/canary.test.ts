@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../../src/clock.ts';
 import { ConfigError } from '../../src/config.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
 

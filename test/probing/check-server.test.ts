@@ -32,7 +32,7 @@ function meanwhile(bench: ProbingBench, happens: () => Promise<unknown>): Probin
 
 it('records an answer: figures, state and a sample that stands for the planned interval', async () => {
   const bench = await probingBench();
-  bench.far.said = { motd: 'Hello', version: '1.21', online: 7, max: 30 };
+  bench.gameServer.said = { motd: 'Hello', version: '1.21', online: 7, max: 30 };
   expect(await probe(bench)).toMatchObject({ kind: 'recorded', end: 'answered' });
   const server = await bench.server();
   const now = bench.clock.now();
@@ -48,7 +48,7 @@ it('records an answer: figures, state and a sample that stands for the planned i
 it('keeps the last figures through failures, and says when it was checked', async () => {
   const bench = await probingBench();
   await probe(bench);
-  await bench.far.stop();
+  await bench.gameServer.stop();
   bench.clock.move(6 * MINUTE);
   expect(await probe(bench)).toMatchObject({ kind: 'recorded', end: 'failed' });
   const server = await bench.server();
@@ -60,7 +60,7 @@ it('keeps the last figures through failures, and says when it was checked', asyn
 it('keeps the last message and version when an answer has none', async () => {
   const bench = await probingBench();
   await probe(bench);
-  bench.far.said = { motd: '', version: '', online: 1, max: 1 };
+  bench.gameServer.said = { motd: '', version: '', online: 1, max: 1 };
   bench.clock.move(6 * MINUTE);
   await probe(bench);
   expect((await bench.server()).current).toMatchObject({
@@ -89,7 +89,7 @@ it('lets a later claim, an edit and a removal make a check void', async () => {
   expect(await probe(late)).toEqual({ kind: 'void' });
 
   clock.move(10 * MINUTE);
-  await bench.far.stop();
+  await bench.gameServer.stop();
   const edited = meanwhile(bench, () => editServer(platform, serverId, { port: 4 }, 'test'));
   expect(await probe(edited)).toEqual({ kind: 'void' });
   expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: null, nextAt: clock.now() });
@@ -102,18 +102,18 @@ it('lets a later claim, an edit and a removal make a check void', async () => {
 
 it('makes an edited server due at once, its failures forgotten', async () => {
   const bench = await probingBench();
-  await bench.far.stop();
+  await bench.gameServer.stop();
   for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
   expect(statusAt(await bench.server(), bench.clock.now())).toBe('offline');
-  await bench.far.start();
-  await editServer(bench.platform, bench.serverId, { queryPort: bench.far.port }, 'test');
+  await bench.gameServer.start();
+  await editServer(bench.platform, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
   expect(await probe(bench)).toMatchObject({ end: 'answered' });
 });
 
 it('counts a check by hand and a probe that end in the same moment, both', async () => {
   const bench = await probingBench();
-  await bench.far.stop();
+  await bench.gameServer.stop();
   const both = meanwhile(bench, async () => {
     await checkServer(bench.deps, await bench.server());
   });
@@ -123,10 +123,10 @@ it('counts a check by hand and a probe that end in the same moment, both', async
 
 it('asks once more, at once, when an answer is broken', async () => {
   const bench = await probingBench();
-  const { deps, far } = bench;
+  const { deps, gameServer } = bench;
   let asked = 0;
   const ask: Ask = (...target) => {
-    far.manner = asked++ === 0 ? { closeAfter: 5 } : {};
+    gameServer.manner = asked++ === 0 ? { closeAfter: 5 } : {};
     return deps.ask(...target);
   };
   expect(await probe({ ...bench, deps: { ...deps, ask } })).toMatchObject({ end: 'answered' });
@@ -154,12 +154,12 @@ it('does not let an older probe overwrite the figures of a newer report', async 
 it('believes reports while no probe is answered, and probes from the first answer on', async () => {
   const bench = await probingBench();
   const { platform, clock, serverId } = bench;
-  await bench.far.stop();
+  await bench.gameServer.stop();
   for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
   await reportStatus(platform, serverId, { onlinePlayers: 2, maxPlayers: 5 });
   expect(sourceAt(await bench.server(), clock.now())).toBe('reports');
   expect(statusAt(await bench.server(), clock.now())).toBe('online');
-  await bench.far.start();
+  await bench.gameServer.start();
   await checkServer(bench.deps, await bench.server());
   expect(sourceAt(await bench.server(), clock.now())).toBe('probes');
 });
@@ -167,7 +167,7 @@ it('believes reports while no probe is answered, and probes from the first answe
 it('says unknown and counts no failure while the canary is dead', async () => {
   const bench = await probingBench({ CANARY_ADDRESSES: '127.0.0.1:1' });
   await probe(bench);
-  await bench.far.stop();
+  await bench.gameServer.stop();
   for (let round = 0; round < 3; round += 1) {
     bench.clock.move(6 * MINUTE);
     expect(await probe(bench)).toMatchObject({ end: 'canary-failed' });
@@ -195,20 +195,20 @@ it('does not take a server that was long dead, and then unknown, for one last se
     }
   };
   await probe(watched);
-  await bench.far.stop();
+  await bench.gameServer.stop();
   await fail(3);
   expect((await bench.server()).probe.status).toBe('offline');
   bench.clock.move(4 * HOUR);
   await fail(2);
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 2 });
-  await editServer(bench.platform, bench.serverId, { queryPort: bench.far.port }, 'test');
+  await editServer(bench.platform, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
   await checkServer(watched.deps, await bench.server());
   expect(noted).toEqual([false, true, true, true, false, false, true]);
 });
 
 it('records nothing when the process stops in the middle of a check', async () => {
   const bench = await probingBench();
-  bench.far.manner = { silent: true };
+  bench.gameServer.manner = { silent: true };
   await claimDueServers(bench.platform);
   const stop = new AbortController();
   const checking = checkClaimedServer(bench.deps, bench.serverId, stop.signal);
@@ -234,17 +234,17 @@ it('tests an unreachable vote listener when its server returns, and leaves a pau
   const later = after(clock.now(), 10 * MINUTE);
   const breaker = { failures: 3, tests: 4, openSince: clock.now(), nextTestAt: later };
   const nextTestAt = async () => (await platform.listeners.findOne({ _id }))?.breaker.nextTestAt;
-  await bench.far.stop();
+  await bench.gameServer.stop();
   await checkServer(bench.deps, await bench.server());
-  await bench.far.start();
+  await bench.gameServer.start();
 
   await platform.listeners.updateOne({ _id }, { $set: { breaker, pause: { at: clock.now(), by: 'owner' } } });
   await checkServer(bench.deps, await bench.server());
   expect(await nextTestAt()).toEqual(later);
 
-  await bench.far.stop();
+  await bench.gameServer.stop();
   await checkServer(bench.deps, await bench.server());
-  await bench.far.start();
+  await bench.gameServer.start();
   await platform.listeners.updateOne({ _id }, { $set: { pause: null } });
   await platform.queues['forward-votes'].obliterate({ force: true });
   await checkServer(bench.deps, await bench.server());

@@ -7,7 +7,6 @@ import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { stateAfter } from '../../src/probing/probe-state.ts';
 import { queuePrefix } from '../../src/queues.ts';
 import { editServer, newProbeState, removeServer } from '../../src/servers/listing.ts';
-import { startRedis } from '../support/services.ts';
 import { listServer, probingBench } from './probing-bench.ts';
 
 async function jobsOf({ queues }: Platform): Promise<string[]> {
@@ -114,22 +113,6 @@ it('claims a new server, an edited one and a quick retry though thousands are du
   const next = await worker.getNextJob('test');
   expect(next).toMatchObject({ data: { serverId: newest.toHexString() } });
 }, 60_000);
-
-it('claims nothing while Redis is away, and gives back what Redis did not take', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
-  const { platform, server } = await probingBench({ REDIS_URL: redis.url });
-  const before = (await server()).probe;
-  const refusing = { ...platform, producer: { ...platform.producer, addAll: async () => 0 } };
-  expect(await claimDueServers(refusing)).toBe(0);
-  const { revision: _, ...restored } = (await server()).probe;
-  const { revision: __, ...due } = before;
-  expect(restored).toEqual(due);
-  await redis.kill();
-  const { revision } = (await server()).probe;
-  expect(await claimDueServers(platform)).toBe(0);
-  expect((await server()).probe.revision).toBe(revision);
-});
 
 it.each([
   ['due', {}],

@@ -8,7 +8,7 @@ import type { Checking } from '../../src/probing/check-server.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
 import type { StatusSample } from '../../src/status/status-sample.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -17,18 +17,18 @@ export type ProbingBench = {
   platform: Platform;
   clock: StoppedClock;
   deps: Checking;
-  far: JavaServer;
+  gameServer: JavaServer;
   serverId: ObjectId;
   server(): Promise<WithId<Server>>;
   samples(): Promise<StatusSample[]>;
 };
 
 /** A game server, stopped when the test ends. */
-export async function farServer(): Promise<JavaServer> {
-  const far = new JavaServer();
-  await far.start();
-  onTestFinished(() => far.stop());
-  return far;
+export async function startGameServer(): Promise<JavaServer> {
+  const gameServer = new JavaServer();
+  await gameServer.start();
+  onTestFinished(() => gameServer.stop());
+  return gameServer;
 }
 
 /** Opens a platform of its own; nothing probes but what the test does. */
@@ -37,14 +37,14 @@ export async function probingBench(env: Record<string, string> = {}): Promise<Pr
   const clock = stoppedClock(after(new Date(), -10 * MINUTE));
   const opened = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', ...env });
   const platform = { ...opened, clock };
-  const far = await farServer();
+  const gameServer = await startGameServer();
   const ask = createAsk(platform.config);
-  const serverId = await listServer(platform, far.port);
+  const serverId = await listServer(platform, gameServer.port);
   return {
     platform,
     clock,
     deps: { ...platform, ask, canary: createCanary({ ...platform, ask }) },
-    far,
+    gameServer,
     serverId,
     async server() {
       const server = await platform.servers.findOne({ _id: serverId });

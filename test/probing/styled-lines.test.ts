@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { styledLines } from '../../src/probing/minecraft-text.ts';
 import { motdPanel } from '../../src/site/motd.ts';
+import { anyText } from '../support/any-text.ts';
 
 const shown = (motd: string) =>
   styledLines(motd).map((line) => line.map(({ text, colour, formats }) => [text, colour, ...formats]));
@@ -44,7 +45,7 @@ it('six digits with a code each are the nearest of the sixteen colours', () => {
 const hostile = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 6 }),
+      anyText({ maxLength: 6 }),
       fc.constantFrom(
         '§',
         '§a',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { versionsOf } from '../../src/ranking/filters.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 test.each([
   ['Paper 1.21.4', ['1.21']],
@@ -23,10 +24,11 @@ test.each([
 });
 
 test('a text of nothing but versions is read in a moment, and gives a bounded list', () => {
-  const begun = performance.now();
-  expect(versionsOf('1.0-1.999').length).toBeLessThanOrEqual(30);
-  expect(versionsOf(Array.from({ length: 5_000 }, (_, i) => `1.${i % 999}`).join(' ')).length).toBe(30);
-  expect(versionsOf('1.'.repeat(50_000))).toEqual(['1.1']);
-  expect(versionsOf(`1.8${' '.repeat(50_000)}-`)).toEqual(['1.8']);
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  const spent = cpuMs(() => {
+    expect(versionsOf('1.0-1.999').length).toBeLessThanOrEqual(30);
+    expect(versionsOf(Array.from({ length: 5_000 }, (_, i) => `1.${i % 999}`).join(' ')).length).toBe(30);
+    expect(versionsOf('1.'.repeat(50_000))).toEqual(['1.1']);
+    expect(versionsOf(`1.8${' '.repeat(50_000)}-`)).toEqual(['1.8']);
+  });
+  expect(spent).toBeLessThan(1_000);
 });

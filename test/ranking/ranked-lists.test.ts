@@ -9,7 +9,7 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
 import { addServer, editServer, removeServer } from '../../src/servers/listing.ts';
 import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
-import { listServers } from '../support/listed-servers.ts';
+import { listServers } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -27,7 +27,7 @@ const GAMES = ['minecraft', 'rust', null];
 const COUNTRIES = ['DE', 'FR', 'US', null];
 const VERSIONS = ['Paper 1.21.4', '1.20.x – 1.21', 'Requires MC 1.8 / 1.21', ''];
 
-const crowd = (count: number) =>
+const servers = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
     name: `Server ${i}`,
     game: GAMES[i % 3] ?? null,
@@ -39,7 +39,7 @@ const crowd = (count: number) =>
 
 it('has each server once, in the order of the ranking, on pages of twenty', async () => {
   const platform = await testPlatform();
-  await listServers(platform, crowd(425));
+  await listServers(platform, servers(425));
   const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
   expect(await allPages(platform, {})).toEqual(ranked.map(({ name }) => name));
   // Parts of lists end between pages: page 11 begins a new one.
@@ -53,7 +53,7 @@ it('has each server once, in the order of the ranking, on pages of twenty', asyn
 
 it('has, for every set of filters, exactly the servers that pass, by rank', async () => {
   const platform = await testPlatform();
-  await listServers(platform, crowd(130));
+  await listServers(platform, servers(130));
   const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
   const now = platform.clock.now();
   for (const game of [undefined, 'minecraft', 'rust', 'gone']) {
@@ -95,7 +95,7 @@ it('says what there is to filter by, the most frequent first', async () => {
 
 it('shows hidden and removed servers no more, at once, and those that are shown again', async () => {
   const platform = await testPlatform();
-  const [first = new ObjectId(), second = new ObjectId()] = await listServers(platform, crowd(3));
+  const [first = new ObjectId(), second = new ObjectId()] = await listServers(platform, servers(3));
   await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
   await removeServer(platform, second, 'test');
   expect(await allPages(platform, {})).toEqual(['Server 2']);
@@ -137,7 +137,7 @@ it('follows what servers become: listed, renamed, moved to another game, online,
 
 it('makes the lists of what an older version listed with the migration', async () => {
   const platform = await testPlatform();
-  await listServers(platform, crowd(3));
+  await listServers(platform, servers(3));
   await platform.rankedLists.deleteMany({});
   await platform.listingSummary.deleteMany({});
   expect(await allPages(platform, {})).toEqual([]);
@@ -149,7 +149,7 @@ it('makes the lists of what an older version listed with the migration', async (
 it('writes only what changed', async () => {
   const clock = stoppedClock();
   const platform = { ...(await testPlatform()), clock };
-  await listServers(platform, crowd(50));
+  await listServers(platform, servers(50));
   const { db } = platform.mongo;
   const writes = async () => {
     await db.command({ profile: 2 });
@@ -209,7 +209,7 @@ it('names that were written half-way are written anew, though they are what they
 
 it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {
   const platform = await testPlatform();
-  await listServers(platform, crowd(200));
+  await listServers(platform, servers(200));
   await addServer(platform, { name: 'One more', address: 'b.example', port: 1_000 } as never, 'test');
   const killed = { ...platform, rankedLists: Object.create(platform.rankedLists) };
   killed.rankedLists.bulkWrite = async (writes: never[]) => {

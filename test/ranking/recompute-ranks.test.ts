@@ -8,7 +8,7 @@ import { unhideServer } from '../../src/servers/moderate-server.ts';
 import { insert, probe } from '../status/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { computeDays, listServer, placesOf, setCounters } from './listing-crowd.ts';
+import { computeDays, listServer, placesOf, setCounters } from './ranked-servers.ts';
 
 async function rankingAt(at: string) {
   const clock = stoppedClock(new Date(at));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { listServers } from '../support/listed-servers.ts';
+import { listServers } from '../support/servers.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 let platform: Platform;
@@ -29,12 +29,12 @@ beforeAll(async () => {
   platform = await openPlatform(testConfig(), 'test');
   await migrateDatabase(platform.mongo.db);
   // A thousand names with one word, all ranked above those that are looked for.
-  const crowd = Array.from({ length: 1_000 }, (_, i) => ({
+  const others = Array.from({ length: 1_000 }, (_, i) => ({
     name: `Craft ${i}`,
     game: 'rust',
     votes: 5_000 - i,
   }));
-  await listServers(platform, [...crowd, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
+  await listServers(platform, [...others, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
 }, 60_000);
 afterAll(() => platform.close());
 
@@ -105,7 +105,15 @@ test.each([
   ['ten thousand marks on a letter', `z${'\u0301'.repeat(10_000)}`],
   ['what no name is like', 'qqqqwwww'],
 ])('%s: nothing is found, quickly', async (_, typed) => {
-  const begun = performance.now();
-  expect(await found(typed)).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  const [odd, usual]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 3; round += 1) {
+    const begun = performance.now();
+    expect(await found(typed)).toEqual([]);
+    const between = performance.now();
+    await found('mystic realms');
+    odd.push(between - begun);
+    usual.push(performance.now() - between);
+  }
+  // Of the same moment, so on the same machine under the same load.
+  expect(Math.min(...odd)).toBeLessThan(20 * Math.min(...usual));
 });

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
-import type { House } from './house.ts';
 import type { Fault } from './plan.ts';
+import type { Processes } from './processes.ts';
 import type { Target } from './targets.ts';
 
 /** What faults happen to. */
-export type Scene = { house: House; targets: Target[]; platform: Platform };
+export type Scene = { processes: Processes; targets: Target[]; platform: Platform };
 
 /** Writes whose end matters: of the vote, its counter, its key, its attempts. */
 const WRITES = [
@@ -20,7 +20,7 @@ const WRITES = [
 ];
 
 /** Lets one fault happen, and mends it after its time. */
-export async function happen({ kind, lasting, which }: Fault, { house, targets, platform }: Scene) {
+export async function happen({ kind, lasting, which }: Fault, { processes, targets, platform }: Scene) {
   const pick = <T>(list: T[]): T => list[which % list.length] as T;
   const around = async (begin: () => unknown, mend: () => unknown) => {
     await begin();
@@ -31,26 +31,26 @@ export async function happen({ kind, lasting, which }: Fault, { house, targets, 
   const listener = pick(working);
   // v1 takes a connection that closes in the middle of a frame for a success: nothing could be judged then.
   const confirming = pick(working.filter(({ confirms }) => confirms));
-  const { toMongod, toRedis } = pick([...house.web, ...house.workers]);
+  const { toMongod, toRedis } = pick([...processes.web, ...processes.workers]);
   switch (kind) {
     case 'kill-web':
-      return around(pick(house.web).kill, pick(house.web).start);
+      return around(pick(processes.web).kill, pick(processes.web).start);
     case 'kill-worker':
-      return around(pick(house.workers).kill, pick(house.workers).start);
+      return around(pick(processes.workers).kill, pick(processes.workers).start);
     case 'kill-scheduler':
-      return around(house.scheduler.kill, house.scheduler.start);
+      return around(processes.scheduler.kill, processes.scheduler.start);
     case 'kill-mongod':
-      return around(house.mongod.kill, house.mongod.start);
+      return around(processes.mongod.kill, processes.mongod.start);
     case 'kill-redis':
-      return around(house.redis.kill, house.redis.start);
+      return around(processes.redis.kill, processes.redis.start);
     case 'stop-web':
-      return around(pick(house.web).stop, pick(house.web).goOn);
+      return around(pick(processes.web).stop, pick(processes.web).resume);
     case 'stop-worker':
-      return around(pick(house.workers).stop, pick(house.workers).goOn);
+      return around(pick(processes.workers).stop, pick(processes.workers).resume);
     case 'stop-mongod':
-      return around(house.mongod.stop, house.mongod.goOn);
+      return around(processes.mongod.stop, processes.mongod.resume);
     case 'stop-redis':
-      return around(house.redis.stop, house.redis.goOn);
+      return around(processes.redis.stop, processes.redis.resume);
     case 'flush-redis':
       return flush(platform, lasting);
     case 'mongod-line-cut':

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
 import type { Call, History, StoredVote } from './history.ts';
 import { judge, type Rule } from './judge.ts';
-import { call, counting, FAILING, fairWeather, history, NOON, receipt, vote } from './told.ts';
+import { call, counting, FAILING, fairWeather, history, NOON, receipt, vote } from './sample-histories.ts';
 
 const rulesBroken = (changes: Partial<History>): Rule[] => [
   ...new Set(judge(history(changes)).map(({ rule }) => rule)),

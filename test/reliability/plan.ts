@@ -42,11 +42,15 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-type Span = readonly [number, number];
+/** From the shortest to the longest, in milliseconds. */
+export type Span = readonly [number, number];
 
 /** How long a fault lasts, and the pause from one beginning to the next. */
 const LASTING_MS: Span = [500, 4 * SECOND];
 const PAUSE_MS: Span = [500, 2 * SECOND];
+
+/** The pause of a storm in which twice as many faults are at work together. */
+export const SHORT_PAUSE_MS: Span = [250, SECOND];
 
 /** A worker that stood still for longer than its lease must not send what another has taken over. */
 const LASTING_OF: Partial<Record<FaultKind, Span>> = { 'stop-worker': [7 * SECOND, 9 * SECOND] };
@@ -55,12 +59,12 @@ const LASTING_OF: Partial<Record<FaultKind, Span>> = { 'stop-worker': [7 * SECON
  * The faults of a storm: every kind once in a shuffled round, then the next round. The same seed gives the same
  * plan. All are mended before the storm is over.
  */
-export function planFaults(seed: number, lengthMs: number): Fault[] {
+export function planFaults(seed: number, lengthMs: number, pauseMs: Span = PAUSE_MS): Fault[] {
   const random = randomNumbers(seed);
   const between = ([low, high]: Span) => Math.round(low + random() * (high - low));
   const plan: Fault[] = [];
   let round: FaultKind[] = [];
-  for (let at = between(PAUSE_MS); at < lengthMs; at += between(PAUSE_MS)) {
+  for (let at = between(pauseMs); at < lengthMs; at += between(pauseMs)) {
     if (round.length === 0) round = shuffled(FAULTS, random);
     const kind = round.pop();
     if (!kind) break;

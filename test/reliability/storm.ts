@@ -10,9 +10,9 @@ import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { happen, type Scene } from './faults.ts';
 import type { History, Listed, Receipt, StoredVote } from './history.ts';
-import { type House, openHouse } from './house.ts';
 import { castAll, startLoad } from './load.ts';
-import { type Fault, planFaults, randomNumbers } from './plan.ts';
+import { type Fault, planFaults, randomNumbers, type Span } from './plan.ts';
+import { type Processes, startProcesses } from './processes.ts';
 import { addTarget, type Target } from './targets.ts';
 
 export type StormOptions = {
@@ -20,6 +20,8 @@ export type StormOptions = {
   seed: number;
   lengthMs: number;
   votesPerSecond: number;
+  /** From the beginning of one fault to that of the next. */
+  pauseMs?: Span;
   /** Hears of each fault as it begins. */
   say?: (line: string) => void;
 };
@@ -42,10 +44,10 @@ const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const
  * the judge.
  */
 export async function runStorm(options: StormOptions): Promise<Storm> {
-  const { seed, lengthMs, votesPerSecond, say = () => undefined } = options;
-  const house = await openHouse(options.binaries);
+  const { seed, lengthMs, votesPerSecond, pauseMs, say = () => undefined } = options;
+  const processes = await startProcesses(options.binaries);
   const quiet = createLogger({ LOG_LEVEL: 'silent' }, 'storm');
-  const platform = await openPlatform(house.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
+  const platform = await openPlatform(processes.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
   const receipts: Receipt[] = [];
   const targets: Target[] = [];
   try {
@@ -56,26 +58,26 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     targets.push(await addTarget(platform, failing, receipts));
 
     const beganAt = platform.clock.now();
-    const load = startLoad(targets, house.urls, votesPerSecond, randomNumbers(seed + 1));
-    const faults = planFaults(seed, lengthMs);
-    await rage(faults, lengthMs, { house, targets, platform }, say);
+    const load = startLoad(targets, processes.urls, votesPerSecond, randomNumbers(seed + 1));
+    const faults = planFaults(seed, lengthMs, pauseMs);
+    await rage(faults, lengthMs, { processes, targets, platform }, say);
     await load.stop();
-    await house.mend();
+    await processes.mend();
     const faultsEndedAt = Date.now();
-    await house.untilReady();
+    await processes.untilReady();
     say(`calm: ${load.calls.length} calls, ${receipts.length} receipts so far`);
     await settle(platform, targets);
     const drifts = await repair(platform, targets, beganAt);
     const repairedAt = Date.now();
-    const calls = [...load.calls, ...(await castAll(targets, house.urls, FAIR_WEATHER_VOTES))];
+    const calls = [...load.calls, ...(await castAll(targets, processes.urls, FAIR_WEATHER_VOTES))];
     await settle(platform, targets);
-    const { crashes } = house;
+    const { crashes } = processes;
     const seen = { calls, receipts, crashes, drifts, faultsEndedAt, repairedAt };
-    return { history: await collect(platform, house, targets, seen), faults };
+    return { history: await collect(platform, processes, targets, seen), faults };
   } finally {
     await platform.close();
     for (const target of targets) await target.close();
-    await house.close();
+    await processes.close();
   }
 }
 
@@ -130,7 +132,7 @@ async function repair(platform: Platform, targets: Target[], beganAt: Date): Pro
 
 async function collect(
   platform: Platform,
-  { urls }: House,
+  { urls }: Processes,
   targets: Target[],
   seen: Omit<History, 'votes' | 'servers'>,
 ): Promise<History> {

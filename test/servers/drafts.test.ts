@@ -12,8 +12,8 @@ import {
 import { addServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import { proveDraft } from '../../src/servers/prove-draft.ts';
 import { transferServer } from '../../src/servers/transfer-server.ts';
-import type { JavaServer } from '../support/game-servers.ts';
-import { ipv4, nameServer, txt, useNameServers, type Zone } from '../support/name-server.ts';
+import type { JavaServer } from '../support/fake-game-servers.ts';
+import { ipv4, nameServer, txt, useNameServers, type Zone } from '../support/fake-name-server.ts';
 import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';
 
 const faultsOf = async (work: Promise<unknown>) => {

@@ -5,7 +5,7 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
 import { type Prover, type Proving, proveDraft } from '../../src/servers/prove-draft.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

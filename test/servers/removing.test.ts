@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
-import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
-import { deliveryIn, storedVote } from '../support/stored-votes.ts';
+import type { Vote } from '../../src/votes/vote.ts';
 import { testConfig } from '../support/test-platform.ts';
+import { deliveredVote, waitingVote } from '../support/votes.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
 
@@ -26,10 +26,9 @@ describe('removing a server', () => {
     return serverId;
   }
 
-  function voteOf(serverId: ObjectId, state: DeliveryState, seq: number): Vote {
-    const now = new Date();
-    const open = state === 'waiting' ? { queuedAt: now, nextAt: now, expiresAt: now } : {};
-    return storedVote(serverId, 'steve', now, { seq, delivery: deliveryIn(state, open) });
+  function voteOf(serverId: ObjectId, state: 'waiting' | 'delivered', seq: number): Vote {
+    const make = state === 'waiting' ? waitingVote : deliveredVote;
+    return make(serverId, 'steve', new Date(), { seq });
   }
 
   const states = (serverId: ObjectId) =>

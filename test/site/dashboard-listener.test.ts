@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
-import { startHttpListener } from '../support/http-listener.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { signIn } from '../support/sign-in.ts';
 import { sendForm, textOf } from '../support/web-app.ts';
 import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
@@ -157,7 +157,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
 
 test('the secret of an HTTP listener is shown once, and rotated once however often the form is sent', async () => {
   const fixture = await ownerFixture(shared);
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const set = await fixture.post('/listener', { protocol: 'http', url });
   const [secret = ''] = /whsec_[\w+/=]+/.exec(set.body) ?? [];

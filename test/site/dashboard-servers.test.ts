@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
-import { JavaServer } from '../support/game-servers.ts';
+import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';

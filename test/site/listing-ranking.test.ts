@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { listServers } from '../support/listed-servers.ts';
+import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 

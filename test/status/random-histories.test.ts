@@ -60,6 +60,12 @@ const history = fc.record({
   reports: fc.array(reportStep, { maxLength: 60 }),
 });
 
+/** As many servers have a history each in one run: their days are computed together. */
+const AT_ONCE = { minLength: 10, maxLength: 10 };
+
+/** What happened to a server, and what its days are to say. */
+type Past = { serverId: ObjectId; samples: StatusSample[]; days: Map<string, ReferenceDay> };
+
 function laidOut(make: typeof probe, serverId: ObjectId, steps: Step[], fromSeconds: number): StatusSample[] {
   let at = after(startOf(FIRST), fromSeconds * SECOND);
   const samples: StatusSample[] = [];
@@ -87,60 +93,77 @@ async function believe(platform: Platform, serverId: ObjectId, source: Source): 
   } as never);
 }
 
+async function expectFigures(
+  platform: Awaited<ReturnType<typeof platformAt>>,
+  serverId: ObjectId,
+  days: Map<string, ReferenceDay>,
+  source: Source,
+): Promise<void> {
+  const { daily } = (await platform.servers.findOne({ _id: serverId })) ?? {};
+  const expected = referenceFigures(days, dayOf(platform.clock.now()), source);
+  for (const [name, figure] of Object.entries(expected)) {
+    const found = (daily as unknown as Record<string, number | null>)[name];
+    if (figure === null || found === null || found === undefined) expect(found, name).toBe(figure);
+    else expect(found, name).toBeCloseTo(figure, 6);
+  }
+}
+
 it('computes the days and figures of any history as the rules say', async () => {
   const platform = await platformAt(`${TODAY}T00:10:00Z`);
   await fc.assert(
-    fc.asyncProperty(history, async ({ probes, probesFrom, reports, reportsFrom }) => {
-      const serverId = await listServer(platform);
-      const samples = [
-        ...laidOut(probe, serverId, probes, probesFrom),
-        ...laidOut(report, serverId, reports, reportsFrom),
-      ];
-      if (samples.length > 0) await insert(platform, samples);
-      const days = new Map<string, ReferenceDay>();
-      for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
-        await aggregateDay(platform, day, { serverIds: [serverId] });
-        const expected = referenceDay(samples, day);
-        days.set(day, expected);
-        const found = await dayOfServer(platform, serverId, day);
-        expectSums(found?.probes ?? NOTHING, expected.probes);
-        expectSums(found?.reports ?? NOTHING, expected.reports);
+    fc.asyncProperty(fc.array(history, AT_ONCE), async (histories) => {
+      const servers: Past[] = [];
+      for (const { probes, probesFrom, reports, reportsFrom } of histories) {
+        const serverId = await listServer(platform);
+        const samples = [
+          ...laidOut(probe, serverId, probes, probesFrom),
+          ...laidOut(report, serverId, reports, reportsFrom),
+        ];
+        if (samples.length > 0) await insert(platform, samples);
+        servers.push({ serverId, samples, days: new Map() });
       }
-      for (const source of ['probes', 'reports'] as const) {
-        await believe(platform, serverId, source);
-        await refreshDailyFigures(platform, { serverIds: [serverId] });
-        const { daily } = (await platform.servers.findOne({ _id: serverId })) ?? {};
-        const expected = referenceFigures(days, dayOf(platform.clock.now()), source);
-        for (const [name, figure] of Object.entries(expected)) {
-          const found = (daily as unknown as Record<string, number | null>)[name];
-          if (figure === null || found === null || found === undefined) expect(found, name).toBe(figure);
-          else expect(found, name).toBeCloseTo(figure, 6);
+      const serverIds = servers.map(({ serverId }) => serverId);
+      for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
+        await aggregateDay(platform, day, { serverIds });
+        for (const { serverId, samples, days } of servers) {
+          const expected = referenceDay(samples, day);
+          days.set(day, expected);
+          const found = await dayOfServer(platform, serverId, day);
+          expectSums(found?.probes ?? NOTHING, expected.probes);
+          expectSums(found?.reports ?? NOTHING, expected.reports);
         }
       }
+      for (const source of ['probes', 'reports'] as const) {
+        for (const serverId of serverIds) await believe(platform, serverId, source);
+        await refreshDailyFigures(platform, { serverIds });
+        for (const { serverId, days } of servers) await expectFigures(platform, serverId, days, source);
+      }
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: 40 / AT_ONCE.minLength, endOnFailure: true },
   );
 });
 
 it('has computed every silent day once the days were computed as they passed', async () => {
   const platform = await platformAt(`${TODAY}T00:10:00Z`);
   await fc.assert(
-    fc.asyncProperty(fc.array(reportStep, { maxLength: 40 }), async (steps) => {
-      const serverId = await listServer(platform);
-      const samples = laidOut(report, serverId, steps, 0);
+    fc.asyncProperty(fc.array(fc.array(reportStep, { maxLength: 40 }), AT_ONCE), async (histories) => {
+      const serverIds = await Promise.all(histories.map(() => listServer(platform)));
+      const samples = histories.map((steps, i) => laidOut(report, serverIds[i] as ObjectId, steps, 0));
       // The days pass one by one: each is computed at its end and a day later, from what is there by then.
       for (let day = FIRST; day < addDays(TODAY, 1); day = addDays(day, 1)) {
-        const arrived = samples.filter(({ at }) => dayOf(at) === day);
+        const arrived = samples.flat().filter(({ at }) => dayOf(at) === day);
         if (arrived.length > 0) await insert(platform, arrived);
         platform.clock.set(after(startOf(addDays(day, 1)), 10 * MINUTE));
-        await aggregateDay(platform, day, { serverIds: [serverId] });
-        if (day > FIRST) await aggregateDay(platform, addDays(day, -1), { serverIds: [serverId] });
+        await aggregateDay(platform, day, { serverIds });
+        if (day > FIRST) await aggregateDay(platform, addDays(day, -1), { serverIds });
       }
       for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
-        const found = await dayOfServer(platform, serverId, day);
-        expectSums(found?.reports ?? NOTHING, referenceDay(samples, day).reports);
+        for (const [i, serverId] of serverIds.entries()) {
+          const found = await dayOfServer(platform, serverId, day);
+          expectSums(found?.reports ?? NOTHING, referenceDay(samples[i] ?? [], day).reports);
+        }
       }
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 20 / AT_ONCE.minLength, endOnFailure: true },
   );
 });

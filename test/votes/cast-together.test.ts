@@ -25,7 +25,7 @@ function castAll(deps: typeof voting.one, requests: ReturnType<typeof ballot>[])
 const kindOf = (end: Accepted | Refused | Error) => (end instanceof Error ? end.name : end.kind);
 
 /** `count` players, each for a server of their own. */
-const crowd = (count: number) => Array.from({ length: count }, (_, i) => ballot(`Player ${i}`));
+const ballots = (count: number) => Array.from({ length: count }, (_, i) => ballot(`Player ${i}`));
 
 async function storedOnce(requests: ReturnType<typeof ballot>[]): Promise<void> {
   for (const { serverId } of requests) {
@@ -63,7 +63,7 @@ describe('votes cast together', () => {
   });
 
   test('of which MongoDB refuses one are accepted but for that one', async () => {
-    const requests = crowd(10);
+    const requests = ballots(10);
     const refused = requests[4]?.serverId;
     const { db } = voting.one.mongo;
     await db.command({ collMod: 'votes', validator: { serverId: { $ne: refused } } });
@@ -77,7 +77,7 @@ describe('votes cast together', () => {
   });
 
   test('are told to a recount that is under way, and counted once', async () => {
-    const [recounted, other] = crowd(2).map(({ serverId }) => ({ serverId, votedAt: new Date() }));
+    const [recounted, other] = ballots(2).map(({ serverId }) => ({ serverId, votedAt: new Date() }));
     if (!recounted || !other) throw new Error('no votes');
     const { voteCounters } = voting.one;
     const raise = () => countVotesTogether.ask(voteCounters, [recounted, other, recounted]);
@@ -104,7 +104,7 @@ describe('votes cast together', () => {
     ['before MongoDB had it', 'cutBeforeNext'],
     ['after MongoDB had it', 'cutAfterNext'],
   ] as const)('whose insert was lost %s are accepted and counted once', async (_, fault) => {
-    const requests = crowd(20);
+    const requests = ballots(20);
     const cut = voting.proxy[fault](inserting);
     const ends = await castAll(voting.other, requests);
     await cut;
@@ -113,7 +113,7 @@ describe('votes cast together', () => {
   });
 
   test('are not counted again where so many others were meanwhile that their raises are gone', async () => {
-    const requests = crowd(2);
+    const requests = ballots(2);
     const [first, ...counted] = [...requests, ballot('Late')].map(({ serverId }) => ({
       serverId,
       votedAt: new Date(),
@@ -132,7 +132,7 @@ describe('votes cast together', () => {
   });
 
   test('get their numbers also where many others are counted before those can be read', async () => {
-    const requests = crowd(2);
+    const requests = ballots(2);
     const counted = requests.map(({ serverId }) => ({ serverId, votedAt: new Date() }));
     const raiseBoth = () => countVotesTogether.ask(voting.one.voteCounters, counted);
     expect(await raiseBoth()).toEqual([1, 1]);
@@ -148,7 +148,7 @@ describe('votes cast together', () => {
     ['before MongoDB had it', 'cutBeforeNext'],
     ['after MongoDB had it', 'cutAfterNext'],
   ] as const)('whose counting was lost %s are accepted and counted once', async (_, fault) => {
-    const requests = crowd(20);
+    const requests = ballots(20);
     const cut = voting.proxy[fault](counting);
     const ends = await castAll(voting.other, requests);
     await cut;

@@ -4,8 +4,7 @@ import { SECOND } from '../../src/clock.ts';
 import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
-import { startMongod } from '../support/services.ts';
-import { accept, ballot, counted, openVoting, refuse, votesOf, votingForAll } from './voting.ts';
+import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
 
 const inserting = mongoCommand('insert', 'votes');
 const readingNewest = mongoCommand('find', 'votes', 'sort');
@@ -175,52 +174,4 @@ test('a database that fails before the insert is no unknown end, and nothing is 
   await expect(end).rejects.not.toThrow(VoteEndUnknownError);
   await Promise.all(faults);
   expect(await votesOf(voting.one, request.serverId)).toEqual([]);
-});
-
-test('mongod killed in the middle: no accepted vote is lost, and a repeat tells the truth', async () => {
-  const mongod = await startMongod();
-  const { one, other, proxy, close } = await openVoting(mongod.uri);
-  onTestFinished(async () => {
-    await close();
-    await mongod.stop();
-  });
-  const { serverId } = ballot('');
-  const stored = ballot('Stored', serverId);
-  const unsent = ballot('Unsent', serverId);
-  await accept(one, ballot('Before', serverId));
-
-  // At the kill one vote is stored and not answered, one has not arrived, and a crowd is at every other point.
-  const killed = Promise.withResolvers<void>();
-  const ends: Promise<unknown>[] = [];
-  for (const [request, cut] of [
-    [stored, proxy.cutAfterNext],
-    [unsent, proxy.cutBeforeNext],
-  ] as const) {
-    const held = Promise.withResolvers<void>();
-    void cut(inserting, () => {
-      held.resolve();
-      return killed.promise;
-    });
-    ends.push(castVote(other, request).catch((error: unknown) => error));
-    await held.promise;
-  }
-  const crowd = Array.from({ length: 120 }, (_, i) => ballot(`Crowd${i}`, serverId));
-  const casts = crowd.map((request) => castVote(one, request));
-  const crowdEnds = Promise.allSettled(casts);
-  await Promise.race(casts);
-  await mongod.kill();
-  killed.resolve();
-  for (const end of ends) expect(await end).toBeInstanceOf(VoteEndUnknownError);
-
-  await mongod.restart();
-  const crowdBefore = await crowdEnds;
-  expect((await refuse(one, stored)).vote.username).toBe('Stored');
-  await accept(one, unsent);
-  await refuse(one, ballot('Before', serverId));
-  const crowdAfter = await Promise.all(crowd.map((request) => castVote(one, request)));
-  crowdBefore.forEach((before, i) => {
-    if (before.status === 'fulfilled') expect(crowdAfter[i]?.kind).toBe('refused');
-  });
-  expect(crowdBefore.some(({ status }) => status === 'fulfilled')).toBe(true);
-  expect(await votesOf(one, serverId)).toHaveLength(3 + crowd.length);
 });

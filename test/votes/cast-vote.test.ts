@@ -4,7 +4,7 @@ import { after, DAY, HOUR } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { castVote, newVoteId, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { deliveryIn } from '../support/stored-votes.ts';
+import { deliveryIn, waitingDelivery } from '../support/votes.ts';
 import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
 
 /** One player, as far as the rule goes: full width, a ligature's long s, zero-width and soft characters. */
@@ -127,12 +127,7 @@ describe('an accepted vote', () => {
 
     const { vote } = await accept(platform, request);
     expect(vote.delivery).toEqual(
-      deliveryIn('waiting', {
-        nextAt: clock.now(),
-        dueBy: 'cast',
-        queuedAt: clock.now(),
-        expiresAt: after(clock.now(), 72 * HOUR),
-      }),
+      waitingDelivery(clock.now(), { dueBy: 'cast', expiresAt: after(clock.now(), 72 * HOUR) }),
     );
     const ids = { serverId: request.serverId.toHexString(), listenerId: listener._id.toHexString() };
     await expect.poll(async () => (await queue.getJobs()).map((job) => job.data)).toEqual([ids]);

@@ -6,9 +6,9 @@ import type { Platform } from '../../src/platform.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { listServer, placesOf, setCounters } from '../ranking/listing-crowd.ts';
+import { listServer, placesOf, setCounters } from '../ranking/ranked-servers.ts';
 import { PATIENT } from '../support/patient.ts';
-import { storedVote } from '../support/stored-votes.ts';
+import { storedVote } from '../support/votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 import { castingPlatform } from './game-server.ts';
 

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
-import { startFarEnd } from '../support/far-end.ts';
+import { startFakeListeners } from '../support/fake-listeners.ts';
 import { PATIENT } from '../support/patient.ts';
-import { insertWaitingVotes, listServersAt } from '../support/waiting-crowd.ts';
+import { listServersAt } from '../support/servers.ts';
+import { insertWaitingVotes } from '../support/votes.ts';
 import { startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
@@ -25,7 +26,10 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
     LEASE_MS: '30000',
     BREAKER_SCHEDULE: '5s,30s,120s',
   });
-  const far = await startFarEnd({ token: 'a-token-of-this-test', silent: { ports: PORTS, dripEvery: 10 } });
+  const far = await startFakeListeners({
+    token: 'a-token-of-this-test',
+    silent: { ports: PORTS, dripEvery: 10 },
+  });
   onTestFinished(() => far.close());
   const worker = await startWorker(platform.config, { args: ['forward-votes'] });
   const known = [

@@ -3,7 +3,7 @@ import { after, DAY } from '../../src/clock.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
-import { startHttpListener } from '../support/http-listener.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { PATIENT } from '../support/patient.ts';
 import { type LogLine, startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
@@ -128,7 +128,7 @@ it('no line holds a key, a token, a signing secret or an address with a password
   alpha.listener.behaviour = {
     answer: JSON.stringify({ status: 'error', cause: 'Error', error: `No service has the token ${token}!` }),
   };
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   // As many frameworks do.
   site.answer = (response, { path }) => response.writeHead(404).end(`Cannot POST ${path}`);
   const url = `http://127.0.0.1:${site.port}/votes?key=query-key-4711`;

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { SECOND } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import { removeServer } from '../../src/servers/listing.ts';
-import { farServer, listServer } from '../probing/probing-bench.ts';
+import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
@@ -22,7 +22,7 @@ function status({ servers }: Platform, serverId: unknown, wanted: string) {
 it('probes a new server within ten seconds', async () => {
   const platform = await testPlatform(LOOPBACK);
   await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
-  const far = await farServer();
+  const far = await startGameServer();
   const listed = performance.now();
   const serverId = await listServer(platform, far.port);
   await status(platform, serverId, 'online');
@@ -33,7 +33,7 @@ it('probes a new server within ten seconds', async () => {
 
 it('probes every server once, with two schedulers and two workers', async () => {
   const platform = await testPlatform(LOOPBACK);
-  const far = await farServer();
+  const far = await startGameServer();
   for (let i = 0; i < 40; i += 1) await listServer(platform, far.port);
   await Promise.all([
     ...[1, 2].map(() => startWorker(platform.config)),
@@ -48,7 +48,7 @@ it('probes every server once, with two schedulers and two workers', async () => 
 
 it('lets another worker finish the probe of one that was killed in the middle, counted once', async () => {
   const platform = await testPlatform(LOOPBACK);
-  const far = await farServer();
+  const far = await startGameServer();
   far.manner = { silent: true };
   const serverId = await listServer(platform, far.port);
   const [killed] = await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
@@ -65,7 +65,7 @@ it('lets another worker finish the probe of one that was killed in the middle, c
 
 it('hands a probe over when it stops, and calls nothing failed', async () => {
   const platform = await testPlatform(LOOPBACK);
-  const far = await farServer();
+  const far = await startGameServer();
   far.manner = { silent: true };
   const serverId = await listServer(platform, far.port);
   const [first] = await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
@@ -78,7 +78,7 @@ it('hands a probe over when it stops, and calls nothing failed', async () => {
 
 it('does not let one silent server hold up the others', async () => {
   const platform = await testPlatform({ ...LOOPBACK, PROBE_CONCURRENCY: '4' });
-  const [silent, far] = [await farServer(), await farServer()];
+  const [silent, far] = [await startGameServer(), await startGameServer()];
   silent.manner = { silent: true };
   for (let i = 0; i < 3; i += 1) await listServer(platform, silent.port);
   for (let i = 0; i < 30; i += 1) await listServer(platform, far.port);
@@ -101,7 +101,7 @@ it('goes on with probes after Redis was away, and never asks a removed server', 
   await redis.kill();
   await worker.waitForEvent('redis.away');
   await scheduler.waitForEvent('redis.away');
-  const [far, gone] = [await farServer(), await farServer()];
+  const [far, gone] = [await startGameServer(), await startGameServer()];
   const serverId = await listServer(platform, far.port);
   await removeServer(platform, await listServer(platform, gone.port), 'test');
   await redis.restart();
@@ -111,7 +111,7 @@ it('goes on with probes after Redis was away, and never asks a removed server', 
 
 it('asks nobody with PROBES=off', async () => {
   const platform = await testPlatform({ ...LOOPBACK, PROBES: 'off' });
-  const far = await farServer();
+  const far = await startGameServer();
   await listServer(platform, far.port);
   const scheduler = await startScheduler(platform.config);
   await scheduler.waitForEvent('schedule.enqueued');

@@ -6,7 +6,7 @@ import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
-import { deliveryIn, storedVote } from '../support/stored-votes.ts';
+import { deliveryIn, storedVote } from '../support/votes.ts';
 import { startScheduler, startWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 

@@ -3,8 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { after, DAY, HOUR } from '../../src/clock.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { deliveryIn, storedVote } from './stored-votes.ts';
+import { deliveredVote } from './votes.ts';
 
 /** How much of everything one server has. */
 export type Amounts = { votes: number; months: number; samples: number; reviews: number; keys: number };
@@ -21,13 +20,8 @@ function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-function oldVote(serverId: ObjectId, player: string, seq: number, votedAt: Date): Vote {
-  const delivery = deliveryIn('delivered', { step: 1, attemptCount: 1, ends: { delivered: 1 } });
-  return storedVote(serverId, player, votedAt, { _id: new UUID(uuidv7()), seq, delivery });
-}
-
 /** Fills the collections that requests read with the past of `servers`, newest 2 days before `now`. */
-export async function addPast(
+export async function addHistory(
   platform: Platform,
   servers: ObjectId[],
   now: Date,
@@ -42,8 +36,8 @@ export async function addPast(
     each(amounts.votes, (serverId, i) =>
       // Half of them are one faithful player's, one a day.
       i % 2
-        ? oldVote(serverId, `player ${i}`, 1, after(newest, -i * HOUR))
-        : oldVote(serverId, 'steve', amounts.votes - i, after(newest, -i * DAY)),
+        ? deliveredVote(serverId, `player ${i}`, after(newest, -i * HOUR))
+        : deliveredVote(serverId, 'steve', after(newest, -i * DAY), { seq: amounts.votes - i }),
     ),
   );
   await insertAll(

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What stands at the far end. */
-export type FarEndPlan = {
+/** What the process runs. */
+export type FakeListenersPlan = {
   /** Of every listener. */
   token: string;
   /** Listeners that greet and answer. `tell`: every vote is told as it comes. */
@@ -11,10 +11,10 @@ export type FarEndPlan = {
   silent?: { ports: number; dripEvery?: number };
 };
 
-export type FarEndOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
+export type FakeListenersOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
 
-/** What the far end saw. Times are those of the system's clock. */
-export type FarEndReport = {
+/** What the listeners saw. Times are those of the system's clock. */
+export type FakeListenersReport = {
   kind: 'report';
   received: { votes: number; firstAt: number | null; lastAt: number | null }[];
   /** Connections to the ports that never greet: open now, the most at once, and all. */
@@ -25,10 +25,10 @@ type Told =
   | { kind: 'ports'; ports: number[]; silentPorts: number[] }
   | { kind: 'vote'; index: number; voteId: string }
   | { kind: 'done' }
-  | FarEndReport;
+  | FakeListenersReport;
 
 /** Listeners in a process of their own. */
-export type FarEnd = {
+export type FakeListeners = {
   pid: number;
   ports: number[];
   silentPorts: number[];
@@ -36,19 +36,19 @@ export type FarEnd = {
   stop(index: number): Promise<void>;
   start(index: number): Promise<void>;
   forget(index: number): Promise<void>;
-  report(): Promise<FarEndReport>;
+  report(): Promise<FakeListenersReport>;
   /** Called for every vote that a listener takes, where the plan says `tell`. */
   onVote(heard: (voteId: string) => void): void;
   close(): Promise<void>;
 };
 
-/** Starts the far end and waits until it listens. */
-export async function startFarEnd(plan: FarEndPlan): Promise<FarEnd> {
-  const child = fork(new URL('far-end-process.ts', import.meta.url), [JSON.stringify(plan)]);
+/** Starts the process and waits until it listens. */
+export async function startFakeListeners(plan: FakeListenersPlan): Promise<FakeListeners> {
+  const child = fork(new URL('fake-listeners-process.ts', import.meta.url), [JSON.stringify(plan)]);
   const opened = await told(child, 'ports');
   // One order at a time: an answer says nothing of its question.
   let last: Promise<unknown> = Promise.resolve();
-  const ask = <K extends 'done' | 'report'>(order: FarEndOrder, answer: K) => {
+  const ask = <K extends 'done' | 'report'>(order: FakeListenersOrder, answer: K) => {
     const asked = last.then(() => {
       const answered = told(child, answer);
       child.send(order);
@@ -83,7 +83,7 @@ export async function startFarEnd(plan: FarEndPlan): Promise<FarEnd> {
 
 function told<K extends Told['kind']>(child: ChildProcess, kind: K): Promise<Extract<Told, { kind: K }>> {
   return new Promise((resolve, reject) => {
-    const onExit = () => reject(new Error(`the far end is gone before it told its ${kind}`));
+    const onExit = () => reject(new Error(`the process ended before it told its ${kind}`));
     const onMessage = (message: Told) => {
       if (message.kind !== kind) return;
       child.off('message', onMessage).off('exit', onExit);

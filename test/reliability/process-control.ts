@@ -5,14 +5,14 @@ import type { Binary } from '../../src/embedded/binary.ts';
 import { type ServiceKind, type ServiceProcess, startService } from '../../src/embedded/service-process.ts';
 
 /** A process that a storm may end at any moment. */
-export type Inmate = {
+export type ControlledProcess = {
   /** Starts it unless it runs. */
   start(): Promise<void>;
   /** SIGKILL; waits for its end. */
   kill(): Promise<void>;
   /** SIGSTOP and SIGCONT; nothing happens to one that does not run. */
   stop(): void;
-  goOn(): void;
+  resume(): void;
 };
 
 /** Hears of a process that ended though nobody killed it. */
@@ -23,7 +23,7 @@ export function service(
   kind: ServiceKind,
   options: { binary: Binary; dir: string; port: number },
   died: Died,
-): Inmate {
+): ControlledProcess {
   let running: ServiceProcess | undefined;
   let starting: Promise<void> | undefined;
   const launch = async () => {
@@ -57,12 +57,16 @@ export function service(
       await killed.ended;
     },
     stop: () => signal('SIGSTOP'),
-    goOn: () => signal('SIGCONT'),
+    resume: () => signal('SIGCONT'),
   };
 }
 
 /** A process of ours, by its entry: `src/server.ts`. It does not outlive this one. */
-export function program(entry: string, env: Record<string, string | undefined>, died: Died): Inmate {
+export function program(
+  entry: string,
+  env: Record<string, string | undefined>,
+  died: Died,
+): ControlledProcess {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
   let child: ChildProcess | undefined;
   process.once('exit', () => child?.kill('SIGKILL'));
@@ -85,6 +89,6 @@ export function program(entry: string, env: Record<string, string | undefined>, 
       await once(killed, 'exit');
     },
     stop: () => void child?.kill('SIGSTOP'),
-    goOn: () => void child?.kill('SIGCONT'),
+    resume: () => void child?.kill('SIGCONT'),
   };
 }

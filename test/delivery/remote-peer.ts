@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import ipaddr from 'ipaddr.js';
 import { onTestFinished } from 'vitest';
 import { parsePublicKey } from '../../src/delivery/credentials.ts';
@@ -58,8 +58,8 @@ export async function running(): Promise<VotifierListener> {
   return listener;
 }
 
-/** A far end that does with each connection what it is told to, however wrong, until the test is over. */
-export async function farEnd(behave: (socket: Socket) => void) {
+/** A remote peer that does with each connection what it is told to, however wrong, until the test is over. */
+export async function remotePeer(behave: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
@@ -77,24 +77,28 @@ export async function farEnd(behave: (socket: Socket) => void) {
   return { target: v2Target(port), sockets };
 }
 
-/** A far end in a process of its own: JavaScript that prints the port it listens on. */
-export async function farProcess(script: string): Promise<VotifierTarget> {
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [printed] = await once(child.stdout, 'data');
-  return v2Target(Number(printed));
+/**
+ * A remote peer in a thread of its own, which goes on while this one is blocked: JavaScript that hands the port it
+ * listens on to `listening`.
+ */
+export async function peerThread(script: string): Promise<VotifierTarget> {
+  const hand = "const listening = (port) => require('node:worker_threads').parentPort.postMessage(port);";
+  const thread = new Worker(hand + script, { eval: true });
+  onTestFinished(async () => void (await thread.terminate()));
+  const [port] = await once(thread, 'message');
+  return v2Target(Number(port));
 }
 
 function v2Target(port: number): VotifierTarget {
   return { protocol: 'votifier-v2', host: '127.0.0.1', port, serviceName: 'Tallyport', token: 'secret' };
 }
 
-/** A listener whose process never accepts and whose queue of connections is full. */
+/** A listener that never accepts and whose queue of connections is full. */
 export async function deafTarget(): Promise<VotifierTarget> {
-  const target = await farProcess(`
-    require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
-      const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-      process.stdout.write(String(this.address().port), sleep);
+  const target = await peerThread(`
+    require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+      listening(this.address().port);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     })`);
   for (;;) {
     const filler = net.connect({ port: target.port, host: target.host }).on('error', () => {});

@@ -1,10 +1,18 @@
 import { ObjectId } from 'mongodb';
 import { after, DAY } from '../../src/clock.ts';
+import { type Listener, REACHABLE } from '../../src/delivery/listener.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { secretContext } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { newListing } from '../../src/servers/listing.ts';
+import { addServer, newListing } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { slugOf } from '../../src/servers/slug.ts';
+
+const BATCH = 5_000;
+
+/** The first server was listed so many days ago: more than a test lists. */
+const OLDEST_DAYS = 2_000;
 
 /** What a test says of a listed server; the rest is made up. */
 export type Listed = Partial<
@@ -69,5 +77,49 @@ function serverOf(one: Listed, index: number, now: Date) {
   };
 }
 
-/** More days than a test lists servers. */
-const OLDEST_DAYS = 2_000;
+/**
+ * Lists one server for each port, its v2 listener set there, as their owners would one by one: one is listed and
+ * the others are copies of it.
+ *
+ * @param lastDeliveredAt - they are known to answer since then
+ */
+export async function listServersAt(
+  platform: Platform,
+  ports: number[],
+  token: string,
+  lastDeliveredAt: Date | null = null,
+): Promise<ObjectId[]> {
+  const name = `Server ${new ObjectId().toHexString()}`;
+  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
+  const modelId = new ObjectId(added.serverId);
+  const settings = { host: '127.0.0.1', port: 1, secret: token, serviceName: 'Tallyport' };
+  await setListener(platform, modelId, { protocol: 'votifier-v2', ...settings }, 'test');
+  const server = (await platform.servers.findOneAndDelete({ _id: modelId })) as Server;
+  const listener = (await platform.listeners.findOneAndDelete({ serverId: modelId })) as Listener;
+  const serverIds = ports.map(() => new ObjectId());
+  for (let from = 0; from < ports.length; from += BATCH) {
+    const some = serverIds.slice(from, from + BATCH);
+    await platform.servers.insertMany(
+      some.map((_id) => ({
+        ...server,
+        _id,
+        slug: `server-${_id.toHexString()}`,
+        slugs: [`server-${_id.toHexString()}`],
+      })),
+    );
+    await platform.listeners.insertMany(
+      some.map((serverId, i) => ({
+        ...listener,
+        _id: new ObjectId(),
+        serverId,
+        port: ports[from + i] as number,
+        // A worker may have looked at the model already.
+        lease: null,
+        breaker: REACHABLE,
+        lastDeliveredAt,
+        sealedSecret: platform.secrets.seal(token, secretContext({ serverId })),
+      })),
+    );
+  }
+  return serverIds;
+}

@@ -24,7 +24,7 @@ export type Manner = {
 
 export const SAID: Said = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
 
-/** A far end of a test, on a socket of its own. */
+/** A fake game server, on a socket of its own. */
 export type GameServer = {
   readonly port: number;
   said: Said;
@@ -117,7 +117,7 @@ function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
   setTimeout(() => drip(socket, bytes.subarray(1), pauseMs), pauseMs);
 }
 
-/** A far end that speaks UDP. */
+/** A fake game server that speaks UDP. */
 abstract class UdpResponder extends Responder {
   #socket: UdpSocket | undefined;
   readonly open = 0;

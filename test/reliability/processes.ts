@@ -11,24 +11,24 @@ import { freePort } from '../../src/embedded/service-process.ts';
 import { createLogger } from '../../src/log.ts';
 import { migrate } from '../../src/migrate.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type Inmate, program, service } from './inmates.ts';
+import { type ControlledProcess, program, service } from './process-control.ts';
 
 /** A process of ours, with lines of its own to mongod and Redis. */
-export type Member = Inmate & { toMongod: FaultProxy; toRedis: FaultProxy };
+export type PlatformProcess = ControlledProcess & { toMongod: FaultProxy; toRedis: FaultProxy };
 
 /** The real processes of a platform: 2 web, 2 workers, a scheduler, mongod and Redis. */
-export type House = {
+export type Processes = {
   /** For whoever looks in from outside: past the lines that are cut. */
   config: ConnectedConfig;
   urls: string[];
-  web: Member[];
-  workers: Member[];
-  scheduler: Member;
-  mongod: Inmate;
-  redis: Inmate;
+  web: PlatformProcess[];
+  workers: PlatformProcess[];
+  scheduler: PlatformProcess;
+  mongod: ControlledProcess;
+  redis: ControlledProcess;
   /** Each process that ended though nobody killed it. */
   crashes: string[];
-  /** Starts what does not run, lets go on what is stopped, and restores every line. */
+  /** Starts what does not run, resumes what is stopped, and restores every line. */
   mend(): Promise<void>;
   /** Waits until both web processes are ready. */
   untilReady(): Promise<void>;
@@ -47,7 +47,7 @@ const QUICK = {
 const READY_TIMEOUT_MS = 60 * SECOND;
 
 /** Starts all of it on free ports and a fresh folder. */
-export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Promise<House> {
+export async function startProcesses(binaries: { mongod: Binary; redis: Binary }): Promise<Processes> {
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-storm-'));
   const ports = {
     mongod: await freePort(),
@@ -80,7 +80,7 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
   await Promise.all([mongod.start(), redis.start()]);
   await migrate(config, createLogger({ LOG_LEVEL: 'error' }, 'storm'));
 
-  async function member(path: string, more: Record<string, string> = {}): Promise<Member> {
+  async function member(path: string, more: Record<string, string> = {}): Promise<PlatformProcess> {
     const toMongod = await startFaultProxy(ports.mongod, 'mongodb');
     const toRedis = await startFaultProxy(ports.redis, 'chunks');
     const MONGODB_URI = toMongod.through(env.MONGODB_URI);
@@ -94,7 +94,7 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
   const members = [...web, ...workers, scheduler];
   const lines = members.flatMap(({ toMongod, toRedis }) => [toMongod, toRedis]);
   const urls = ports.web.map((port) => `http://127.0.0.1:${port}`);
-  const house: House = {
+  const processes: Processes = {
     config,
     urls,
     web,
@@ -104,7 +104,7 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
     redis,
     crashes,
     async mend() {
-      for (const one of [mongod, redis, ...members]) one.goOn();
+      for (const one of [mongod, redis, ...members]) one.resume();
       await Promise.all([mongod.start(), redis.start(), ...lines.map((line) => line.restore())]);
       await Promise.all(members.map((one) => one.start()));
     },
@@ -116,9 +116,9 @@ export async function openHouse(binaries: { mongod: Binary; redis: Binary }): Pr
       await rm(folder, { recursive: true, force: true });
     },
   };
-  await house.mend();
-  await house.untilReady();
-  return house;
+  await processes.mend();
+  await processes.untilReady();
+  return processes;
 }
 
 async function untilReady(url: string): Promise<void> {

@@ -24,7 +24,7 @@ type Options = {
 };
 
 /** Starts a website that takes votes. */
-export async function startHttpListener({ certificate, port = 0 }: Options = {}): Promise<HttpListener> {
+export async function startFakeHttpListener({ certificate, port = 0 }: Options = {}): Promise<HttpListener> {
   const listener: HttpListener = {
     port,
     received: [],

@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import Fastify from 'fastify';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { closeApp } from '../../src/api/close-app.ts';
+import { timed, useFastClock } from '../support/fast-clock.ts';
+
+describe('stopping', () => {
+  test('who never finishes a request is not waited for beyond 10 s', async () => {
+    const app = Fastify();
+    app.post('/', async () => 'answered');
+    const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(url.port), url.hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).resume();
+    const arrived = once(app.server, 'request');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\n');
+    await arrived;
+
+    const ended = once(socket, 'close');
+    useFastClock();
+    const { tookMs } = await timed(closeApp(app));
+    // Not at once: a request that is answered within 5 s is waited for.
+    expect(tookMs).toBeGreaterThan(5_000);
+    expect(tookMs).toBeLessThan(10_000);
+    await ended;
+  });
+});

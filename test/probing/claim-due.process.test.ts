@@ -1,0 +1,20 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { startRedis } from '../support/services.ts';
+import { probingBench } from './probing-bench.ts';
+
+it('claims nothing while Redis is away, and gives back what Redis did not take', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { platform, server } = await probingBench({ REDIS_URL: redis.url });
+  const before = (await server()).probe;
+  const refusing = { ...platform, producer: { ...platform.producer, addAll: async () => 0 } };
+  expect(await claimDueServers(refusing)).toBe(0);
+  const { revision: _, ...restored } = (await server()).probe;
+  const { revision: __, ...due } = before;
+  expect(restored).toEqual(due);
+  await redis.kill();
+  const { revision } = (await server()).probe;
+  expect(await claimDueServers(platform)).toBe(0);
+  expect((await server()).probe.revision).toBe(revision);
+});

@@ -1,0 +1,15 @@
+import * as fc from 'fast-check';
+
+/** The code points without those that stand for half a character. */
+const codePoint = fc
+  .integer({ min: 0, max: 0x10_ffff - 0x800 })
+  .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800));
+const ascii = fc.integer({ min: 0, max: 0x7f }).map((number) => String.fromCodePoint(number));
+
+/** One character of any kind, every other one of ASCII. */
+export const anyCharacter = fc.oneof(ascii, codePoint);
+
+/** Text of any characters. fast-check's own `unit: 'binary'` takes seconds to get ready in each test file. */
+export function anyText(constraints: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> {
+  return fc.string({ unit: anyCharacter, ...constraints });
+}

@@ -1,0 +1,80 @@
+import { type ObjectId, UUID } from 'mongodb';
+import { after } from '../../src/clock.ts';
+import { DELIVERY_EXPIRES_MS } from '../../src/delivery/schedule.ts';
+import type { Platform } from '../../src/platform.ts';
+import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
+import type { Delivery, Vote } from '../../src/votes/vote.ts';
+
+const BATCH = 5_000;
+
+/** A vote's delivery in `state`, never tried; `more` says what else is known. */
+export function deliveryIn(state: Delivery['state'], more: Partial<Delivery> = {}): Delivery {
+  return { ...noDelivery(), state, ...more };
+}
+
+/** A vote of `player` as it is stored, the first one of its player and not forwarded unless `more` says so. */
+export function storedVote(
+  serverId: ObjectId,
+  player: string,
+  votedAt: Date,
+  more: Partial<Vote> = {},
+): Vote {
+  return {
+    _id: new UUID(),
+    serverId,
+    username: player,
+    usernameKey: player,
+    seq: 1,
+    votedAt,
+    tokenId: null,
+    delivery: deliveryIn('none'),
+    ...more,
+  };
+}
+
+/** A delivery that has waited since `votedAt`, never tried and due at once, unless `more` says otherwise. */
+export function waitingDelivery(votedAt: Date, more: Partial<Delivery> = {}): Delivery {
+  const expiresAt = after(votedAt, DELIVERY_EXPIRES_MS);
+  return deliveryIn('waiting', { nextAt: votedAt, queuedAt: votedAt, expiresAt, ...more });
+}
+
+/** A vote that waits for its listener, as casting inserts it. */
+export function waitingVote(
+  serverId: ObjectId,
+  player: string,
+  votedAt: Date,
+  more: Partial<Vote> = {},
+): Vote {
+  const waiting = { _id: newVoteId(votedAt), delivery: waitingDelivery(votedAt) };
+  return storedVote(serverId, player, votedAt, { ...waiting, ...more });
+}
+
+/** A vote that its listener took at the first attempt. */
+export function deliveredVote(
+  serverId: ObjectId,
+  player: string,
+  votedAt: Date,
+  more: Partial<Vote> = {},
+): Vote {
+  const delivery = deliveryIn('delivered', { step: 1, attemptCount: 1, ends: { delivered: 1 } });
+  return storedVote(serverId, player, votedAt, { _id: newVoteId(votedAt), delivery, ...more });
+}
+
+/** Inserts `each` waiting votes for every server, a millisecond apart, and wakes no worker. */
+export async function insertWaitingVotes(
+  { votes }: Pick<Platform, 'votes'>,
+  serverIds: ObjectId[],
+  each: number,
+): Promise<void> {
+  const oldest = after(new Date(), -each);
+  const all = serverIds.length * each;
+  for (let from = 0; from < all; from += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, all - from) }, (_, i) => {
+      const n = Math.floor((from + i) / serverIds.length);
+      const votedAt = after(oldest, n);
+      const serverId = serverIds[(from + i) % serverIds.length] as ObjectId;
+      return waitingVote(serverId, `w${n}-${votedAt.getTime()}`, votedAt);
+    });
+    await votes.insertMany(batch, { ordered: false });
+  }
+}
