@@ -23,7 +23,7 @@ export const INTERRUPTED = 130;
 const HELP_WIDTH = 80;
 
 /** Has `first` called at the first signal that asks the command to end, and `second` at the next one. */
-type OnStopSignal = (act: { first(): void; second(): void }) => void;
+export type OnStopSignal = (act: { first(): void; second(): void }) => void;
 
 /**
  * Runs one command. It reads no globals of the process and never ends it.

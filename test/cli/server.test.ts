@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cli, openCli } from './tallyport.ts';
+import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
 
@@ -204,6 +204,23 @@ describe('server remove', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('--yes');
     expect((await cli.run(`server show ${slug} --json`)).json.removed_at).toBeNull();
+  });
+
+  it('asks a person at a terminal, and does nothing unless the answer is yes', async () => {
+    const { slug } = await cli.addServer('Asked');
+    const remove = (input: string) =>
+      tallyport(['server', 'remove', slug], { env: cli.env, input, isTTY: true });
+
+    for (const typed of ['n\n', '\n', '']) {
+      const ended = await remove(typed);
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
+      expect(ended.stderr).toMatch(/Nothing was done\.\n$/);
+    }
+    expect(await remove('y\n')).toMatchObject({
+      code: 0,
+      stdout: `Removed ${slug}; 0 waiting votes failed.\n`,
+    });
   });
 
   it('takes the server off the list; doing it again changes nothing', async () => {

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
 import { ownEnvironment, type Variables } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
@@ -39,14 +39,24 @@ function memory(): { stream: Writable; text(): string } {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
-/** Runs `tallyport` with `args` in this process. `input` is what standard input gives. */
+type RunOptions = {
+  env: Variables;
+  /** What standard input gives. */
+  input?: string;
+  /** Standard input is a terminal at which a person types. */
+  isTTY?: boolean;
+  onStopSignal?: OnStopSignal;
+};
+
+/** Runs `tallyport` with `args` in this process. */
 export async function tallyport(
   args: string[],
-  { env, input = '' }: { env: Variables; input?: string },
+  { env, input = '', isTTY = false, onStopSignal }: RunOptions,
 ): Promise<Ended> {
   const [stdout, stderr] = [memory(), memory()];
-  const stdin = Readable.from([Buffer.from(input)]);
-  const code = await runCli(args, env, { stdin, stdout: stdout.stream, stderr: stderr.stream });
+  const stdin = Object.assign(Readable.from([Buffer.from(input)]), { isTTY });
+  const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
+  const code = await runCli(args, env, streams, onStopSignal);
   return readable({ code, stdout: stdout.text(), stderr: stderr.text() });
 }
 
