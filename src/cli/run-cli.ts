@@ -22,8 +22,11 @@ export const INTERRUPTED = 130;
 /** Where it is not a terminal that shows the help: in columns. */
 const HELP_WIDTH = 80;
 
-/** Has `first` called at the first signal that asks the command to end, and `second` at the next one. */
-export type OnStopSignal = (act: { first(): void; second(): void }) => void;
+/**
+ * Has `first` called at the first signal that asks the command to end, and `second` at the next one, until the function
+ * that it returns is called.
+ */
+export type OnStopSignal = (act: { first(): void; second(): void }) => () => void;
 
 /**
  * Runs one command. It reads no globals of the process and never ends it.
@@ -36,10 +39,11 @@ export async function runCli(
   args: string[],
   env: Variables,
   streams: Streams,
-  onStopSignal: OnStopSignal = () => undefined,
+  onStopSignal: OnStopSignal = () => () => undefined,
 ): Promise<number> {
   const interrupted = Promise.withResolvers<number>();
   let stopping = false;
+  let unsubscribe = () => {};
   const leave = () => interrupted.resolve(INTERRUPTED);
   const terminal: Terminal = {
     env,
@@ -47,7 +51,7 @@ export async function runCli(
     json: args.includes('--json'),
     exitCode: 0,
     onInterrupt({ stop, kill }) {
-      onStopSignal({
+      unsubscribe = onStopSignal({
         first() {
           stopping = true;
           void stop().finally(leave);
@@ -68,6 +72,8 @@ export async function runCli(
     // Help and version were asked for and shown.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     return reportFailure(error, terminal);
+  } finally {
+    unsubscribe();
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Cli, openCli } from './tallyport.ts';
 import { CLI, spawnTallyport } from './tallyport-process.ts';
 
@@ -57,18 +57,20 @@ it('a file .env that cannot be read is a fault of configuration', async () => {
   expect(await exited).toEqual([1, null]);
 });
 
-it('says in one line that its answer cannot be written', async () => {
-  const full = await open('/dev/full', 'w');
-  onTestFinished(() => full.close());
-  const child = spawn(process.execPath, [CLI, 'server', 'list'], {
-    env: cli.env,
-    stdio: ['ignore', full.fd, 'pipe'],
-  });
-  const exited = once(child, 'exit');
-  if (!child.stderr) throw new Error('no pipe');
+describe('server list and show', () => {
+  it('says in one line that its answer cannot be written', async () => {
+    const full = await open('/dev/full', 'w');
+    onTestFinished(() => full.close());
+    const child = spawn(process.execPath, [CLI, 'server', 'list'], {
+      env: cli.env,
+      stdio: ['ignore', full.fd, 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    if (!child.stderr) throw new Error('no pipe');
 
-  expect(await text(child.stderr)).toBe('The answer cannot be written: no space left on device.\n');
-  expect(await exited).toEqual([1, null]);
+    expect(await text(child.stderr)).toBe('The answer cannot be written: no space left on device.\n');
+    expect(await exited).toEqual([1, null]);
+  });
 });
 
 it('a reader that leaves early is no fault', async () => {
@@ -80,22 +82,24 @@ it('a reader that leaves early is no fault', async () => {
   expect(await text(child.stderr)).toBe('');
 });
 
-it('an export ends when its reader has enough', async () => {
-  const { server_id } = await cli.addServer('Cut off');
-  const serverId = new ObjectId(server_id);
-  await cli.platform.votes.insertMany(
-    Array.from({ length: 5_000 }, (_, seq) => ({
-      serverId,
-      usernameKey: 'x',
-      username: 'x'.repeat(50),
-      seq,
-      votedAt: new Date(seq),
-    })) as never[],
-  );
-  const piped = await run(
-    'sh',
-    ['-c', `'${process.execPath}' '${CLI}' export votes ${server_id} | head -n 1`],
-    { env: cli.env as NodeJS.ProcessEnv, timeout: 20_000 },
-  );
-  expect(piped).toEqual({ stdout: expect.stringMatching(/^\{.*\}\n$/), stderr: '' });
+describe('export', () => {
+  it('ends when its reader has enough', async () => {
+    const { server_id } = await cli.addServer('Cut off');
+    const serverId = new ObjectId(server_id);
+    await cli.platform.votes.insertMany(
+      Array.from({ length: 5_000 }, (_, seq) => ({
+        serverId,
+        usernameKey: 'x',
+        username: 'x'.repeat(50),
+        seq,
+        votedAt: new Date(seq),
+      })) as never[],
+    );
+    const piped = await run(
+      'sh',
+      ['-c', `'${process.execPath}' '${CLI}' export votes ${server_id} | head -n 1`],
+      { env: cli.env as NodeJS.ProcessEnv, timeout: 20_000 },
+    );
+    expect(piped).toEqual({ stdout: expect.stringMatching(/^\{.*\}\n$/), stderr: '' });
+  });
 });

@@ -28,12 +28,16 @@ it.each([
     input: `${JSON.stringify({ server_id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' })}\n`,
     onStopSignal: (act) => {
       signals = act;
+      return () => {
+        signals = undefined;
+      };
     },
   });
   await reached.promise;
   signals?.first();
 
   expect(await running).toMatchObject({ code: 130, stdout: '', stderr: says });
+  expect(signals).toBeUndefined();
   released.resolve();
   await held;
 });

@@ -16,7 +16,7 @@ let folder: string;
 
 beforeAll(async () => {
   [cli, other] = await Promise.all([openCli(), openCli()]);
-  folder = await mkdtemp(join(tmpdir(), 'tallyport-moving-'));
+  folder = await mkdtemp(join(tmpdir(), 'tallyport-import-export-'));
 });
 afterAll(async () => {
   await Promise.all([cli.close(), other.close(), rm(folder, { recursive: true })]);
