@@ -58,5 +58,5 @@ describe('import', () => {
     const counters = await voteCounters.find({ serverId }).toArray();
     const counted = counters.flatMap(({ days }) => Object.values(days));
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(LINES);
-  }, 180_000);
+  }, 400_000);
 });
