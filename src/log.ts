@@ -1,4 +1,4 @@
-import { type Logger, pino, stdSerializers } from 'pino';
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
 import type { Config } from './config.ts';
 
 export type { Logger };
@@ -40,16 +40,20 @@ function shownAt(value: unknown, level: number): unknown {
     : withoutSecrets(value, level + 1);
 }
 
+/** Written at once: an asynchronous destination whose reader is gone would keep the process from ending. */
+function standardOutput(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: true });
+  destination.on('error', () => undefined);
+  return destination;
+}
+
 /**
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
  *
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - an open file: 1 for standard output; 2 for standard error, where a command's output is something else
+ * @param to - standard output by default; a command, whose output is something else, logs to another stream
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to = 1): Logger {
-  // Written at once: an asynchronous destination whose reader is gone would keep the process from ending.
-  const destination = pino.destination({ dest: to, sync: true });
-  destination.on('error', () => undefined);
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to?: DestinationStream): Logger {
   const logger = pino(
     {
       level: config.LOG_LEVEL,
@@ -61,7 +65,7 @@ export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to
       },
       serializers: { err: (error: Error) => withoutSecrets({ ...stdSerializers.err(error) }) },
     },
-    destination,
+    to ?? standardOutput(),
   );
   // Pino's formatters do not see what a child is made with. Children inherit this.
   const { child } = logger;

@@ -1,20 +1,12 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createLogger, type Logger } from '../src/log.ts';
 
 /** The line that `write` writes. */
 function logged(write: (log: Logger) => void): Record<string, unknown> {
-  const dir = mkdtempSync(join(tmpdir(), 'tallyport-log-'));
-  const file = openSync(join(dir, 'log'), 'w');
-  try {
-    write(createLogger({ LOG_LEVEL: 'info' }, 'test', file));
-    return JSON.parse(readFileSync(join(dir, 'log'), 'utf8'));
-  } finally {
-    closeSync(file);
-    rmSync(dir, { recursive: true });
-  }
+  const lines: string[] = [];
+  write(createLogger({ LOG_LEVEL: 'info' }, 'test', { write: (line) => void lines.push(line) }));
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0] ?? '');
 }
 
 describe('a log line', () => {

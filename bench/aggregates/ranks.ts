@@ -27,7 +27,7 @@ const SIZES = [
 const BULK = 5_000;
 
 const mongod = await startMongod({ binary: await findMongod(ownEnvironment(), console.log), onDisk: true });
-const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench', 2);
+const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench');
 const clock = systemClock();
 const days = rankingDays(dayOf(clock.now()));
 

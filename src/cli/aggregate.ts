@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { addDays } from '../periods/period-marks.ts';
-import type { Platform } from '../platform.ts';
 import { aggregateDay, computableDays, requireComputable } from '../status/aggregate-day.ts';
 import { refreshDailyFigures } from '../status/daily-figures.ts';
 import { markAggregated } from '../status/due-aggregates.ts';
@@ -8,16 +7,18 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { day } from './option-values.ts';
 import { withProgress } from './progress.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
 import { counted } from './words.ts';
 
-export function addAggregateCommand(program: Command): void {
+export function addAggregateCommand(program: Command, terminal: Terminal): void {
   program
     .command('aggregate')
     .description('compute the statistics of finished UTC days from their samples, and every figure, now')
     .option('--day <day>', 'this day', day)
     .option('--since <day>', 'this day and all finished ones after it', day)
-    .addHelpText('after', examples('aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
-    .action(onPlatform(aggregate, { check: requireOneOption, longRun: true }));
+    .addHelpText('after', examples(terminal, 'aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
+    .action(onPlatform(terminal, aggregate, { check: requireOneOption, longRun: true }));
 }
 
 type Options = { day?: string; since?: string };
@@ -28,23 +29,23 @@ function requireOneOption({ day, since }: Options): void {
 }
 
 /** A day that cannot be computed is refused before any other is. */
-async function aggregate(platform: Platform, { day, since }: Options): Promise<Answer> {
-  const now = platform.clock.now();
+async function aggregate(session: Session, { day, since }: Options): Promise<Answer> {
+  const now = session.clock.now();
   const first = day ?? since ?? '';
   requireComputable(first, now);
   const last = day ?? computableDays(now).last;
   const days: { day: string; servers: number }[] = [];
   for (let next = first; next <= last; next = addDays(next, 1)) {
-    const { servers } = await withProgress(`Aggregating ${next}`, 'servers', (progress) =>
-      aggregateDay(platform, next, { progress }),
+    const { servers } = await withProgress(session.terminal, `Aggregating ${next}`, 'servers', (progress) =>
+      aggregateDay(session, next, { progress }),
     );
     days.push({ day: next, servers });
   }
-  await withProgress('Computing figures', 'servers', (progress) =>
-    refreshDailyFigures(platform, { progress }),
+  await withProgress(session.terminal, 'Computing figures', 'servers', (progress) =>
+    refreshDailyFigures(session, { progress }),
   );
   // Only now: what fails or is killed before is done again by a worker.
-  for (const computed of days) await markAggregated(platform, computed.day, now);
+  for (const computed of days) await markAggregated(session, computed.day, now);
   return {
     json: { days },
     text: days.map(({ day, servers }) => `${day}: ${counted(servers, 'server')}`).join('\n'),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Platform } from '../platform.ts';
 import { invocation } from './invocation.ts';
-import { redisAnswers, withPlatform } from './session.ts';
+import { redisAnswers, type Session, withSession } from './session.ts';
+import { say, type Terminal } from './terminal.ts';
 
 /** What a command says in the end. */
 export type Answer = {
@@ -14,10 +14,10 @@ export type Answer = {
 };
 
 /** Writes an answer to standard output. */
-export function give(answer: Answer, command: Command): void {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  process.stdout.write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`);
-  if (answer.exitCode) process.exitCode = answer.exitCode;
+export function give(terminal: Terminal, { json, text, exitCode }: Answer, command: Command): void {
+  const options = command.optsWithGlobals<{ json?: boolean }>();
+  terminal.streams.stdout.write(`${options.json ? JSON.stringify(json, null, 2) : text}\n`);
+  if (exitCode) terminal.exitCode = exitCode;
 }
 
 /** What a command needs besides the open platform. */
@@ -42,25 +42,27 @@ const REDIS_AWAY =
  * given.
  */
 export function onPlatform<A extends unknown[]>(
-  work: (platform: Platform, ...given: A) => Promise<Answer>,
-  { check, migrates = false, wakes = false, longRun = false, resumable = false }: Needs<A> = {},
+  terminal: Terminal,
+  work: (session: Session, ...given: A) => Promise<Answer>,
+  { check, wakes = false, ...needs }: Needs<A> = {},
 ): (...args: unknown[]) => Promise<void> {
   return async (...args) => {
     const command = args.at(-1) as Command;
     const given = args.slice(0, -1) as A;
     check?.(...given);
-    const answer = await withPlatform(
-      async (platform) => {
-        if (wakes && !(await redisAnswers(platform))) process.stderr.write(`${REDIS_AWAY}\n`);
-        return await work(platform, ...given);
+    const answer = await withSession(
+      terminal,
+      async (session) => {
+        if (wakes && !(await redisAnswers(session))) say(terminal, REDIS_AWAY);
+        return await work(session, ...given);
       },
-      { migrates, longRun, resumable },
+      needs,
     );
-    give(answer, command);
+    give(terminal, answer, command);
   };
 }
 
 /** Makes the examples at the end of a help text, when it is shown. */
-export function examples(...lines: string[]): () => string {
-  return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line)}`).join('\n')}`;
+export function examples({ env }: Terminal, ...lines: string[]): () => string {
+  return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line, env)}`).join('\n')}`;
 }

@@ -9,17 +9,30 @@ import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
-import { withPlatform } from './session.ts';
+import { type Session, withSession } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
 type Exporting = (platform: Platform, serverId: ObjectId, span: Span) => Promise<Export>;
 
-export function addExportCommands(program: Command): void {
+export function addExportCommands(program: Command, terminal: Terminal): void {
   const group = program.command('export').description('write history as lines of JSON, as import takes it');
-  addExport(group, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
-  addExport(group, 'votes', 'write who voted for a server and when, without excluded votes', exportVotes);
+  addExport(group, terminal, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
+  addExport(
+    group,
+    terminal,
+    'votes',
+    'write who voted for a server and when, without excluded votes',
+    exportVotes,
+  );
 }
 
-function addExport(group: Command, what: string, description: string, work: Exporting): void {
+function addExport(
+  group: Command,
+  terminal: Terminal,
+  what: string,
+  description: string,
+  work: Exporting,
+): void {
   group
     .command(what)
     .description(`${description}, oldest first`)
@@ -29,6 +42,7 @@ function addExport(group: Command, what: string, description: string, work: Expo
     .addHelpText(
       'after',
       examples(
+        terminal,
         `export ${what} alpha-craft > ${what}.ndjson`,
         `export ${what} alpha-craft --since 2026-11-01 --until 2026-11-08`,
       ),
@@ -36,17 +50,19 @@ function addExport(group: Command, what: string, description: string, work: Expo
     .action((text: string, span: Span) => {
       if (span.since && span.until && span.since >= span.until)
         throw wrongUse('--since must be before --until.');
-      return withPlatform((platform) => write(platform, text, span, work), { longRun: true });
+      return withSession(terminal, (session) => write(session, text, span, work), { longRun: true });
     });
 }
 
-async function write(platform: Platform, text: string, span: Span, work: Exporting): Promise<void> {
-  const server = await serverOf(platform, text, { removed: true });
-  const { total, lines } = await work(platform, server._id, span);
-  await withProgress('Exporting', 'lines', async (progress) => {
+async function write(session: Session, text: string, span: Span, work: Exporting): Promise<void> {
+  const { terminal } = session;
+  const { stdout } = terminal.streams;
+  const server = await serverOf(session, text, { removed: true });
+  const { total, lines } = await work(session, server._id, span);
+  await withProgress(terminal, 'Exporting', 'lines', async (progress) => {
     // Where the lines themselves are shown, a bar would stand between them.
-    const heard = process.stdout.isTTY ? () => undefined : progress;
-    await pipeline(Readable.from(counted(lines, total, heard)), process.stdout, { end: false }).catch(
+    const heard = stdout.isTTY ? () => undefined : progress;
+    await pipeline(Readable.from(counted(lines, total, heard)), stdout, { end: false }).catch(
       (error: NodeJS.ErrnoException) => {
         // A reader such as `head` leaves when it has enough.
         if (error.code !== 'EPIPE') throw error;

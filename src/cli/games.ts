@@ -2,15 +2,21 @@ import type { Command } from 'commander';
 import { type ListedGame, listGames } from '../probing/games.ts';
 import { type Answer, examples, give } from './answer.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Adds `games` to the `server` commands. */
-export function addGamesCommand(server: Command): void {
+export function addGamesCommand(server: Command, terminal: Terminal): void {
   server
     .command('games')
     .description('list the games whose servers can be listed with --game')
     .argument('[text]', 'part of an id or a name')
-    .addHelpText('after', examples('server games minecraft', 'server games --json | jq -r ".games[].id"'))
-    .action((text: string | undefined, _options: unknown, command: Command) => give(games(text), command));
+    .addHelpText(
+      'after',
+      examples(terminal, 'server games minecraft', 'server games --json | jq -r ".games[].id"'),
+    )
+    .action((text: string | undefined, _options: unknown, command: Command) =>
+      give(terminal, games(text), command),
+    );
 }
 
 function games(text: string | undefined): Answer {

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { type Importing, importSamples, importServers, importVotes } from '../moving/import.ts';
 import type { ImportEnd, ImportOptions } from '../moving/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../moving/source-file.ts';
-import type { Platform } from '../platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { withProgress } from './progress.ts';
-import { RUN_AGAIN } from './session.ts';
+import { RUN_AGAIN, type Session } from './session.ts';
 import { oneLine } from './table.ts';
+import { say, type Terminal } from './terminal.ts';
 import { counted, sentence, systemReason } from './words.ts';
 
 type Import = (deps: Importing, source: SourceFile, options: ImportOptions, by: string) => Promise<ImportEnd>;
@@ -22,16 +22,16 @@ const FORMS = {
   votes: '{"server_id", "username", "voted_at"}; they count, and are never forwarded',
 };
 
-export function addImportCommands(program: Command): void {
+export function addImportCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('import')
     .description('take in what another listing kept; doing it twice doubles nothing');
-  addImport(group, 'servers', importServers);
-  addImport(group, 'samples', importSamples);
-  addImport(group, 'votes', importVotes);
+  addImport(group, terminal, 'servers', importServers);
+  addImport(group, terminal, 'samples', importSamples);
+  addImport(group, terminal, 'votes', importVotes);
 }
 
-function addImport(group: Command, what: keyof typeof FORMS, work: Import): void {
+function addImport(group: Command, terminal: Terminal, what: keyof typeof FORMS, work: Import): void {
   group
     .command(what)
     .description(`import ${what}, one JSON object a line:\n${FORMS[what]}`)
@@ -40,10 +40,14 @@ function addImport(group: Command, what: keyof typeof FORMS, work: Import): void
     .option('--dry-run', 'only check the file')
     .addHelpText(
       'after',
-      examples(`import ${what} ${what}.ndjson --dry-run`, `import ${what} - --skip-bad < ${what}.ndjson`),
+      examples(
+        terminal,
+        `import ${what} ${what}.ndjson --dry-run`,
+        `import ${what} - --skip-bad < ${what}.ndjson`,
+      ),
     )
     .action(
-      onPlatform((platform, path: string, options: Options) => take(platform, path, options, work), {
+      onPlatform(terminal, (session, path: string, options: Options) => take(session, path, options, work), {
         wakes: true,
         longRun: true,
         resumable: true,
@@ -52,19 +56,20 @@ function addImport(group: Command, what: keyof typeof FORMS, work: Import): void
 }
 
 async function take(
-  platform: Platform,
+  session: Session,
   path: string,
   { skipBad = false, dryRun = false }: Options,
   work: Import,
 ): Promise<Answer> {
-  const source = await openSourceFile(path, process.stdin).catch((error: NodeJS.ErrnoException) => {
+  const { terminal } = session;
+  const source = await openSourceFile(path, terminal.streams.stdin).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError('file-unreadable', sentence(`«${path}» cannot be read: ${systemReason(error)}`));
   });
   try {
-    const end = await withProgress(dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>
-      work(platform, source, { skipBad, dryRun, progress }, BY),
+    const end = await withProgress(terminal, dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>
+      work(session, source, { skipBad, dryRun, progress }, BY),
     ).catch((error: unknown) => {
-      if (!dryRun) process.stderr.write(`${RUN_AGAIN}\n`);
+      if (!dryRun) say(terminal, RUN_AGAIN);
       throw error;
     });
     return answerOf(end, { skipBad, dryRun });

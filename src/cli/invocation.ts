@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownEnvironment, type Variables } from '../config.ts';
+import type { Variables } from '../config.ts';
 
 /** Where processes keep their data when nobody says otherwise (see config.ts). */
 const DEFAULT_DATA_DIR = '.data';
@@ -10,7 +10,7 @@ const DEFAULT_DATA_DIR = '.data';
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */
-export function invocation(line: string, env: Variables = ownEnvironment()): string {
+export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
   const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
   // npm runs its scripts under this name; `tallyport` alone is a command only where the package is installed.

@@ -24,10 +24,12 @@ import { hostWarning, requireOptions, type SetOptions, secretOf } from './listen
 import { port } from './option-values.ts';
 import { showsProgress } from './progress.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
+import type { Session } from './session.ts';
 import { pairs } from './table.ts';
+import { say, type Terminal } from './terminal.ts';
 import { counted, iso, when } from './words.ts';
 
-export function addListenerCommands(program: Command): void {
+export function addListenerCommands(program: Command, terminal: Terminal): void {
   const listener = program.command('listener').description('say where a server’s votes are forwarded to');
 
   listener
@@ -44,79 +46,82 @@ export function addListenerCommands(program: Command): void {
     .addHelpText(
       'after',
       examples(
+        terminal,
         'listener set alpha-craft --protocol votifier-v2 --host mc.example.org --port 8192 --token 5k1v…',
         'listener set alpha-craft --protocol votifier-v1 --host mc.example.org --port 8192 --public-key-file public.key',
         'listener set alpha-craft --protocol http --url https://example.org/votes',
       ),
     )
-    .action(onPlatform(set, { check: requireOptions, wakes: true }));
+    .action(onPlatform(terminal, set, { check: requireOptions, wakes: true }));
 
   const plain = (name: string, description: string) =>
     listener
       .command(name)
       .description(description)
       .argument('<server>', 'id or slug')
-      .addHelpText('after', examples(`listener ${name} alpha-craft`));
+      .addHelpText('after', examples(terminal, `listener ${name} alpha-craft`));
 
-  plain('show', 'show a server’s listener and how it fares').action(onPlatform(show));
-  plain('remove', 'forward no more votes; those that wait can be resent later').action(onPlatform(remove));
+  plain('show', 'show a server’s listener and how it fares').action(onPlatform(terminal, show));
+  plain('remove', 'forward no more votes; those that wait can be resent later').action(
+    onPlatform(terminal, remove),
+  );
   plain('pause', 'hold votes back until they are resumed').action(
-    onPlatform((platform, text: string) => change(platform, text, pauseListener)),
+    onPlatform(terminal, (session, text: string) => change(session, text, pauseListener)),
   );
   plain('resume', 'send again, what waits too, and try an unreachable listener at once').action(
-    onPlatform((platform, text: string) => change(platform, text, resumeListener), { wakes: true }),
+    onPlatform(terminal, (session, text: string) => change(session, text, resumeListener), { wakes: true }),
   );
   plain('rotate', 'make a new signing secret for an http listener; the old one is good for 24 h more').action(
-    onPlatform(rotate),
+    onPlatform(terminal, rotate),
   );
   plain(
     'test',
     'find out what is wrong with a listener: sends a marked test vote, walks through every step',
-  ).action(onPlatform(test));
+  ).action(onPlatform(terminal, test));
 }
 
-async function set(platform: Platform, text: string, options: SetOptions): Promise<Answer> {
+async function set(session: Session, text: string, options: SetOptions): Promise<Answer> {
   const pasted = await secretOf(options);
-  const server = await serverOf(platform, text);
-  const before = await platform.listeners.findOne({ serverId: server._id });
-  const serviceName = options.serviceName ?? before?.serviceName ?? platform.config.SERVICE_NAME;
-  const secret = await place(platform, server, { ...options, serviceName, pasted });
-  const shown = await viewOf(platform, server);
-  const warning = await hostWarning(shown.host, platform.config);
-  if (warning) process.stderr.write(`Warning: ${warning}\n`);
+  const server = await serverOf(session, text);
+  const before = await session.listeners.findOne({ serverId: server._id });
+  const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
+  const secret = await place(session, server, { ...options, serviceName, pasted });
+  const shown = await viewOf(session, server);
+  const warning = await hostWarning(shown.host, session.config);
+  if (warning) say(session.terminal, `Warning: ${warning}`);
   return {
     json: { ...listenerJson(shown), ...(secret ? { secret } : {}), ...(warning ? { warning } : {}) },
     text: [
       `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name «${shown.serviceName}».`}`,
-      ...(shown.url ? secretText(secret, server) : []),
-      `See whether they arrive: ${invocation(`listener test ${server.slug}`)}`,
+      ...(shown.url ? secretText(session, secret, server) : []),
+      `See whether they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
 }
 
 /** Stores what was typed. Returns the secret of a new http listener, to be shown once. */
 async function place(
-  platform: Platform,
+  session: Session,
   { _id }: WithId<Server>,
   options: SetOptions & { serviceName: string; pasted: string },
 ): Promise<string | null> {
   const { protocol, host = '', port = 0, url = '', serviceName, pasted: secret } = options;
   if (protocol === 'http') {
-    return (await setHttpListener(platform, _id, { url, serviceName }, BY)).secret;
+    return (await setHttpListener(session, _id, { url, serviceName }, BY)).secret;
   }
-  await setListener(platform, _id, { protocol, host, port, secret, serviceName }, BY);
+  await setListener(session, _id, { protocol, host, port, secret, serviceName }, BY);
   return null;
 }
 
-function secretText(secret: string | null, { slug }: Server): string[] {
+function secretText({ terminal }: Session, secret: string | null, { slug }: Server): string[] {
   return secret
     ? [`Secret, shown this once: ${secret}`]
-    : [`The secret stays as it is; a new one: ${invocation(`listener rotate ${slug}`)}`];
+    : [`The secret stays as it is; a new one: ${invocation(`listener rotate ${slug}`, terminal.env)}`];
 }
 
-async function rotate(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  const rotated = await rotateSecret(platform, server._id, BY);
+async function rotate(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const rotated = await rotateSecret(session, server._id, BY);
   if (!rotated) {
     throw new CommandError('no-http-listener', `${server.slug} has no http listener, so no signing secret.`);
   }
@@ -129,41 +134,41 @@ async function rotate(platform: Platform, text: string): Promise<Answer> {
     },
     text: [
       `New secret, shown this once: ${secret}`,
-      `Votes are signed with the old one too until ${when(previousValidUntil, platform.clock.now())}.`,
+      `Votes are signed with the old one too until ${when(previousValidUntil, session.clock.now())}.`,
     ].join('\n'),
   };
 }
 
-function noListener({ slug }: Server): CommandError {
+function noListener({ terminal }: Session, { slug }: Server): CommandError {
   return new CommandError(
     'no-listener',
-    `${slug} has no vote listener. Set one: ${invocation('listener set --help')}`,
+    `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,
   );
 }
 
 /** A listener with whether the queue of all of them is paused; null: Redis does not say. */
 type Shown = ListenerView & { queuePaused: boolean | null };
 
-async function viewOf(platform: Platform, server: Server): Promise<Shown> {
-  const shown = await showListener(platform, server._id);
-  if (!shown) throw noListener(server);
-  return { ...shown, queuePaused: await queuePaused(platform) };
+async function viewOf(session: Session, server: Server): Promise<Shown> {
+  const shown = await showListener(session, server._id);
+  if (!shown) throw noListener(session, server);
+  return { ...shown, queuePaused: await queuePaused(session) };
 }
 
-async function show(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  const shown = await viewOf(platform, server);
-  return { json: listenerJson(shown), text: listenerText(shown, server, platform.clock.now()) };
+async function show(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const shown = await viewOf(session, server);
+  return { json: listenerJson(shown), text: listenerText(shown, server, session.clock.now()) };
 }
 
 async function change(
-  platform: Platform,
+  session: Session,
   text: string,
   act: (deps: Platform, serverId: Server['_id'], by: string) => Promise<Listener | null>,
 ): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  if (!(await act(platform, server._id, BY))) throw noListener(server);
-  const shown = await viewOf(platform, server);
+  const server = await serverOf(session, text);
+  if (!(await act(session, server._id, BY))) throw noListener(session, server);
+  const shown = await viewOf(session, server);
   return {
     json: listenerJson(shown),
     text: [
@@ -173,21 +178,21 @@ async function change(
   };
 }
 
-async function remove(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  const released = await removeListener(platform, server._id, BY);
-  if (released === null) throw noListener(server);
+async function remove(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const released = await removeListener(session, server._id, BY);
+  if (released === null) throw noListener(session, server);
   return {
     json: { server_id: server._id.toHexString(), removed: true, released_votes: released },
     text: `Removed the listener of ${server.slug}; ${counted(released, 'waiting vote')} can be resent later.`,
   };
 }
 
-async function test(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  const deps = { ...platform, send: createSend(platform.config) };
-  const diagnosis = await diagnoseListener(deps, server._id, sayStep);
-  if (!diagnosis) throw noListener(server);
+async function test(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const deps = { ...session, send: createSend(session.config) };
+  const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
+  if (!diagnosis) throw noListener(session, server);
   const { outcome, fault, step, cause, mend, reply } = diagnosis;
   const delivered = outcome === 'delivered';
   return {
@@ -214,8 +219,8 @@ const STEPS: Record<DiagnosisStep, string> = {
   acknowledgement: 'Waiting for the acknowledgement',
 };
 
-function sayStep(step: DiagnosisStep): void {
-  if (showsProgress()) process.stderr.write(`${STEPS[step]} …\n`);
+function sayStep(terminal: Terminal, step: DiagnosisStep): void {
+  if (showsProgress(terminal)) say(terminal, `${STEPS[step]} …`);
 }
 
 function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {

@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import { migrateDatabase } from '../migrate.ts';
 import type { Platform } from '../platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
+import type { Terminal } from './terminal.ts';
 
-export function addMigrateCommand(program: Command): void {
+export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
     .description('make the collections and indexes that are missing; run it at each release')
-    .addHelpText('after', examples('migrate'))
-    .action(onPlatform(migrate, { migrates: true }));
+    .addHelpText('after', examples(terminal, 'migrate'))
+    .action(onPlatform(terminal, migrate, { migrates: true }));
 }
 
 async function migrate({ mongo }: Platform): Promise<Answer> {

@@ -7,11 +7,12 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { iso, when } from './words.ts';
 
 const DECIDER: Decider = { personId: null, by: BY };
 
-export function addOperatorCommands(program: Command): void {
+export function addOperatorCommands(program: Command, terminal: Terminal): void {
   const operator = program.command('operator').description('who may use the operator’s desk');
 
   operator
@@ -19,21 +20,21 @@ export function addOperatorCommands(program: Command): void {
     .description('make an operator, or make one of a person who is there, and print a link to set a password')
     .requiredOption('--email <address>', 'the address to sign in with')
     .option('--name <name>', 'how others see them; by default what stands before the @')
-    .addHelpText('after', examples('operator create --email ada@example.org --name "Ada"'))
-    .action(onPlatform(create));
+    .addHelpText('after', examples(terminal, 'operator create --email ada@example.org --name "Ada"'))
+    .action(onPlatform(terminal, create));
 
   operator
     .command('link')
     .description('print a one-time link by which a person, operator or not, sets a new password')
     .requiredOption('--email <address>', 'whose')
-    .addHelpText('after', examples('operator link --email ada@example.org'))
-    .action(onPlatform(link));
+    .addHelpText('after', examples(terminal, 'operator link --email ada@example.org'))
+    .action(onPlatform(terminal, link));
 
   operator
     .command('list')
     .description('show the operators')
-    .addHelpText('after', examples('operator list'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'operator list'))
+    .action(onPlatform(terminal, list));
 }
 
 async function create(platform: Platform, options: { email: string; name?: string }): Promise<Answer> {

@@ -1,12 +1,13 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from '../progress.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Drawn so often at most. */
 const FRAMES_PER_SECOND = 5;
 
 /** Whether somebody sees how far a command is: on a terminal, unless a program reads the answer. */
-export function showsProgress(): boolean {
-  return process.stderr.isTTY && !process.argv.includes('--json');
+export function showsProgress({ streams, json }: Terminal): boolean {
+  return streams.stderr.isTTY === true && !json;
 }
 
 /**
@@ -17,15 +18,16 @@ export function showsProgress(): boolean {
  * @param unit - what is counted: `servers`
  */
 export async function withProgress<T>(
+  terminal: Terminal,
   label: string,
   unit: string,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-  if (!showsProgress()) return work(() => undefined);
+  if (!showsProgress(terminal)) return work(() => undefined);
   const bar = new SingleBar(
     {
       format: `${label} {bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted} left`,
-      stream: process.stderr,
+      stream: terminal.streams.stderr,
       fps: FRAMES_PER_SECOND,
       hideCursor: true,
       clearOnComplete: true,

@@ -1,27 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Whether a person sits at the terminal and can be asked. */
-export function canAsk(): boolean {
-  return process.stdin.isTTY === true;
+export function canAsk({ streams }: Terminal): boolean {
+  return streams.stdin.isTTY === true;
 }
 
 /** Asks the person at the terminal; the answer is what was typed. Questions never go to standard output. */
-async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+async function ask({ streams }: Terminal, question: string): Promise<string> {
+  const readline = createInterface({ input: streams.stdin, output: streams.stderr, terminal: true });
   const left = new AbortController();
-  terminal.on('close', () => left.abort()).on('SIGINT', () => terminal.close());
+  readline.on('close', () => left.abort()).on('SIGINT', () => readline.close());
   try {
-    return await terminal.question(question, { signal: left.signal });
+    return await readline.question(question, { signal: left.signal });
   } catch (error) {
     if (left.signal.aborted) throw new CommandError('not-confirmed', 'Nothing was done.');
     throw error;
   } finally {
-    terminal.close();
+    readline.close();
   }
 }
 
 /** Asks a question that only `y` or `yes` answers with yes. */
-export async function confirms(question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
+export async function confirms(terminal: Terminal, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await ask(terminal, `${question} [y/N] `)).trim());
 }

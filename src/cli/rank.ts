@@ -11,23 +11,24 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { pairs, table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { counted, iso, when } from './words.ts';
 
-export function addRankCommands(program: Command): void {
+export function addRankCommands(program: Command, terminal: Terminal): void {
   const rank = program
     .command('rank')
     .description(
       'compute the ranking now (votes of 30 days, then probed uptime, then the older listing); it is every 10 minutes and when the list changes',
     )
-    .addHelpText('after', examples('rank', 'rank explain alpha-craft'))
-    .action(onPlatform(recompute, { longRun: true }));
+    .addHelpText('after', examples(terminal, 'rank', 'rank explain alpha-craft'))
+    .action(onPlatform(terminal, recompute, { longRun: true }));
 
   rank
     .command('explain')
     .description('show the figures that gave a server its place')
     .argument('<server>', 'id or slug')
-    .addHelpText('after', examples('rank explain alpha-craft'))
-    .action(onPlatform(explain));
+    .addHelpText('after', examples(terminal, 'rank explain alpha-craft'))
+    .action(onPlatform(terminal, explain));
 }
 
 async function recompute(platform: Platform): Promise<Answer> {

@@ -9,11 +9,13 @@ import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
 import { counted, utc } from './words.ts';
 
 type RangeOptions = { since?: Date; until?: Date; state?: DeliveryState[] };
 
-export function addResendCommand(vote: Command): void {
+export function addResendCommand(vote: Command, terminal: Terminal): void {
   const states = DELIVERY_STATES.filter((state) => state !== 'waiting' && state !== 'sending');
   vote
     .command('resend')
@@ -33,12 +35,13 @@ export function addResendCommand(vote: Command): void {
     .addHelpText(
       'after',
       examples(
+        terminal,
         'vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21',
         'vote resend alpha-craft --since 2026-11-20 --until 2026-11-21T08:00:00Z',
         'vote resend alpha-craft --since 2026-11-20 --state unconfirmed',
       ),
     )
-    .action(onPlatform(resend, { wakes: true, check: requireOneOrRange }));
+    .action(onPlatform(terminal, resend, { wakes: true, check: requireOneOrRange }));
 }
 
 function requireOneOrRange(_what: string, { since, until, state }: RangeOptions): void {
@@ -46,21 +49,21 @@ function requireOneOrRange(_what: string, { since, until, state }: RangeOptions)
   if (since && until && since >= until) throw wrongUse('--since must be before --until.');
 }
 
-function resend(platform: Platform, text: string, options: RangeOptions): Promise<Answer> {
+function resend(session: Session, text: string, options: RangeOptions): Promise<Answer> {
   const { since } = options;
-  return since ? resendRange(platform, text, { ...options, since }) : resendOne(platform, text);
+  return since ? resendRange(session, text, { ...options, since }) : resendOne(session, text);
 }
 
 async function resendRange(
-  platform: Platform,
+  session: Session,
   text: string,
-  { since, until = platform.clock.now(), state }: RangeOptions & { since: Date },
+  { since, until = session.clock.now(), state }: RangeOptions & { since: Date },
 ): Promise<Answer> {
   if (since >= until) throw wrongUse('--since is in the future: no vote was cast yet.');
-  const server = await serverOf(platform, text);
+  const server = await serverOf(session, text);
   const range = { since, until, states: state ?? NOT_ARRIVED };
-  const resent = await withProgress('Resending', 'votes', (progress) =>
-    resendVotes(platform, server._id, range, BY, { progress }),
+  const resent = await withProgress(session.terminal, 'Resending', 'votes', (progress) =>
+    resendVotes(session, server._id, range, BY, { progress }),
   );
   if (!resent) throw noListener();
   return {

@@ -9,9 +9,10 @@ import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { limit, rating } from './option-values.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { iso, when } from './words.ts';
 
-export function addReviewCommands(program: Command): void {
+export function addReviewCommands(program: Command, terminal: Terminal): void {
   const review = program.command('review').description('write and moderate reviews of a server');
 
   review
@@ -23,9 +24,9 @@ export function addReviewCommands(program: Command): void {
     .option('--content <text>', 'up to 2,000 characters')
     .addHelpText(
       'after',
-      examples('review add alpha-craft --username Steve --rating 5 --content "Good people."'),
+      examples(terminal, 'review add alpha-craft --username Steve --rating 5 --content "Good people."'),
     )
-    .action(onPlatform(add));
+    .action(onPlatform(terminal, add));
 
   review
     .command('list')
@@ -33,8 +34,8 @@ export function addReviewCommands(program: Command): void {
     .argument('<server>', 'id or slug; removed ones are found too')
     .addOption(new Option('--state <state>', 'only those in this state').choices(REVIEW_STATES))
     .option('--limit <n>', 'how many', limit, 20)
-    .addHelpText('after', examples('review list alpha-craft --state pending'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'review list alpha-craft --state pending'))
+    .action(onPlatform(terminal, list));
 
   for (const [verb, state] of [
     ['approve', 'approved'],
@@ -44,8 +45,8 @@ export function addReviewCommands(program: Command): void {
       .command(verb)
       .description(verb === 'approve' ? 'make a review public' : 'keep a review from the public')
       .argument('<review_id>')
-      .addHelpText('after', examples(`review ${verb} 692019c0f0d3b1a2c4e5f607`))
-      .action(onPlatform((platform, text: string) => moderate(platform, text, state)));
+      .addHelpText('after', examples(terminal, `review ${verb} 692019c0f0d3b1a2c4e5f607`))
+      .action(onPlatform(terminal, (platform, text: string) => moderate(platform, text, state)));
   }
 }
 

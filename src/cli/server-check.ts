@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Platform } from '../platform.ts';
 import type { Probe, ProbeFault } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
@@ -10,32 +9,35 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
+import type { Session } from './session.ts';
 import { oneLine, pairs } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { sentence, span } from './words.ts';
 
 /** Adds `check` to the `server` commands. */
-export function addServerCheckCommand(server: Command): void {
+export function addServerCheckCommand(server: Command, terminal: Terminal): void {
   server
     .command('check')
     .description('ask a game server now; three failing checks in a row make it offline')
     .argument('<server>', 'id or slug')
-    .addHelpText('after', examples('server check alpha-craft', 'server check alpha-craft --json'))
+    .addHelpText('after', examples(terminal, 'server check alpha-craft', 'server check alpha-craft --json'))
     .addHelpText('after', '\nIt ends with 0 when the server answered, with 1 when it did not.')
-    .action(onPlatform(check));
+    .action(onPlatform(terminal, check));
 }
 
-async function check(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
-  const ask = createAsk(platform.config);
-  const canary = createCanary({ ...platform, ask });
-  const checked = await checkServer({ ...platform, ask, canary }, server);
+async function check(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const { env } = session.terminal;
+  const ask = createAsk(session.config);
+  const canary = createCanary({ ...session, ask });
+  const checked = await checkServer({ ...session, ask, canary }, server);
   switch (checked.kind) {
     case 'recorded':
-      return answerOf(checked, platform.clock.now());
+      return answerOf(checked, session.clock.now());
     case 'no-game':
       throw new CommandError(
         'no-game',
-        `${server.slug} has no game, so nobody knows how to ask it. Set one: ${invocation(`server edit ${server.slug} --game minecraft`)}; all games: ${invocation('server games')}`,
+        `${server.slug} has no game, so nobody knows how to ask it. Set one: ${invocation(`server edit ${server.slug} --game minecraft`, env)}; all games: ${invocation('server games', env)}`,
       );
     case 'void':
       throw new CommandError(

@@ -5,16 +5,17 @@ import { nextOwner, transferServer } from '../servers/transfer-server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Adds `transfer` to the `server` commands. */
-export function addServerTransferCommand(server: Command): void {
+export function addServerTransferCommand(server: Command, terminal: Terminal): void {
   server
     .command('transfer')
     .description('give a server to a person; its tokens and its vote listener stay')
     .argument('<server>', 'id or slug')
     .requiredOption('--email <address>', 'with which the new owner signs in')
-    .addHelpText('after', examples('server transfer alpha-craft --email olivia@example.org'))
-    .action(onPlatform(transfer));
+    .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
+    .action(onPlatform(terminal, transfer));
 }
 
 async function transfer(platform: Platform, text: string, { email }: { email: string }): Promise<Answer> {

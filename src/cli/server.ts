@@ -17,10 +17,12 @@ import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';
 import { addServerTransferCommand, ownerEmail, ownersOf } from './server-owner.ts';
 import { addressOf, serverJson, serverText } from './server-view.ts';
+import type { Session } from './session.ts';
 import { table } from './table.ts';
+import { say, type Terminal } from './terminal.ts';
 import { counted, iso, when } from './words.ts';
 
-export function addServerCommands(program: Command): void {
+export function addServerCommands(program: Command, terminal: Terminal): void {
   const server = program.command('server').description('list, change and remove game servers');
 
   server
@@ -36,25 +38,26 @@ export function addServerCommands(program: Command): void {
     .addHelpText(
       'after',
       examples(
+        terminal,
         'server add --name "Alpha Craft" --address play.example.org --port 25565 --game minecraft',
         'server add --name "Dustbowl" --address tf.example.org --port 27015 --game teamfortress2',
       ),
     )
-    .action(onPlatform(add));
+    .action(onPlatform(terminal, add));
 
   server
     .command('list')
     .description('show the listed servers in the order of their rank')
     .option('--removed', 'show removed servers too')
-    .addHelpText('after', examples('server list', 'server list --json | jq -r ".servers[].slug"'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'server list', 'server list --json | jq -r ".servers[].slug"'))
+    .action(onPlatform(terminal, list));
 
   server
     .command('show')
     .description('show everything about a server')
     .argument('<server>', 'id or slug; removed ones are found too')
-    .addHelpText('after', examples('server show alpha-craft'))
-    .action(onPlatform(show));
+    .addHelpText('after', examples(terminal, 'server show alpha-craft'))
+    .action(onPlatform(terminal, show));
 
   server
     .command('edit')
@@ -70,21 +73,24 @@ export function addServerCommands(program: Command): void {
     .option('--country <code>', 'a country code, or none')
     .option('--premium')
     .option('--no-premium')
-    .addHelpText('after', examples('server edit alpha-craft --port 25566 --country none'))
-    .action(onPlatform(edit, { check: requireChanges }));
+    .addHelpText('after', examples(terminal, 'server edit alpha-craft --port 25566 --country none'))
+    .action(onPlatform(terminal, edit, { check: requireChanges }));
 
-  addServerCheckCommand(server);
-  addServerTransferCommand(server);
+  addServerCheckCommand(server, terminal);
+  addServerTransferCommand(server, terminal);
 
   server
     .command('remove')
     .description('take a server off the list for ever: tokens are refused, waiting votes failed')
     .argument('<server>', 'id or slug')
     .option('--yes', 'do not ask')
-    .addHelpText('after', examples('server remove alpha-craft', 'server remove alpha-craft --yes --json'))
-    .action(onPlatform(remove));
+    .addHelpText(
+      'after',
+      examples(terminal, 'server remove alpha-craft', 'server remove alpha-craft --yes --json'),
+    )
+    .action(onPlatform(terminal, remove));
 
-  addGamesCommand(server);
+  addGamesCommand(server, terminal);
 }
 
 type AddOptions = {
@@ -97,21 +103,23 @@ type AddOptions = {
   premium?: boolean;
 };
 
-async function add(platform: Platform, { country, premium, ...rest }: AddOptions): Promise<Answer> {
+async function add(session: Session, { country, premium, ...rest }: AddOptions): Promise<Answer> {
   const input = { ...rest, countryCode: country, isPremium: premium };
-  const { serverId, slug } = await addServer(platform, input, BY);
-  const { address, game } = await serverOf(platform, serverId);
-  const warning = await hostWarning(address, platform.config);
-  if (warning) process.stderr.write(`Warning: ${warning}\n`);
+  const { serverId, slug } = await addServer(session, input, BY);
+  const { address, game } = await serverOf(session, serverId);
+  const { terminal, config } = session;
+  const { env } = terminal;
+  const warning = await hostWarning(address, config);
+  if (warning) say(terminal, `Warning: ${warning}`);
   return {
     json: { server_id: serverId, slug, ...(warning ? { warning } : {}) },
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
       game
-        ? `Its game is ${gameOf(game).name} (${game}). See whether it answers: ${invocation(`server check ${slug}`)}`
-        : `Without a game it is not probed and lives by its reports; set one: ${invocation(`server edit ${slug} --game minecraft`)}`,
-      `Next: ${invocation(`token issue ${slug}`)}`,
-      `Then: ${invocation(`listener set ${slug} --help`)}`,
+        ? `Its game is ${gameOf(game).name} (${game}). See whether it answers: ${invocation(`server check ${slug}`, env)}`
+        : `Without a game it is not probed and lives by its reports; set one: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
+      `Next: ${invocation(`token issue ${slug}`, env)}`,
+      `Then: ${invocation(`listener set ${slug} --help`, env)}`,
     ].join('\n'),
   };
 }
@@ -198,11 +206,11 @@ async function edit(
   return { json, text: `Changed ${edited.slug}.` };
 }
 
-async function remove(platform: Platform, text: string, options: { yes?: boolean }): Promise<Answer> {
+async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
   // A removal that was cut short is completed by doing it again.
-  const server = await serverOf(platform, text, { removed: true });
-  if (!server.removedAt && !options.yes) await requireYes(server);
-  const removed = await removeServer(platform, server._id, BY);
+  const server = await serverOf(session, text, { removed: true });
+  if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
+  const removed = await removeServer(session, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `There is no server «${text}» any more.`);
   return {
     json: {
@@ -211,15 +219,15 @@ async function remove(platform: Platform, text: string, options: { yes?: boolean
       removed_at: iso(removed.server.removedAt),
       failed_votes: removed.failedVotes,
     },
-    text: removedText(server, removed.failedVotes, platform.clock.now()),
+    text: removedText(server, removed.failedVotes, session.clock.now()),
   };
 }
 
-async function requireYes({ name, slug }: Server): Promise<void> {
-  if (!canAsk()) {
+async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<void> {
+  if (!canAsk(terminal)) {
     throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
   }
-  if (!(await confirms(`Remove «${name}» (${slug}) for ever?`))) {
+  if (!(await confirms(terminal, `Remove «${name}» (${slug}) for ever?`))) {
     throw new CommandError('not-confirmed', 'Nothing was done.');
   }
 }

@@ -10,10 +10,12 @@ import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
 import { duration } from './option-values.ts';
+import type { Session } from './session.ts';
 import { oneLine, table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { iso, when } from './words.ts';
 
-export function addTokenCommands(program: Command): void {
+export function addTokenCommands(program: Command, terminal: Terminal): void {
   const token = program.command('token').description('make and revoke the API tokens of a server');
 
   token
@@ -22,15 +24,15 @@ export function addTokenCommands(program: Command): void {
     .argument('<server>', 'id or slug')
     .option('--name <name>', 'by which its owner knows it', 'API token')
     .option('--expires-in <time>', 'how long it is good for, such as 90d; for ever by default', duration)
-    .addHelpText('after', examples('token issue alpha-craft --name website --expires-in 90d'))
-    .action(onPlatform(issue));
+    .addHelpText('after', examples(terminal, 'token issue alpha-craft --name website --expires-in 90d'))
+    .action(onPlatform(terminal, issue));
 
   token
     .command('list')
     .description('show a server’s tokens')
     .argument('<server>', 'id or slug; removed ones are found too')
-    .addHelpText('after', examples('token list alpha-craft'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'token list alpha-craft'))
+    .action(onPlatform(terminal, list));
 
   token
     .command('revoke')
@@ -39,9 +41,9 @@ export function addTokenCommands(program: Command): void {
     .argument('[token_id]', 'which one; not needed when there is only one')
     .addHelpText(
       'after',
-      examples('token revoke alpha-craft', 'token revoke alpha-craft 692019c0f0d3b1a2c4e5f607'),
+      examples(terminal, 'token revoke alpha-craft', 'token revoke alpha-craft 692019c0f0d3b1a2c4e5f607'),
     )
-    .action(onPlatform(revoke));
+    .action(onPlatform(terminal, revoke));
 
   token
     .command('rotate')
@@ -49,8 +51,11 @@ export function addTokenCommands(program: Command): void {
     .argument('<server>', 'id or slug')
     .argument('<token_id>', 'the one to replace')
     .option('--overlap <time>', 'how long the old one goes on, such as 1h', duration, HOUR)
-    .addHelpText('after', examples('token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'))
-    .action(onPlatform(rotate));
+    .addHelpText(
+      'after',
+      examples(terminal, 'token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'),
+    )
+    .action(onPlatform(terminal, rotate));
 }
 
 async function issue(
@@ -87,10 +92,10 @@ function shownOnce(head: string, token: string, use: string): string {
   ].join('\n');
 }
 
-async function list(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text, { removed: true });
-  const tokens = await listTokens(platform, server._id);
-  const now = platform.clock.now();
+async function list(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text, { removed: true });
+  const tokens = await listTokens(session, server._id);
+  const now = session.clock.now();
   const rows = tokens.map((token) => [
     token._id.toHexString(),
     token.name,
@@ -105,7 +110,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     text: table(
       ['TOKEN ID', 'NAME', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
       rows,
-      `${server.slug} has no token yet: make one with ${invocation(`token issue ${server.slug}`)}`,
+      `${server.slug} has no token yet: make one with ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
     ),
   };
 }

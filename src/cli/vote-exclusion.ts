@@ -8,10 +8,12 @@ import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
+import type { Session } from './session.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { counted, iso, utc, when } from './words.ts';
 
-export function addVoteExclusionCommands(vote: Command): void {
+export function addVoteExclusionCommands(vote: Command, terminal: Terminal): void {
   vote
     .command('exclude')
     .description('take votes out of every count and the ranking; they still block their player’s 24 hours')
@@ -26,34 +28,37 @@ export function addVoteExclusionCommands(vote: Command): void {
     .option('--token <token_id>', 'only votes cast with this token, revoked or not')
     .addHelpText(
       'after',
-      examples('vote exclude alpha-craft --since 2026-11-20 --until 2026-11-21 --reason "Bought votes"'),
+      examples(
+        terminal,
+        'vote exclude alpha-craft --since 2026-11-20 --until 2026-11-21 --reason "Bought votes"',
+      ),
     )
-    .action(onPlatform(exclude, { wakes: true, longRun: true }));
+    .action(onPlatform(terminal, exclude, { wakes: true, longRun: true }));
 
   vote
     .command('exclusions')
     .description('show which votes of a server were excluded, and why')
     .argument('<server>', 'id or slug; removed ones are found too')
-    .addHelpText('after', examples('vote exclusions alpha-craft'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'vote exclusions alpha-craft'))
+    .action(onPlatform(terminal, list));
 
   vote
     .command('include')
     .description('undo an exclusion: its votes count again')
     .argument('<exclusion_id>', 'as `vote exclusions` shows it')
-    .addHelpText('after', examples('vote include 6b019ace24981ba2c7ac8bec'))
-    .action(onPlatform(include, { wakes: true, longRun: true }));
+    .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
+    .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
 }
 
 type ExcludeOptions = { since: Date; until: Date; reason: string; token?: string };
 
-async function exclude(platform: Platform, text: string, options: ExcludeOptions): Promise<Answer> {
+async function exclude(session: Session, text: string, options: ExcludeOptions): Promise<Answer> {
   const { since, until, reason, token } = options;
-  const { _id: serverId, slug } = await serverOf(platform, text, { removed: true });
-  const tokenId = token === undefined ? null : await tokenOf(platform, serverId, token);
+  const { _id: serverId, slug } = await serverOf(session, text, { removed: true });
+  const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
   const request = { serverId, since, until, reason, tokenId };
-  const exclusion = await withProgress('Excluding', 'votes', (progress) =>
-    excludeVotes(platform, request, BY, { progress }),
+  const exclusion = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
+    excludeVotes(session, request, BY, { progress }),
   );
   const votes = counted(exclusion.votes ?? 0, 'vote');
   return {
@@ -71,11 +76,13 @@ async function tokenOf(platform: Platform, serverId: ObjectId, text: string): Pr
   return token._id;
 }
 
-async function include(platform: Platform, text: string): Promise<Answer> {
+async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
   const exclusion =
     id &&
-    (await withProgress('Including', 'votes', (progress) => includeVotes(platform, id, BY, { progress })));
+    (await withProgress(session.terminal, 'Including', 'votes', (progress) =>
+      includeVotes(session, id, BY, { progress }),
+    ));
   if (!exclusion)
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
   return {

@@ -11,11 +11,12 @@ import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
 import { addResendCommand } from './resend.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { timelineJson, timelineText } from './timeline.ts';
 import { addVoteExclusionCommands } from './vote-exclusion.ts';
 import { iso, when } from './words.ts';
 
-export function addVoteCommands(program: Command): void {
+export function addVoteCommands(program: Command, terminal: Terminal): void {
   const vote = program.command('vote').description('follow votes on their way to the listener');
 
   vote
@@ -24,26 +25,26 @@ export function addVoteCommands(program: Command): void {
     .argument('<server>', 'id or slug; removed ones are found too')
     .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
     .option('--limit <n>', 'how many', limit, 20)
-    .addHelpText('after', examples('vote list alpha-craft --state waiting --limit 100'))
-    .action(onPlatform(list));
+    .addHelpText('after', examples(terminal, 'vote list alpha-craft --state waiting --limit 100'))
+    .action(onPlatform(terminal, list));
 
   vote
     .command('show')
     .description('show a vote’s whole timeline, with every attempt')
     .argument('<vote_id>', 'the Vote-Id that the API answered with')
-    .addHelpText('after', examples('vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
-    .action(onPlatform(show));
+    .addHelpText('after', examples(terminal, 'vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
+    .action(onPlatform(terminal, show));
 
-  addResendCommand(vote);
-  addVoteExclusionCommands(vote);
+  addResendCommand(vote, terminal);
+  addVoteExclusionCommands(vote, terminal);
 
   vote
     .command('forget')
     .description('end a player’s 24 hours early, for tests of plugins; the vote stays and counts')
     .argument('<server>', 'id or slug')
     .argument('<username>', 'the player, in any spelling')
-    .addHelpText('after', examples('vote forget alpha-craft Steve'))
-    .action(onPlatform(forget));
+    .addHelpText('after', examples(terminal, 'vote forget alpha-craft Steve'))
+    .action(onPlatform(terminal, forget));
 }
 
 async function list(

@@ -3,51 +3,51 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { after, HOUR } from '../../src/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
 import { insert, probe } from '../status/samples.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 const daysAgo = (days: number) => addDays(dayOf(new Date()), -days);
 
 describe('aggregate', () => {
   it('computes one day, or all finished ones since one, and the figures', async () => {
-    const { server_id } = await terminal.addServer('Alpha');
+    const { server_id } = await cli.addServer('Alpha');
     const serverId = new ObjectId(server_id);
     const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
-    await insert(terminal.platform, [
+    await insert(cli.platform, [
       probe(serverId, at(3), { onlinePlayers: 30 }),
       probe(serverId, at(2), { status: 'offline' }),
       probe(serverId, at(1), { onlinePlayers: 10 }),
     ]);
-    const one = await terminal.run(`aggregate --day ${daysAgo(3)}`);
+    const one = await cli.run(`aggregate --day ${daysAgo(3)}`);
     expect(one).toMatchObject({ code: 0, stdout: `${daysAgo(3)}: 1 server\n`, stderr: '' });
-    const daily = async () => (await terminal.platform.servers.findOne({ _id: serverId }))?.daily;
+    const daily = async () => (await cli.platform.servers.findOne({ _id: serverId }))?.daily;
     expect(await daily()).toMatchObject({ averagePlayers: 30, uptimePercentage: 100 });
 
-    const since = await terminal.run(`aggregate --since ${daysAgo(3)} --json`);
+    const since = await cli.run(`aggregate --since ${daysAgo(3)} --json`);
     expect(since.json).toEqual({ days: [3, 2, 1].map((days) => ({ day: daysAgo(days), servers: 1 })) });
     expect(await daily()).toMatchObject({ averagePlayers: 20, peakPlayers: 30 });
     expect((await daily())?.uptimePercentage).toBeCloseTo(66.67, 1);
   });
 
   it('leaves a day to the workers where the figures could not be computed', async () => {
-    const { server_id } = await terminal.addServer('Unfinished');
-    const { platform } = terminal;
+    const { server_id } = await cli.addServer('Unfinished');
+    const { platform } = cli;
     const noon = after(startOf(daysAgo(4)), 12 * HOUR);
     await insert(platform, [probe(new ObjectId(server_id), noon, { onlinePlayers: 9_999 })]);
     const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'servers', validator });
     await refuse({ 'daily.averagePlayers': { $lt: 9_999 } });
     const marks = () => platform.periodMarks.countDocuments({ work: /^aggregate-day/, period: daysAgo(4) });
 
-    expect((await terminal.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(1);
+    expect((await cli.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(1);
     expect(await marks()).toBe(0);
     await refuse({});
-    expect((await terminal.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(0);
+    expect((await cli.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(0);
     expect(await marks()).toBe(2);
   });
 
@@ -56,7 +56,7 @@ describe('aggregate', () => {
     ['a day to come', () => `--since ${daysAgo(-2)}`, 'day-not-over', /is not over yet/],
     ['a day whose samples are gone', () => `--day ${daysAgo(35)}`, 'day-too-old', /its samples are gone/],
   ])('refuses %s', async (_, options, code, says) => {
-    const { code: exitCode, json } = await terminal.run(`aggregate ${options()} --json`);
+    const { code: exitCode, json } = await cli.run(`aggregate ${options()} --json`);
     expect(exitCode).toBe(1);
     expect(json).toEqual({ error: expect.stringMatching(says), code });
   });
@@ -67,7 +67,7 @@ describe('aggregate', () => {
     ' --day 2026-02-30',
     ' --day 2026-11-01 --since 2026-11-01',
   ])('asks for one day: aggregate%s', async (options) => {
-    const ended = await terminal.run(`aggregate${options}`);
+    const ended = await cli.run(`aggregate${options}`);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('a day such as 2026-11-20');
   });

@@ -1,22 +1,22 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningListener, setV2 } from './listening.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 describe('listener test', () => {
   it('sends a marked vote and shows the acknowledgement', async () => {
-    const { slug } = await terminal.addServer('Tested');
+    const { slug } = await cli.addServer('Tested');
     const listener = await runningListener();
-    await setV2(terminal, slug, listener);
-    const json = await terminal.run(`listener test ${slug} --json`);
-    const plain = await terminal.run(`listener test ${slug}`);
+    await setV2(cli, slug, listener);
+    const json = await cli.run(`listener test ${slug} --json`);
+    const plain = await cli.run(`listener test ${slug}`);
 
     expect(json).toMatchObject({
       code: 0,
@@ -34,11 +34,11 @@ describe('listener test', () => {
   });
 
   it('ends with 1 and the listener’s words when it fails', async () => {
-    const { slug } = await terminal.addServer('Wrongly set');
+    const { slug } = await cli.addServer('Wrongly set');
     const listener = await runningListener();
-    await setV2(terminal, slug, { port: listener.port, token: 'another-token' });
-    const json = await terminal.run(`listener test ${slug} --json`);
-    const plain = await terminal.run(`listener test ${slug}`);
+    await setV2(cli, slug, { port: listener.port, token: 'another-token' });
+    const json = await cli.run(`listener test ${slug} --json`);
+    const plain = await cli.run(`listener test ${slug}`);
 
     expect(json).toMatchObject({
       code: 1,
@@ -54,18 +54,18 @@ describe('listener test', () => {
     expect(plain.stdout).toMatch(/It said: +«.*Signature is not valid.*»/);
     expect(plain.stdout).toMatch(/Mend: +Copy the token/);
     expect(listener.votes).toEqual([]);
-    expect((await terminal.run(`listener show ${slug} --json`)).json.state).toBe('active');
+    expect((await cli.run(`listener show ${slug} --json`)).json.state).toBe('active');
   });
 
   it('says when its stored secret cannot be read', async () => {
-    const { slug, server_id } = await terminal.addServer('Sealed elsewhere');
-    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
-    await terminal.platform.listeners.updateOne(
+    const { slug, server_id } = await cli.addServer('Sealed elsewhere');
+    await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    await cli.platform.listeners.updateOne(
       { serverId: new ObjectId(server_id) },
       { $set: { sealedSecret: 'v1.00000000.AAAA.AAAA.AAAA' } },
     );
 
-    expect(await terminal.run(`listener test ${slug} --json`)).toMatchObject({
+    expect(await cli.run(`listener test ${slug} --json`)).toMatchObject({
       code: 1,
       json: { error: expect.stringContaining('SECRET_KEY_PREVIOUS'), code: 'secret-unreadable' },
     });

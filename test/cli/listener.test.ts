@@ -7,25 +7,25 @@ import { openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { setV2 } from './listening.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 let folder: string;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
   folder = await mkdtemp(join(tmpdir(), 'tallyport-cli-'));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
-  await terminal.close();
+  await cli.close();
 });
 
 describe('listener set and show', () => {
   it('sets a v2 listener and shows how it fares, never its token', async () => {
-    const { slug, server_id } = await terminal.addServer('Two');
-    const ended = await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
-    const shown = await terminal.run(`listener show ${slug} --json`);
+    const { slug, server_id } = await cli.addServer('Two');
+    const ended = await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    const shown = await cli.run(`listener show ${slug} --json`);
 
     expect(ended.code).toBe(0);
     expect(shown.json).toEqual(ended.json);
@@ -49,35 +49,35 @@ describe('listener set and show', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    const plain = await terminal.run(`listener show ${slug}`);
+    const plain = await cli.run(`listener show ${slug}`);
     expect(plain.stdout).toMatch(/State: +active\n/);
     expect(plain.stdout).not.toContain('abcdef0123456789');
   });
 
   it('reads a v1 key from a file', async () => {
-    const { slug, server_id } = await terminal.addServer('One');
+    const { slug, server_id } = await cli.addServer('One');
     const file = join(folder, 'public.key');
     const { publicKeyLine } = new VotifierListener();
     await writeFile(file, `${publicKeyLine}\n`);
-    const ended = await terminal.run(
+    const ended = await cli.run(
       `listener set ${slug} --protocol votifier-v1 --host Mc.example.org --port 8192 --public-key-file ${file}`,
     );
-    const listener = await terminal.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
+    const listener = await cli.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
     expect(ended.stdout).toContain(`node src/cli.ts listener test ${slug}`);
-    expect(listener && openListener(terminal.platform.secrets, listener).protocol).toBe('votifier-v1');
+    expect(listener && openListener(cli.platform.secrets, listener).protocol).toBe('votifier-v1');
   });
 
   it('gives an http listener its secret once, and a new one when it is rotated', async () => {
-    const { slug } = await terminal.addServer('Web');
+    const { slug } = await cli.addServer('Web');
     const set = (path: string) =>
-      terminal.run(`listener set ${slug} --protocol http --url https://example.org/${path} --json`);
+      cli.run(`listener set ${slug} --protocol http --url https://example.org/${path} --json`);
     const first = await set('votes');
     const moved = await set('elsewhere');
-    const rotated = await terminal.run(`listener rotate ${slug} --json`);
-    const shown = await terminal.run(`listener show ${slug}`);
+    const rotated = await cli.run(`listener rotate ${slug} --json`);
+    const shown = await cli.run(`listener show ${slug}`);
 
     expect(first).toMatchObject({ code: 0, json: { protocol: 'http', url: 'https://example.org/votes' } });
     expect(first.json.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -99,62 +99,60 @@ describe('listener set and show', () => {
       'votifier-v2 takes --host and --port and --token, not --url.',
     ],
   ])('refuses %s: each protocol has its own options', async (options, error) => {
-    const ended = await terminal.run(`listener set alpha ${options} --json`);
+    const ended = await cli.run(`listener set alpha ${options} --json`);
     expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
   });
 
   it('never changes the service name by itself', async () => {
-    const { slug } = await terminal.addServer('Named');
+    const { slug } = await cli.addServer('Named');
     const target = { port: 8192, token: 'abcdef0123456789' };
-    const first = await setV2(terminal, slug, target, ' --service-name MySite');
-    const second = await setV2(terminal, slug, { ...target, port: 8193 });
+    const first = await setV2(cli, slug, target, ' --service-name MySite');
+    const second = await setV2(cli, slug, { ...target, port: 8193 });
 
     expect([first.json.service_name, second.json.service_name]).toEqual(['MySite', 'MySite']);
     expect(second.json.port).toBe(8193);
   });
 
   it('refuses what has not the shape of a key or token, with its code', async () => {
-    const { slug } = await terminal.addServer('Shapeless');
+    const { slug } = await cli.addServer('Shapeless');
     const file = join(folder, 'not-a.key');
     await writeFile(file, 'abcdef0123456789');
     const v1 = (path: string) =>
-      terminal.run(
+      cli.run(
         `listener set ${slug} --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`,
       );
 
-    const token = await setV2(terminal, slug, { port: 8192, token: new VotifierListener().publicKeyLine });
+    const token = await setV2(cli, slug, { port: 8192, token: new VotifierListener().publicKeyLine });
     expect(token).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(await v1(file)).toMatchObject({ code: 1, json: { code: 'key-invalid' } });
     expect(await v1(join(folder, 'nowhere'))).toMatchObject({ code: 1, json: { code: 'file-unreadable' } });
-    expect(await setV2(terminal, slug, { port: 25, token: 'abcdef0123456789' })).toMatchObject({
+    expect(await setV2(cli, slug, { port: 25, token: 'abcdef0123456789' })).toMatchObject({
       code: 1,
       json: { code: 'invalid-input' },
     });
-    expect((await terminal.run(`listener show ${slug} --json`)).json.code).toBe('no-listener');
+    expect((await cli.run(`listener show ${slug} --json`)).json.code).toBe('no-listener');
   });
 
   it('says in a sentence that the file of the key is none', async () => {
     const set = (path: string) =>
-      terminal.run(
-        `listener set alpha --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`,
-      );
+      cli.run(`listener set alpha --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`);
 
     expect((await set('/nope')).json.error).toMatch(/^There is no file «\/nope»: /);
     expect((await set(folder)).json.error).toContain(`«${folder}» is a folder`);
   });
 
   it('refuses an API token of ours', async () => {
-    const { slug } = await terminal.addServer('Own token');
-    const ended = await setV2(terminal, slug, { port: 8192, token: makeToken() });
+    const { slug } = await cli.addServer('Own token');
+    const ended = await setV2(cli, slug, { port: 8192, token: makeToken() });
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(ended.json.error).toMatch(/^This is an API token of this listing/);
   });
 
   it('warns of an address that no vote is sent to, and of no other', async () => {
-    const { slug } = await terminal.addServer('Private');
+    const { slug } = await cli.addServer('Private');
     const set = (host: string) =>
-      terminal.run(
+      cli.run(
         `listener set ${slug} --protocol votifier-v2 --host ${host} --port 1 --token abcdef0123456789 --json`,
       );
     const refused = await set('10.0.0.1');
@@ -172,16 +170,16 @@ describe('listener set and show', () => {
   });
 
   it('tells why a listener is unreachable and how that is mended', async () => {
-    const { slug, server_id } = await terminal.addServer('Unreachable');
-    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
+    const { slug, server_id } = await cli.addServer('Unreachable');
+    await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     const openSince = new Date('2026-11-21T14:02:00.000Z');
     const nextTestAt = new Date('2026-11-21T14:12:00.000Z');
-    await terminal.platform.listeners.updateOne(
+    await cli.platform.listeners.updateOne(
       { serverId: new ObjectId(server_id) },
       { $set: { breaker: { failures: 3, tests: 0, openSince, nextTestAt, code: 'connection-refused' } } },
     );
-    const { json } = await terminal.run(`listener show ${slug} --json`);
-    const { stdout } = await terminal.run(`listener show ${slug}`);
+    const { json } = await cli.run(`listener show ${slug} --json`);
+    const { stdout } = await cli.run(`listener show ${slug}`);
 
     expect(json).toMatchObject({
       state: 'unreachable',
@@ -204,11 +202,11 @@ describe('listener set and show', () => {
 
 describe('listener pause, resume and remove', () => {
   it('pause and resume by its owner', async () => {
-    const { slug } = await terminal.addServer('Pausing');
-    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
-    const paused = await terminal.run(`listener pause ${slug} --json`);
-    const shown = await terminal.run(`listener show ${slug}`);
-    const resumed = await terminal.run(`listener resume ${slug}`);
+    const { slug } = await cli.addServer('Pausing');
+    await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    const paused = await cli.run(`listener pause ${slug} --json`);
+    const shown = await cli.run(`listener show ${slug}`);
+    const resumed = await cli.run(`listener resume ${slug}`);
 
     expect(paused.json).toMatchObject({
       state: 'paused',
@@ -223,13 +221,13 @@ describe('listener pause, resume and remove', () => {
   });
 
   it('removes it once', async () => {
-    const { slug, server_id } = await terminal.addServer('Removing');
-    await setV2(terminal, slug, { port: 8192, token: 'abcdef0123456789' });
-    const first = await terminal.run(`listener remove ${slug} --json`);
+    const { slug, server_id } = await cli.addServer('Removing');
+    await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    const first = await cli.run(`listener remove ${slug} --json`);
 
     expect(first).toMatchObject({ code: 0, json: { server_id, removed: true, released_votes: 0 } });
     for (const command of ['remove', 'show', 'pause', 'resume', 'test']) {
-      const ended = await terminal.run(`listener ${command} ${slug} --json`);
+      const ended = await cli.run(`listener ${command} ${slug} --json`);
       expect(ended).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     }
   });

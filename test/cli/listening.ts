@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
-import type { Ended, Terminal } from './tallyport.ts';
+import type { Cli, Ended } from './tallyport.ts';
 
 /** A Votifier listener that runs until the test ends. */
 export async function runningListener(): Promise<VotifierListener> {
@@ -12,23 +12,23 @@ export async function runningListener(): Promise<VotifierListener> {
 
 /** Sets a v2 listener on loopback with `listener set`; `options` begin with a space. */
 export function setV2(
-  terminal: Terminal,
+  cli: Cli,
   slug: string,
   { port, token }: { port: number; token: string },
   options = '',
 ): Promise<Ended> {
-  return terminal.run(
+  return cli.run(
     `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port ${port} --token ${token}${options} --json`,
   );
 }
 
 /** Lists a server whose v2 listener runs. */
 export async function listening(
-  terminal: Terminal,
+  cli: Cli,
   name: string,
 ): Promise<{ slug: string; server_id: string; listener: VotifierListener }> {
   const listener = await runningListener();
-  const { slug, server_id } = await terminal.addServer(name);
-  await setV2(terminal, slug, listener);
+  const { slug, server_id } = await cli.addServer(name);
+  await setV2(cli, slug, listener);
   return { slug, server_id, listener };
 }

@@ -1,30 +1,30 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 it('ranks now, and explains a place by the figures that gave it', async () => {
-  const first = await terminal.addServer('First');
-  const middle = await terminal.addServer('Middle');
-  const voted = await terminal.addServer('Voted');
-  const notYet = await terminal.run(`rank explain ${voted.slug}`);
+  const first = await cli.addServer('First');
+  const middle = await cli.addServer('Middle');
+  const voted = await cli.addServer('Voted');
+  const notYet = await cli.run(`rank explain ${voted.slug}`);
   expect(notYet.stdout).toContain('not yet: it stands last until the next ranking');
-  await terminal.cast(voted.server_id, 'Steve');
-  await terminal.platform.servers.updateOne(
+  await cli.cast(voted.server_id, 'Steve');
+  await cli.platform.servers.updateOne(
     { _id: new ObjectId(first.server_id) },
     { $set: { 'daily.probedUptime': 99.5 } },
   );
 
-  expect((await terminal.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
-  expect((await terminal.run('rank')).stdout).toBe('Ranked 3 servers; 0 have another place than before.\n');
-  await terminal.cast(first.server_id, 'Later');
-  const { json } = await terminal.run(`rank explain ${first.slug} --json`);
+  expect((await cli.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
+  expect((await cli.run('rank')).stdout).toBe('Ranked 3 servers; 0 have another place than before.\n');
+  await cli.cast(first.server_id, 'Later');
+  const { json } = await cli.run(`rank explain ${first.slug} --json`);
   expect(json).toMatchObject({
     rank_position: 2,
     votes_count: 0,
@@ -37,7 +37,7 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
   const days = Object.entries(json.votes_by_day as Record<string, number>);
   expect(days).toHaveLength(30);
   expect(days.at(-1)).toEqual([new Date().toISOString().slice(0, 10), 1]);
-  const { stdout } = await terminal.run(`rank explain ${first.slug}`);
+  const { stdout } = await cli.run(`rank explain ${first.slug}`);
   expect(stdout).toMatch(/Place: +2 of 3/);
   expect(stdout).toMatch(
     /1 +voted +1 +none .*by votes\n2 +first +0 +99\.50 % .*\n3 +middle .*by probed uptime/,
@@ -46,50 +46,43 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
 });
 
 it('excludes votes with a reason, shows that they are, and takes it back', async () => {
-  const { slug, server_id } = await terminal.addServer('Flooded');
-  const voteId = await terminal.cast(server_id, 'Bought');
+  const { slug, server_id } = await cli.addServer('Flooded');
+  const voteId = await cli.cast(server_id, 'Bought');
   // Cast long enough ago for its counting to be over.
   const votedAt = new Date(Date.now() - 60_000);
-  await terminal.platform.votes.updateOne({ serverId: new ObjectId(server_id) }, { $set: { votedAt } });
+  await cli.platform.votes.updateOne({ serverId: new ObjectId(server_id) }, { $set: { votedAt } });
   const since = new Date(votedAt.getTime() - 1_000).toISOString();
   const until = new Date(votedAt.getTime() + 1_000).toISOString();
   const exclude = (...more: string[]) =>
-    terminal.run(
-      `vote exclude ${slug} --since ${since} --until ${until} --json`,
-      '--reason',
-      'A flood',
-      ...more,
-    );
-  const votes = async () => (await terminal.run(`server show ${slug} --json`)).json.votes_count;
+    cli.run(`vote exclude ${slug} --since ${since} --until ${until} --json`, '--reason', 'A flood', ...more);
+  const votes = async () => (await cli.run(`server show ${slug} --json`)).json.votes_count;
   expect((await exclude('--token', 'f'.repeat(24))).json.code).toBe('token-not-found');
 
   const { json } = await exclude();
   expect(json).toMatchObject({ state: 'excluded', votes: 1, reason: 'A flood', by: 'cli', undone: null });
   expect((await exclude()).json.exclusion_id).toBe(json.exclusion_id);
   expect(await votes()).toBe(0);
-  expect((await terminal.run(`vote show ${voteId} --json`)).json).toMatchObject({
+  expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({
     excluded_at: expect.stringMatching(/Z$/),
     exclusions: [{ exclusion_id: json.exclusion_id, reason: 'A flood' }],
   });
-  expect((await terminal.run(`vote show ${voteId}`)).stdout).toMatch(
+  expect((await cli.run(`vote show ${voteId}`)).stdout).toMatch(
     /Excluded: +counts nowhere, by cli: «A flood»/,
   );
-  expect((await terminal.run(`vote list ${slug}`)).stdout).toMatch(/Bought .* excluded\n/);
-  expect((await terminal.run(`vote exclusions ${slug}`)).stdout).toMatch(
-    / all +1 +excluded +cli, .*A flood\n/,
-  );
+  expect((await cli.run(`vote list ${slug}`)).stdout).toMatch(/Bought .* excluded\n/);
+  expect((await cli.run(`vote exclusions ${slug}`)).stdout).toMatch(/ all +1 +excluded +cli, .*A flood\n/);
 
-  expect((await terminal.run(`vote include ${json.exclusion_id} --json`)).json).toMatchObject({
+  expect((await cli.run(`vote include ${json.exclusion_id} --json`)).json).toMatchObject({
     state: 'included',
     undone: { by: 'cli' },
   });
   expect(await votes()).toBe(1);
-  expect((await terminal.run(`vote include ${'0'.repeat(24)} --json`)).json.code).toBe('exclusion-not-found');
+  expect((await cli.run(`vote include ${'0'.repeat(24)} --json`)).json.code).toBe('exclusion-not-found');
 });
 
 it('refuses to exclude votes that are still to come', async () => {
-  const { slug } = await terminal.addServer('Future');
-  const ended = await terminal.run(
+  const { slug } = await cli.addServer('Future');
+  const ended = await cli.run(
     `vote exclude ${slug} --since 2026-01-01 --until 2999-01-01 --reason bought --json`,
   );
   expect(ended).toMatchObject({ code: 1, json: { code: 'range-not-over' } });

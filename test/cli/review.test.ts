@@ -1,21 +1,21 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readReviews } from '../../src/reviews/read-reviews.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 const publicReviews = (serverId: string) =>
-  readReviews(terminal.platform, new ObjectId(serverId), { page: 1, limit: 10 });
+  readReviews(cli.platform, new ObjectId(serverId), { page: 1, limit: 10 });
 
 it('a review is public from its approval to its rejection', async () => {
-  const { slug, server_id } = await terminal.addServer('Reviewed');
-  const added = await terminal.run(
+  const { slug, server_id } = await cli.addServer('Reviewed');
+  const added = await cli.run(
     `review add ${slug} --rating 4 --json --username`,
     ' Steve ',
     '--content',
@@ -25,51 +25,48 @@ it('a review is public from its approval to its rejection', async () => {
   expect(added).toMatchObject({ code: 0, json: { review_id: expect.stringMatching(/^[0-9a-f]{24}$/) } });
   expect((await publicReviews(server_id)).reviewCount).toBe(0);
 
-  const approved = await terminal.run(`review approve ${id} --json`);
+  const approved = await cli.run(`review approve ${id} --json`);
   expect(approved.json).toEqual({ review_id: id, state: 'approved' });
   expect(await publicReviews(server_id)).toMatchObject({
     averageRating: 4,
     reviews: [{ username: 'Steve', rating: 4, content: 'Good\npeople' }],
   });
 
-  const rejected = await terminal.run(`review reject ${id}`);
+  const rejected = await cli.run(`review reject ${id}`);
   expect(rejected).toMatchObject({ code: 0, stdout: 'The review of «Steve» is rejected.\n' });
   expect((await publicReviews(server_id)).reviewCount).toBe(0);
 });
 
 it('reviews are listed newest first, one a line, in one state or all', async () => {
-  const { slug } = await terminal.addServer('Listed reviews');
+  const { slug } = await cli.addServer('Listed reviews');
   const ids: string[] = [];
   for (const content of ['first', `second\n${'x'.repeat(100)}`]) {
-    const added = await terminal.run(
-      `review add ${slug} --username Steve --rating 5 --json --content`,
-      content,
-    );
+    const added = await cli.run(`review add ${slug} --username Steve --rating 5 --json --content`, content);
     ids.push(String(added.json.review_id));
   }
-  await terminal.run(`review approve ${ids[0]}`);
+  await cli.run(`review approve ${ids[0]}`);
   const idsOf = async (options: string) =>
-    (
-      (await terminal.run(`review list ${slug} ${options}--json`)).json.reviews as Record<string, unknown>[]
-    ).map((review) => review.review_id);
+    ((await cli.run(`review list ${slug} ${options}--json`)).json.reviews as Record<string, unknown>[]).map(
+      (review) => review.review_id,
+    );
 
   expect(await idsOf('')).toEqual(ids.toReversed());
   expect(await idsOf('--state pending ')).toEqual([ids[1]]);
   expect(await idsOf('--limit 1 ')).toEqual([ids[1]]);
-  const { stdout } = await terminal.run(`review list ${slug}`);
+  const { stdout } = await cli.run(`review list ${slug}`);
   expect(stdout.trim().split('\n')).toHaveLength(3);
   expect(stdout).toContain('second xxx');
 });
 
 it('what is wrong ends with 1', async () => {
-  const { slug } = await terminal.addServer('Strict');
+  const { slug } = await cli.addServer('Strict');
 
-  expect((await terminal.run(`review add ${slug} --rating 5 --json --username`, ' ')).json.code).toBe(
+  expect((await cli.run(`review add ${slug} --rating 5 --json --username`, ' ')).json.code).toBe(
     'invalid-input',
   );
-  expect((await terminal.run(`review add nobody --username x --rating 5 --json`)).json.code).toBe(
+  expect((await cli.run(`review add nobody --username x --rating 5 --json`)).json.code).toBe(
     'server-not-found',
   );
-  expect((await terminal.run(`review approve ${new ObjectId()} --json`)).json.code).toBe('review-not-found');
-  expect(await terminal.run('review reject nonsense')).toMatchObject({ code: 1, stdout: '' });
+  expect((await cli.run(`review approve ${new ObjectId()} --json`)).json.code).toBe('review-not-found');
+  expect(await cli.run('review reject nonsense')).toMatchObject({ code: 1, stdout: '' });
 });

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGameServer } from '../probing/probing-bench.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 /** Lists a Minecraft server on this machine and gives its slug. */
 async function list(port: number): Promise<string> {
   const line = `server add --name Checked --address 127.0.0.1 --port ${port} --game minecraft --json`;
-  return (await terminal.run(line)).json.slug as string;
+  return (await cli.run(line)).json.slug as string;
 }
 
 it('asks a server now and says what it says', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
-  const { code, json } = await terminal.run(`server check ${slug} --json`);
+  const { code, json } = await cli.run(`server check ${slug} --json`);
   expect(code).toBe(0);
   expect(json).toEqual({
     status: 'online',
@@ -28,18 +28,18 @@ it('asks a server now and says what it says', async () => {
     motd: 'A quiet place',
     server_version: '1.21.4',
   });
-  const shown = await terminal.run(`server check ${slug}`);
+  const shown = await cli.run(`server check ${slug}`);
   expect(shown.stdout).toMatch(/answered\.\nStatus: +online\nPlayers: +3 of 20\n/);
 });
 
 it('makes a server offline with the third failing check in a row, and online with one answer', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
-  await terminal.run(`server check ${slug} --json`);
+  await cli.run(`server check ${slug} --json`);
   await far.stop();
   const statuses = [];
   for (let i = 0; i < 3; i += 1) {
-    const { code, json } = await terminal.run(`server check ${slug} --json`);
+    const { code, json } = await cli.run(`server check ${slug} --json`);
     expect(code).toBe(1);
     expect(json).toMatchObject({ latency_ms: null, error: `Nothing listens on 127.0.0.1:${far.port}.` });
     statuses.push([json.status, json.online_players]);
@@ -50,14 +50,14 @@ it('makes a server offline with the third failing check in a row, and online wit
     ['offline', 0],
   ]);
   await far.start();
-  expect((await terminal.run(`server check ${slug} --json`)).json).toMatchObject({ status: 'online' });
+  expect((await cli.run(`server check ${slug} --json`)).json).toMatchObject({ status: 'online' });
 });
 
 it('says in words what a failure means and what to do', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
   await far.stop();
-  const { code, stdout } = await terminal.run(`server check ${slug}`);
+  const { code, stdout } = await cli.run(`server check ${slug}`);
   expect(code).toBe(1);
   expect(stdout).toContain(`${slug} did not answer: Nothing listens on 127.0.0.1:${far.port}.`);
   expect(stdout).toContain('is the server running');
@@ -67,15 +67,15 @@ it('says in words what a failure means and what to do', async () => {
 it('works with PROBES=off', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
-  terminal.env.PROBES = 'off';
-  const { json } = await terminal.run(`server check ${slug} --json`);
-  delete terminal.env.PROBES;
+  cli.env.PROBES = 'off';
+  const { json } = await cli.run(`server check ${slug} --json`);
+  delete cli.env.PROBES;
   expect(json).toMatchObject({ status: 'online' });
 });
 
 it('says how to set a game where a server has none', async () => {
-  const { slug } = await terminal.addServer('Without a game');
-  const { code, json } = await terminal.run(`server check ${slug} --json`);
+  const { slug } = await cli.addServer('Without a game');
+  const { code, json } = await cli.run(`server check ${slug} --json`);
   expect(code).toBe(1);
   expect(json).toEqual({
     error: expect.stringContaining(`server edit ${slug} --game minecraft`),

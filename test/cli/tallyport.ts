@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
-import { ownEnvironment } from '../../src/config.ts';
+import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
+import { ownEnvironment, type Variables } from '../../src/config.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
-
-export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** How a command ended. */
 export type Ended = {
@@ -20,33 +17,53 @@ export type Ended = {
   readonly json: Record<string, unknown>;
 };
 
-/** Runs `tallyport` with `args` as a process of its own. */
-export async function tallyport(
-  args: string[],
-  { env, input = '' }: { env: Record<string, string | undefined>; input?: string },
-): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  child.stdin.on('error', () => undefined).end(input);
-  const { promise: exited, resolve } = Promise.withResolvers<number | null>();
-  child.on('exit', resolve);
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+/** What `ended` says, with `json` read when it is asked for. */
+export function readable(ended: Omit<Ended, 'json'>): Ended {
   return {
-    code,
-    stdout,
-    stderr,
+    ...ended,
     get json() {
-      return JSON.parse(stdout) as Record<string, unknown>;
+      return JSON.parse(ended.stdout) as Record<string, unknown>;
     },
   };
 }
 
-/** A platform and the command that works on the same database. */
-export type Terminal = {
+/** A stream that keeps what is written to it. */
+function memory(): { stream: Writable; text(): string } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
+}
+
+type RunOptions = {
+  env: Variables;
+  /** What standard input gives. */
+  input?: string;
+  /** Standard input is a terminal at which a person types. */
+  isTTY?: boolean;
+  onStopSignal?: OnStopSignal;
+};
+
+/** Runs `tallyport` with `args` in this process. */
+export async function tallyport(
+  args: string[],
+  { env, input = '', isTTY = false, onStopSignal }: RunOptions,
+): Promise<Ended> {
+  const [stdout, stderr] = [memory(), memory()];
+  const stdin = Object.assign(Readable.from([Buffer.from(input)]), { isTTY });
+  const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
+  const code = await runCli(args, env, streams, onStopSignal);
+  return readable({ code, stdout: stdout.text(), stderr: stderr.text() });
+}
+
+/** A platform, and the commands that work on the same database. */
+export type Cli = {
   platform: Platform;
-  env: Record<string, string | undefined>;
+  env: Variables;
   /** Runs a command: the words of `line`, then `more` as they stand. */
   run(line: string, ...more: string[]): Promise<Ended>;
   /** Lists a server with `server add` and gives its slug and id. */
@@ -60,7 +77,7 @@ export type Terminal = {
 const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 
 /** Opens both on a fresh, migrated database. */
-export async function openTerminal(): Promise<Terminal> {
+export async function openCli(): Promise<Cli> {
   const config = testConfig(SETTINGS);
   const platform = await openPlatform(config, 'test');
   await migrateDatabase(platform.mongo.db);
@@ -74,7 +91,7 @@ export async function openTerminal(): Promise<Terminal> {
     QUEUE_PREFIX,
     SECRET_KEY,
   };
-  const run: Terminal['run'] = (line, ...more) => tallyport([...line.split(' '), ...more], { env });
+  const run: Cli['run'] = (line, ...more) => tallyport([...line.split(' '), ...more], { env });
   return {
     platform,
     env,

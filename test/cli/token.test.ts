@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate } from '../../src/servers/api-tokens.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
 type Issued = { token_id: string; token: string };
 
 async function issue(server: string, options = ''): Promise<Issued> {
-  const ended = await terminal.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
+  const ended = await cli.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
   expect(ended.code).toBe(0);
   return ended.json as Issued;
 }
 
 async function list(server: string): Promise<Record<string, unknown>[]> {
-  return (await terminal.run(`token list ${server} --json`)).json.tokens as Record<string, unknown>[];
+  return (await cli.run(`token list ${server} --json`)).json.tokens as Record<string, unknown>[];
 }
 
 const speaksFor = async (serverId: string, token: string) =>
-  (await authenticate(terminal.platform, serverId, token)) !== null;
+  (await authenticate(cli.platform, serverId, token)) !== null;
 
 describe('token issue', () => {
   it('makes a token that works, and says nothing but its id and itself', async () => {
-    const { server_id, slug } = await terminal.addServer('Issuing');
+    const { server_id, slug } = await cli.addServer('Issuing');
     const issued = await issue(slug);
 
     expect(issued).toEqual({ token_id: expect.stringMatching(/^[0-9a-f]{24}$/), token: expect.any(String) });
@@ -34,19 +34,19 @@ describe('token issue', () => {
   });
 
   it('shows the token once, in words too', async () => {
-    const { slug, server_id } = await terminal.addServer('Issuing in words');
-    const { stdout } = await terminal.run(`token issue ${slug} --name website --expires-in 90d`);
+    const { slug, server_id } = await cli.addServer('Issuing in words');
+    const { stdout } = await cli.run(`token issue ${slug} --name website --expires-in 90d`);
     const token = /^ {2}(tp_\w{36})$/m.exec(stdout)?.[1] ?? '';
 
     expect(await speaksFor(server_id, token)).toBe(true);
     expect(stdout).toContain('«website»');
     expect(stdout).toContain('(in 3 months)');
-    expect((await terminal.run(`token list ${slug}`)).stdout).not.toContain(token);
+    expect((await cli.run(`token list ${slug}`)).stdout).not.toContain(token);
   });
 
   it('refuses a name that is too long', async () => {
-    const { slug } = await terminal.addServer('Long name');
-    const ended = await terminal.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
+    const { slug } = await cli.addServer('Long name');
+    const ended = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'invalid-input' } });
   });
@@ -54,10 +54,10 @@ describe('token issue', () => {
 
 describe('token list', () => {
   it('shows every token and its state, never the token itself', async () => {
-    const { slug } = await terminal.addServer('Listing');
+    const { slug } = await cli.addServer('Listing');
     const first = await issue(slug, '--name plugin');
     const second = await issue(slug, '--expires-in 1h');
-    await terminal.run(`token revoke ${slug} ${first.token_id}`);
+    await cli.run(`token revoke ${slug} ${first.token_id}`);
 
     expect(await list(slug)).toEqual([
       {
@@ -77,20 +77,20 @@ describe('token list', () => {
 
 describe('token revoke', () => {
   it('revokes the only valid token without being told which', async () => {
-    const { slug, server_id } = await terminal.addServer('Revoking');
+    const { slug, server_id } = await cli.addServer('Revoking');
     const { token, token_id } = await issue(slug);
-    const ended = await terminal.run(`token revoke ${slug} --json`);
+    const ended = await cli.run(`token revoke ${slug} --json`);
 
     expect(ended).toMatchObject({ code: 0, json: { token_id, revoked: true } });
     expect(await speaksFor(server_id, token)).toBe(false);
-    expect((await terminal.run(`token revoke ${slug} ${token_id}`)).code).toBe(0);
-    expect(await terminal.run(`token revoke ${slug}`)).toMatchObject({ code: 1, stdout: '' });
+    expect((await cli.run(`token revoke ${slug} ${token_id}`)).code).toBe(0);
+    expect(await cli.run(`token revoke ${slug}`)).toMatchObject({ code: 1, stdout: '' });
   });
 
   it('asks which of several is meant, by name', async () => {
-    const { slug, server_id } = await terminal.addServer('Choosing');
+    const { slug, server_id } = await cli.addServer('Choosing');
     const [plugin, website] = [await issue(slug, '--name plugin'), await issue(slug, '--name website')];
-    const ended = await terminal.run(`token revoke ${slug}`);
+    const ended = await cli.run(`token revoke ${slug}`);
 
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain(`${plugin.token_id}  plugin`);
@@ -99,22 +99,22 @@ describe('token revoke', () => {
   });
 
   it('knows no token of another server', async () => {
-    const { slug } = await terminal.addServer('Mine');
-    const other = await terminal.addServer('Theirs');
+    const { slug } = await cli.addServer('Mine');
+    const other = await cli.addServer('Theirs');
     const { token, token_id } = await issue(other.slug);
-    const ended = await terminal.run(`token revoke ${slug} ${token_id} --json`);
+    const ended = await cli.run(`token revoke ${slug} ${token_id} --json`);
 
     expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     expect(await speaksFor(other.server_id, token)).toBe(true);
-    expect((await terminal.run(`token revoke ${slug} nonsense --json`)).json.code).toBe('token-not-found');
+    expect((await cli.run(`token revoke ${slug} nonsense --json`)).json.code).toBe('token-not-found');
   });
 });
 
 describe('token rotate', () => {
   it('gives a new token while the old one goes on for the overlap', async () => {
-    const { slug, server_id } = await terminal.addServer('Rotating');
+    const { slug, server_id } = await cli.addServer('Rotating');
     const old = await issue(slug, '--name plugin');
-    const ended = await terminal.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
+    const ended = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
     const { token, token_id, old_token_id, old_expires_at } = ended.json;
 
     expect(ended.code).toBe(0);
@@ -123,18 +123,18 @@ describe('token rotate', () => {
     expect(Math.abs(Date.parse(String(old_expires_at)) - Date.now() - 30 * 60_000)).toBeLessThan(60_000);
     expect(await speaksFor(server_id, String(token))).toBe(true);
     expect(await speaksFor(server_id, old.token)).toBe(true);
-    const later = { ...terminal.platform, clock: { now: () => new Date(Date.now() + 31 * 60_000) } };
+    const later = { ...cli.platform, clock: { now: () => new Date(Date.now() + 31 * 60_000) } };
     expect(await authenticate(later, server_id, old.token)).toBeNull();
     expect(await authenticate(later, server_id, String(token))).not.toBeNull();
   });
 
   it('rotates no token that is revoked or unknown', async () => {
-    const { slug } = await terminal.addServer('Not rotating');
+    const { slug } = await cli.addServer('Not rotating');
     const { token_id } = await issue(slug);
-    await terminal.run(`token revoke ${slug}`);
+    await cli.run(`token revoke ${slug}`);
 
     for (const id of [token_id, 'nonsense']) {
-      const ended = await terminal.run(`token rotate ${slug} ${id} --json`);
+      const ended = await cli.run(`token rotate ${slug} ${id} --json`);
       expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     }
   });

@@ -2,35 +2,35 @@ import { UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainHere } from '../support/delivering.ts';
 import { listening } from './listening.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
-const show = async (voteId: string) => (await terminal.run(`vote show ${voteId} --json`)).json;
+const show = async (voteId: string) => (await cli.run(`vote show ${voteId} --json`)).json;
 
 describe('vote resend', () => {
   it('puts a vote into the line once', async () => {
-    const { slug, server_id } = await terminal.addServer('Resending');
-    const id = await terminal.cast(server_id, 'Steve');
-    const without = await terminal.run(`vote resend ${id} --json`);
-    await terminal.run(
+    const { slug, server_id } = await cli.addServer('Resending');
+    const id = await cli.cast(server_id, 'Steve');
+    const without = await cli.run(`vote resend ${id} --json`);
+    await cli.run(
       `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port 8192 --token abcdef0123456789`,
     );
-    const first = await terminal.run(`vote resend ${id} --json`);
-    const second = await terminal.run(`vote resend ${id} --json`);
+    const first = await cli.run(`vote resend ${id} --json`);
+    const second = await cli.run(`vote resend ${id} --json`);
 
     expect(without).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     expect(first.json).toEqual({ vote_id: id, resent: true, from: 'none', may_arrive_twice: false });
     expect(second).toMatchObject({ code: 1, json: { code: 'under-way' } });
     const resent = { kind: 'resent', by: 'cli', from: 'none', may_arrive_twice: false };
     expect(await show(id)).toMatchObject({ state: 'waiting', events: [resent] });
-    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(/Z +resent by cli$/m);
-    expect((await terminal.run(`server remove ${slug} --yes --json`)).json.failed_votes).toBe(1);
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/Z +resent by cli$/m);
+    expect((await cli.run(`server remove ${slug} --yes --json`)).json.failed_votes).toBe(1);
     expect(await show(id)).toMatchObject({
       state: 'failed',
       events: [{ kind: 'resent' }, { kind: 'server-removed' }],
@@ -38,23 +38,23 @@ describe('vote resend', () => {
   });
 
   it('warns when the vote may arrive twice', async () => {
-    const { server_id } = await listening(terminal, 'Twice');
-    const id = await terminal.cast(server_id, 'Steve');
-    await drainHere(terminal.platform, server_id);
+    const { server_id } = await listening(cli, 'Twice');
+    const id = await cli.cast(server_id, 'Steve');
+    await drainHere(cli.platform, server_id);
 
-    expect((await terminal.run(`vote resend ${id}`)).stdout).toBe(
+    expect((await cli.run(`vote resend ${id}`)).stdout).toBe(
       'The vote of «Steve» is in the line again. It may have arrived before, and arrives twice then.\n',
     );
   });
 
   it('puts a server’s votes of a time into the line, in the states that were named', async () => {
-    const { server_id, slug } = await listening(terminal, 'Range');
-    for (const name of ['Alex', 'Steve']) await terminal.cast(server_id, name);
-    await drainHere(terminal.platform, server_id);
+    const { server_id, slug } = await listening(cli, 'Range');
+    for (const name of ['Alex', 'Steve']) await cli.cast(server_id, name);
+    await drainHere(cli.platform, server_id);
     const since = '--since 2026-01-01';
-    const none = await terminal.run(`vote resend ${slug} ${since}`);
-    const delivered = await terminal.run(`vote resend ${slug} ${since} --state delivered`);
-    const again = await terminal.run(`vote resend ${slug} ${since} --state delivered --json`);
+    const none = await cli.run(`vote resend ${slug} ${since}`);
+    const delivered = await cli.run(`vote resend ${slug} ${since} --state delivered`);
+    const again = await cli.run(`vote resend ${slug} ${since} --state delivered --json`);
 
     expect(none.stdout).toMatch(
       /^No vote to send again: there is none in the state none or failed, cast from 2026-01-01T/,
@@ -71,33 +71,33 @@ describe('vote resend', () => {
     ['alpha --since yesterday', /2026-11-20/],
     ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],
   ])('refuses «%s»', async (line, error) => {
-    const ended = await terminal.run(`vote resend ${line} --json`);
+    const ended = await cli.run(`vote resend ${line} --json`);
     expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
     expect(ended.json.error).toMatch(error);
   });
 
   it('knows no vote that is not there', async () => {
-    expect((await terminal.run(`vote resend ${new UUID()} --json`)).json.code).toBe('vote-not-found');
+    expect((await cli.run(`vote resend ${new UUID()} --json`)).json.code).toBe('vote-not-found');
   });
 });
 
 describe('vote forget', () => {
   it('ends a player’s 24 hours, in any spelling; the vote stays', async () => {
-    const { slug, server_id } = await terminal.addServer('Forgetting');
-    const id = await terminal.cast(server_id, 'Steve');
-    const first = await terminal.run(`vote forget ${slug} sTEVE --json`);
-    const second = await terminal.run(`vote forget ${slug} Steve`);
+    const { slug, server_id } = await cli.addServer('Forgetting');
+    const id = await cli.cast(server_id, 'Steve');
+    const first = await cli.run(`vote forget ${slug} sTEVE --json`);
+    const second = await cli.run(`vote forget ${slug} Steve`);
 
     expect(first).toMatchObject({ code: 0, json: { server_id, username: 'sTEVE', forgotten: true } });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was done') });
     expect((await show(id)).cooldown_ended_at).toEqual(expect.any(String));
-    expect(await terminal.cast(server_id, 'Steve')).not.toBe(id);
-    expect(await terminal.platform.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
+    expect(await cli.cast(server_id, 'Steve')).not.toBe(id);
+    expect(await cli.platform.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
   });
 
   it('refuses what is no name', async () => {
-    const { slug } = await terminal.addServer('Forgetting nobody');
+    const { slug } = await cli.addServer('Forgetting nobody');
 
-    expect((await terminal.run(`vote forget ${slug} --json`, ' ')).json.code).toBe('invalid-input');
+    expect((await cli.run(`vote forget ${slug} --json`, ' ')).json.code).toBe('invalid-input');
   });
 });

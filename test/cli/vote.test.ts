@@ -2,27 +2,27 @@ import { UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { drainHere } from '../support/delivering.ts';
 import { listening } from './listening.ts';
-import { openTerminal, type Terminal } from './tallyport.ts';
+import { type Cli, openCli } from './tallyport.ts';
 
-let terminal: Terminal;
+let cli: Cli;
 
 beforeAll(async () => {
-  terminal = await openTerminal();
+  cli = await openCli();
 });
-afterAll(() => terminal.close());
+afterAll(() => cli.close());
 
-const show = async (voteId: string) => (await terminal.run(`vote show ${voteId} --json`)).json;
+const show = async (voteId: string) => (await cli.run(`vote show ${voteId} --json`)).json;
 
 describe('vote list', () => {
   it('shows votes newest first, all or in one state', async () => {
-    const { slug, server_id } = await terminal.addServer('Listed');
+    const { slug, server_id } = await cli.addServer('Listed');
     const ids = [
-      await terminal.cast(server_id, 'Steve'),
-      await terminal.cast(server_id, '我的世界'),
-      await terminal.cast(server_id, 'Alex'),
+      await cli.cast(server_id, 'Steve'),
+      await cli.cast(server_id, '我的世界'),
+      await cli.cast(server_id, 'Alex'),
     ];
-    const { json } = await terminal.run(`vote list ${slug} --json`);
-    const { stdout } = await terminal.run(`vote list ${slug} --limit 2`);
+    const { json } = await cli.run(`vote list ${slug} --json`);
+    const { stdout } = await cli.run(`vote list ${slug} --limit 2`);
 
     expect((json.votes as Record<string, unknown>[])[2]).toEqual({
       vote_id: ids[0],
@@ -37,17 +37,15 @@ describe('vote list', () => {
     });
     expect(stdout.trim().split('\n')).toHaveLength(3);
     expect(stdout).toMatch(new RegExp(`${ids[2]} +Alex +\\S+Z \\(.*\\) +none +0 +-`));
-    expect((await terminal.run(`vote list ${slug} --state failed --json`)).json).toEqual({ votes: [] });
-    expect((await terminal.run(`vote list ${slug} --state failed`)).stdout).toBe(
-      'There is no vote to show.\n',
-    );
+    expect((await cli.run(`vote list ${slug} --state failed --json`)).json).toEqual({ votes: [] });
+    expect((await cli.run(`vote list ${slug} --state failed`)).stdout).toBe('There is no vote to show.\n');
   });
 });
 
 describe('vote show', () => {
   it('tells the whole way of a delivered vote', async () => {
-    const { slug, server_id } = await listening(terminal, 'Delivered');
-    const id = await terminal.cast(server_id, 'Steve');
+    const { slug, server_id } = await listening(cli, 'Delivered');
+    const id = await cli.cast(server_id, 'Steve');
     expect((await show(id)).waiting_for).toEqual({
       kind: 'turn',
       at: null,
@@ -55,9 +53,9 @@ describe('vote show', () => {
       cause: null,
       votes_ahead: 0,
     });
-    await drainHere(terminal.platform, server_id);
+    await drainHere(cli.platform, server_id);
     const json = await show(id);
-    const { stdout } = await terminal.run(`vote show ${id}`);
+    const { stdout } = await cli.run(`vote show ${id}`);
 
     expect(json).toMatchObject({
       vote_id: id,
@@ -100,18 +98,18 @@ describe('vote show', () => {
   });
 
   it('tells what a vote waits for, and why', async () => {
-    const { slug, server_id, listener } = await listening(terminal, 'Waiting');
+    const { slug, server_id, listener } = await listening(cli, 'Waiting');
     await listener.stop();
-    const id = await terminal.cast(server_id, 'Steve');
-    await drainHere(terminal.platform, server_id);
+    const id = await cli.cast(server_id, 'Steve');
+    await drainHere(cli.platform, server_id);
     expect(await show(id)).toMatchObject({
       state: 'waiting',
       waiting_for: { kind: 'own-retry', at: expect.any(String) },
       attempts: [{ class: 'transient', code: 'connection-refused', reached: 'resolved' }],
     });
-    await terminal.run(`listener pause ${slug}`);
+    await cli.run(`listener pause ${slug}`);
     expect((await show(id)).waiting_for).toMatchObject({ kind: 'resume', cause: 'Its owner paused it.' });
-    const { stdout } = await terminal.run(`vote show ${id}`);
+    const { stdout } = await cli.run(`vote show ${id}`);
     expect(stdout).toMatch(
       /State: +waiting until the listener is resumed: Its owner paused it\.; given up .* \(in 3 days\)/,
     );
@@ -119,17 +117,17 @@ describe('vote show', () => {
   });
 
   it('says that the queue is paused, as its listener does', async () => {
-    const { slug, server_id } = await listening(terminal, 'Held');
-    const id = await terminal.cast(server_id, 'Steve');
-    const queue = terminal.platform.queues['forward-votes'];
+    const { slug, server_id } = await listening(cli, 'Held');
+    const id = await cli.cast(server_id, 'Steve');
+    const queue = cli.platform.queues['forward-votes'];
     await queue.pause();
     onTestFinished(() => queue.resume());
 
     expect(await show(id)).toMatchObject({ state: 'waiting', queue_paused: true });
-    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
       /State: +waiting until the queue is resumed; .*\nQueue: +«Forward votes» is paused/,
     );
-    expect((await terminal.run(`listener show ${slug}`)).stdout).toMatch(
+    expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(
       /State: +active\nQueue: +«Forward votes» is paused/,
     );
     await queue.resume();
@@ -137,37 +135,35 @@ describe('vote show', () => {
   });
 
   it('tells of a listener that was removed', async () => {
-    const { slug, server_id } = await listening(terminal, 'Removed');
-    const id = await terminal.cast(server_id, 'Steve');
-    await terminal.run(`listener remove ${slug}`);
+    const { slug, server_id } = await listening(cli, 'Removed');
+    const id = await cli.cast(server_id, 'Steve');
+    await cli.run(`listener remove ${slug}`);
 
-    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
-      /State: +none: the vote listener was removed/,
-    );
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/State: +none: the vote listener was removed/);
   });
 
   it('counts no attempt that was given back', async () => {
-    const { server_id, listener } = await listening(terminal, 'Given back');
+    const { server_id, listener } = await listening(cli, 'Given back');
     await listener.stop();
-    const id = await terminal.cast(server_id, 'Steve');
-    await drainHere(terminal.platform, server_id);
-    const { votes } = terminal.platform;
+    const id = await cli.cast(server_id, 'Steve');
+    await drainHere(cli.platform, server_id);
+    const { votes } = cli.platform;
     const one = await votes.findOne({ _id: new UUID(id) });
     const [attempt] = one?.delivery.attempts ?? [];
     if (!attempt) throw new Error('nothing was tried');
     const back = { ...attempt, id: new UUID(), class: 'none', code: 'stopped-before-written' } as const;
     await votes.updateOne({ _id: new UUID(id) }, { $set: { 'delivery.attempts': [back, attempt] } });
-    const { stdout } = await terminal.run(`vote show ${id}`);
+    const { stdout } = await cli.run(`vote show ${id}`);
 
     expect(stdout).toContain('attempt, not counted: none (stopped-before-written)');
     expect(stdout).toContain('attempt 1: transient (connection-refused)');
   });
 
   it('shows the words of a listener that refuses', async () => {
-    const { slug, server_id, listener } = await listening(terminal, 'Refusing');
+    const { slug, server_id, listener } = await listening(cli, 'Refusing');
     listener.tokens = { default: 'changed' };
-    const id = await terminal.cast(server_id, 'Steve');
-    await drainHere(terminal.platform, server_id);
+    const id = await cli.cast(server_id, 'Steve');
+    await drainHere(cli.platform, server_id);
 
     expect((await show(id)).attempts).toEqual([
       expect.objectContaining({
@@ -175,10 +171,8 @@ describe('vote show', () => {
         words: expect.stringContaining('Signature is not valid'),
       }),
     ]);
-    expect((await terminal.run(`vote show ${id}`)).stdout).toMatch(
-      /the listener said «.*Signature is not valid/,
-    );
-    expect((await terminal.run(`listener show ${slug} --json`)).json).toMatchObject({
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/the listener said «.*Signature is not valid/);
+    expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
       state: 'paused',
       waiting: 1,
       reason: { code: 'bad-signature', words: expect.stringContaining('Signature is not valid') },
@@ -187,7 +181,7 @@ describe('vote show', () => {
 
   it('knows no vote that is not there', async () => {
     for (const id of ['nonsense', new UUID().toString()]) {
-      expect(await terminal.run(`vote show ${id} --json`)).toMatchObject({
+      expect(await cli.run(`vote show ${id} --json`)).toMatchObject({
         code: 1,
         json: { code: 'vote-not-found' },
       });

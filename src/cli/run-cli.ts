@@ -1,0 +1,134 @@
+import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import type { Variables } from '../config.ts';
+import { addAggregateCommand } from './aggregate.ts';
+import { examples } from './answer.ts';
+import { addExportCommands } from './export.ts';
+import { failureOf } from './failure.ts';
+import { addImportCommands } from './import.ts';
+import { addListenerCommands } from './listener.ts';
+import { addMigrateCommand } from './migrate.ts';
+import { addOperatorCommands } from './operator.ts';
+import { addRankCommands } from './rank.ts';
+import { addReviewCommands } from './review.ts';
+import { addServerCommands } from './server.ts';
+import type { Streams, Terminal } from './terminal.ts';
+import { addTokenCommands } from './token.ts';
+import { addVoteCommands } from './vote.ts';
+
+/** The exit code of a command that a signal ended. What it was doing may still be under way. */
+export const INTERRUPTED = 130;
+
+/** Where it is not a terminal that shows the help: in columns. */
+const HELP_WIDTH = 80;
+
+/**
+ * Has `first` called at the first signal that asks the command to end, and `second` at the next one, until the function
+ * that it returns is called.
+ */
+export type OnStopSignal = (act: { first(): void; second(): void }) => () => void;
+
+/**
+ * Runs one command. It reads no globals of the process and never ends it.
+ *
+ * @param args - what follows `tallyport`
+ * @param onStopSignal - without it, nothing interrupts the command
+ * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 130 interrupted
+ */
+export async function runCli(
+  args: string[],
+  env: Variables,
+  streams: Streams,
+  onStopSignal: OnStopSignal = () => () => undefined,
+): Promise<number> {
+  const interrupted = Promise.withResolvers<number>();
+  let stopping = false;
+  let unsubscribe = () => {};
+  const leave = () => interrupted.resolve(INTERRUPTED);
+  const terminal: Terminal = {
+    env,
+    streams,
+    json: args.includes('--json'),
+    exitCode: 0,
+    onInterrupt({ stop, kill }) {
+      unsubscribe = onStopSignal({
+        first() {
+          stopping = true;
+          void stop().finally(leave);
+        },
+        second() {
+          kill();
+          leave();
+        },
+      });
+    },
+  };
+  try {
+    await Promise.race([tallyport(terminal).parseAsync(args, { from: 'user' }), interrupted.promise]);
+    return stopping ? await interrupted.promise : terminal.exitCode;
+  } catch (error) {
+    // What fails after an interruption fails because of it.
+    if (stopping) return await interrupted.promise;
+    // Help and version were asked for and shown.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    return reportFailure(error, terminal);
+  } finally {
+    unsubscribe();
+  }
+}
+
+/**
+ * Says why a command failed: with `--json` as one value on standard output, else in words on standard error.
+ *
+ * @returns the exit code
+ */
+export function reportFailure(error: unknown, { streams, json }: Pick<Terminal, 'streams' | 'json'>): 1 | 2 {
+  const { code, message, exitCode } = failureOf(error);
+  if (json) streams.stdout.write(`${JSON.stringify({ error: message, code }, null, 2)}\n`);
+  else streams.stderr.write(`${message}\n`);
+  return exitCode;
+}
+
+function tallyport(terminal: Terminal): Command {
+  const { streams } = terminal;
+  const program = new Command('tallyport')
+    .description(
+      'Run a Tallyport listing from the command line. It uses the same environment as the processes.',
+    )
+    .option('--json', 'print one JSON value on standard output and nothing else')
+    .version(manifest.version)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => streams.stdout.write(text),
+      writeErr: (text) => streams.stderr.write(text),
+      getOutHelpWidth: () => streams.stdout.columns ?? HELP_WIDTH,
+      getErrHelpWidth: () => streams.stderr.columns ?? HELP_WIDTH,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      // `reportFailure` says what went wrong, in words or as JSON.
+      outputError: () => undefined,
+    })
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'server add --name "Alpha Craft" --address play.example.org --port 25565',
+        'token issue alpha-craft',
+        'vote list alpha-craft --state waiting',
+      ),
+    )
+    .addHelpText('after', '\nExit codes: 0 done; 1 refused or failed; 2 wrong use.');
+  addServerCommands(program, terminal);
+  addTokenCommands(program, terminal);
+  addListenerCommands(program, terminal);
+  addVoteCommands(program, terminal);
+  addReviewCommands(program, terminal);
+  addImportCommands(program, terminal);
+  addExportCommands(program, terminal);
+  addAggregateCommand(program, terminal);
+  addRankCommands(program, terminal);
+  addMigrateCommand(program, terminal);
+  addOperatorCommands(program, terminal);
+  return program;
+}

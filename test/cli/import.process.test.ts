@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DAY, MINUTE } from '../../src/clock.ts';
+import { type Cli, openCli } from './tallyport.ts';
+import { CLI, spawnTallyport } from './tallyport-process.ts';
+
+let cli: Cli;
+let folder: string;
+
+beforeAll(async () => {
+  cli = await openCli();
+  folder = await mkdtemp(join(tmpdir(), 'tallyport-import-test-'));
+});
+afterAll(async () => {
+  await Promise.all([cli.close(), rm(folder, { recursive: true })]);
+});
+
+/** As many lines as would not fit into the memory that the second run has. */
+const LINES = 100_000;
+
+describe('import', () => {
+  it('of 100,000 lines is killed, run again in little memory, and complete', async () => {
+    const { server_id } = await cli.addServer('Large');
+    const serverId = new ObjectId(server_id);
+    const newest = Date.now() - 2 * DAY;
+    const lines = Array.from({ length: LINES }, (_, number) => {
+      const voted_at = new Date(newest - number * 5 * MINUTE).toISOString();
+      return `${JSON.stringify({ server_id, username: `Player ${number % 20_000}`, voted_at })}\n`;
+    });
+    const file = join(folder, 'large.ndjson');
+    await writeFile(file, lines);
+    const { votes, voteCounters } = cli.platform;
+
+    const killed = spawn(process.execPath, [CLI, 'import', 'votes', file], { env: cli.env, stdio: 'ignore' });
+    const ended = once(killed, 'exit');
+    await vi.waitFor(
+      async () => expect(await votes.countDocuments({ serverId }, { limit: 3_000 })).toBe(3_000),
+      { timeout: 60_000, interval: 20 },
+    );
+    killed.kill('SIGKILL');
+    await ended;
+    const half = await votes.countDocuments({ serverId });
+    expect(half).toBeLessThan(0.9 * LINES);
+
+    const env = { ...cli.env, NODE_OPTIONS: '--max-old-space-size=64' };
+    const { json } = await spawnTallyport(['import', 'votes', file, '--json'], { env });
+    const { imported, already_there, refused } = json as Record<string, number>;
+    expect({ all: Number(imported) + Number(already_there), refused }).toEqual({ all: LINES, refused: 0 });
+    // MongoDB may still have been storing what the killed one sent last.
+    expect(already_there).toBeGreaterThanOrEqual(half);
+    expect(already_there).toBeLessThan(LINES);
+    expect(await votes.countDocuments({ serverId })).toBe(LINES);
+    const counters = await voteCounters.find({ serverId }).toArray();
+    const counted = counters.flatMap(({ days }) => Object.values(days));
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(LINES);
+  }, 400_000);
+});

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Variables } from '../../src/config.ts';
+import { type Ended, readable } from './tallyport.ts';
+
+export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** Runs `tallyport` with `args` as a process of its own, which reads `input` from a pipe. */
+export async function spawnTallyport(
+  args: string[],
+  { env, input = '' }: { env: Variables; input?: string },
+): Promise<Ended> {
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined).end(input);
+  const exited = once(child, 'exit');
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return readable({ code, stdout, stderr });
+}
