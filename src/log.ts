@@ -1,4 +1,4 @@
-import { type Logger, pino, stdSerializers } from 'pino';
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
 import type { Config } from './config.ts';
 
 export type { Logger };
@@ -44,12 +44,15 @@ function shownAt(value: unknown, level: number): unknown {
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
  *
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - 1 for standard output; 2 for standard error, where a command's output is something else
+ * @param to - 1 for standard output; 2 for standard error, where a command's output is something else; or what takes
+ *   each line
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to: 1 | 2 = 1): Logger {
-  // Written at once: an asynchronous destination whose reader is gone would keep the process from ending.
-  const destination = pino.destination({ dest: to, sync: true });
-  destination.on('error', () => undefined);
+export function createLogger(
+  config: Pick<Config, 'LOG_LEVEL'>,
+  name: string,
+  to: 1 | 2 | DestinationStream = 1,
+): Logger {
+  const destination = typeof to === 'number' ? standardStream(to) : to;
   const logger = pino(
     {
       level: config.LOG_LEVEL,
@@ -69,4 +72,9 @@ export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to
     return child.call(this, withoutSecrets(bindings), ...options);
   } as typeof child;
   return logger;
+}
+
+/** Written at once: an asynchronous destination whose reader is gone would keep the process from ending. */
+function standardStream(dest: 1 | 2): DestinationStream {
+  return pino.destination({ dest, sync: true }).on('error', () => undefined);
 }

@@ -6,7 +6,7 @@ import { atTheEnd } from '../support/at-the-end.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 import { startWeb } from '../support/web-process.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 
 /** The running platform, as people meet it: a web process and a worker, on a database of their own. */
 export type House = {

@@ -7,8 +7,7 @@ import type { Platform } from '../../src/platform.ts';
 import { QUEUES, queuePrefix } from '../../src/queues.ts';
 import { openRedis } from '../../src/redis.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
-import { forwardVotes } from '../../workers/forward-votes.ts';
-import { runRelay } from '../../workers/relay.ts';
+import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 import { OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
@@ -83,22 +82,10 @@ async function press({ app, platform }: WebApp, headers: object, button: Button)
   }
 }
 
-/** A worker of forward-votes and the relay, as in a worker process; stopped when the test ends. */
+/** The worker of forward-votes and the relay; stopped when the test ends. */
 function startWorker(platform: Platform): void {
-  const stop = new AbortController();
-  const waitNoLonger = new AbortController();
-  const process = forwardVotes(platform, createMetrics(platform), {
-    stop: stop.signal,
-    waitNoLonger: waitNoLonger.signal,
-  });
-  const worker = openWorker(platform, process);
-  const relay = runRelay(platform, stop.signal);
-  onTestFinished(async () => {
-    stop.abort();
-    waitNoLonger.abort();
-    await worker.close();
-    await relay;
-  });
+  const worker = buildWorkers(platform, { metrics: createMetrics(platform), queues: ['forward-votes'] });
+  onTestFinished(() => worker.close());
 }
 
 function openWorker(platform: Platform, process: Processor): Worker {
@@ -172,16 +159,13 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
 /** Waits until `names` have arrived and the worker has nothing left to do, and tells what arrived in all. */
 async function arrivals({ platform, listener, serverId }: DeliveryBench, names: string[]): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
-  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), { timeout: 15_000 });
-  await vi.waitUntil(
-    async () => {
-      const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
-      const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
-      const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
-      return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
-    },
-    { timeout: 15_000, interval: 100 },
-  );
+  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), PATIENT);
+  await vi.waitUntil(async () => {
+    const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+    const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
+    const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
+    return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
+  }, PATIENT);
   return arrived();
 }
 

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
 import type { Platform } from '../../src/platform.ts';
@@ -9,7 +9,6 @@ import { countVotesOfMonth, voteFigures } from '../../src/votes/vote-figures.ts'
 import { startPlatform } from '../support/platform.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { startWeb } from '../support/web-process.ts';
 import { accept, ballot, refuse, votesOf } from './voting.ts';
 
 type Excluding = { platform: Platform; clock: StoppedClock; serverId: ObjectId };
@@ -142,21 +141,20 @@ describe('excluding votes', () => {
 });
 
 describe('while votes are being cast', () => {
-  let tallyport: Awaited<ReturnType<typeof startPlatform>>;
-  beforeAll(async () => {
-    tallyport = await startPlatform();
-    return () => tallyport.close();
-  });
-
   it('each vote is counted or excluded, and none is both', async () => {
+    // Two applications, each with increments of its own that are not written yet.
+    const tallyport = await startPlatform();
+    onTestFinished(() => tallyport.close());
+    const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX } = tallyport.platform.config;
+    const other = await startPlatform({ MONGODB_URI, REDIS_URL, QUEUE_PREFIX });
+    onTestFinished(() => other.close());
     const { platform } = tallyport;
     const server = await tallyport.addServer();
     const { serverId } = server;
-    const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
     const enough = new AbortController();
     onTestFinished(() => enough.abort());
     let number = 0;
-    const casts = webs.map(async ({ url }) => {
+    const casts = [tallyport, other].map(async ({ url }) => {
       while (!enough.signal.aborted) {
         number += 1;
         expect((await tallyport.vote(server, `Player${number}`, {}, url)).status).toBe(200);

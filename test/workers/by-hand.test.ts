@@ -8,7 +8,7 @@ import { sendTestVote } from '../../src/delivery/test-listener.ts';
 import type { Platform } from '../../src/platform.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 /** Puts a vote into a state as deliveries would have. */

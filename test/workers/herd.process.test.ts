@@ -4,7 +4,7 @@ import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFarEnd } from '../support/far-end.ts';
 import { PATIENT } from '../support/patient.ts';
 import { insertWaitingVotes, listServersAt } from '../support/waiting-crowd.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** As many listeners for each place of a worker as 10,000 are for its 256; bench/delivery/herd.ts has those. */
@@ -27,7 +27,7 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   });
   const far = await startFarEnd({ token: 'a-token-of-this-test', silent: { ports: PORTS, dripEvery: 10 } });
   onTestFinished(() => far.close());
-  const worker = await startWorker(platform.config, { args: ['forward-votes'] });
+  const worker = await spawnWorker(platform.config, { args: ['forward-votes'] });
   const known = [
     await addGameServer(platform, { name: 'Alpha' }),
     await addGameServer(platform, { name: 'Beta' }),
