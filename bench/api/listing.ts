@@ -4,7 +4,7 @@ import type { Platform } from '../../src/platform.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { addPast } from '../../test/support/crowd.ts';
 import { deliveryIn, storedVote } from '../../test/support/stored-votes.ts';
-import { listServersAt } from '../../test/support/waiting-crowd.ts';
+import { listServersAt } from '../../test/support/waiting-votes.ts';
 import type { Caller } from './load.ts';
 
 const BATCH = 5_000;

@@ -10,6 +10,7 @@ import type { DeliveryState } from '../../src/votes/vote.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
+import { putInState } from '../support/stored-votes.ts';
 import { OWN_ORIGIN, signedIn, type WebApp, webAppOn } from './web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
@@ -135,21 +136,13 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
 
 /** One vote in each state and three more that wait; returns the names that must arrive. */
 async function castVotes(bench: DeliveryBench): Promise<string[]> {
-  const { platform, serverId, listener } = bench;
+  const { platform, listener } = bench;
   await bench.cast('delivered');
   await bench.drain();
   expect(listener.votes.map((vote) => vote.username)).toEqual(['delivered']);
   const states: DeliveryState[] = ['none', 'unconfirmed', 'failed', 'sending'];
   for (const state of states) {
-    const { _id } = await bench.cast(state);
-    const open = state === 'sending' ? { 'delivery.leaseUntil': new Date(Date.now() + HOUR) } : {};
-    await platform.votes.updateOne(
-      { serverId, _id },
-      {
-        $set: { 'delivery.state': state, ...open },
-        $unset: { 'delivery.nextAt': 1, ...(state === 'sending' ? {} : { 'delivery.queuedAt': 1 }) },
-      },
-    );
+    await putInState(platform, await bench.cast(state), state);
   }
   const waiting = ['waiting-1', 'waiting-2', 'waiting-3'];
   for (const name of waiting) await bench.cast(name);

@@ -2,19 +2,19 @@ import { ObjectId } from 'mongodb';
 import { after } from '../../src/clock.ts';
 import { type Listener, REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
-import { DELIVERY_EXPIRES_MS } from '../../src/delivery/schedule.ts';
 import { secretContext } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
-import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
+import { newVoteId } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { deliveryIn, storedVote, timesIn } from './stored-votes.ts';
 
 const BATCH = 5_000;
 
 /**
- * Lists one server for each port, its v2 listener set there, as their owners would one by one: one is listed and
- * the others are copies of it.
+ * Lists one server for each port, with its v2 listener there: one is listed as its owner would, and the others are
+ * copies of it.
  *
  * @param lastDeliveredAt - they are known to answer since then
  */
@@ -24,7 +24,7 @@ export async function listServersAt(
   token: string,
   lastDeliveredAt: Date | null = null,
 ): Promise<ObjectId[]> {
-  const name = `Crowd ${new ObjectId().toHexString()}`;
+  const name = `Copied ${new ObjectId().toHexString()}`;
   const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
   const modelId = new ObjectId(added.serverId);
   const settings = { host: '127.0.0.1', port: 1, secret: token, serviceName: 'Tallyport' };
@@ -38,8 +38,8 @@ export async function listServersAt(
       some.map((_id) => ({
         ...server,
         _id,
-        slug: `crowd-${_id.toHexString()}`,
-        slugs: [`crowd-${_id.toHexString()}`],
+        slug: `copy-${_id.toHexString()}`,
+        slugs: [`copy-${_id.toHexString()}`],
       })),
     );
     await platform.listeners.insertMany(
@@ -82,20 +82,9 @@ export async function insertWaitingVotes(
 
 function waitingVote(serverId: ObjectId, n: number, oldest: Date): Vote {
   const votedAt = after(oldest, n);
-  return {
+  return storedVote(serverId, `w${n}-${votedAt.getTime()}`, votedAt, {
     _id: newVoteId(votedAt),
-    serverId,
     username: `w${n}-${votedAt.getTime() % 1_000_000}`,
-    usernameKey: `w${n}-${votedAt.getTime()}`,
-    seq: 1,
-    votedAt,
-    tokenId: null,
-    delivery: {
-      ...noDelivery(),
-      state: 'waiting',
-      nextAt: votedAt,
-      queuedAt: votedAt,
-      expiresAt: after(votedAt, DELIVERY_EXPIRES_MS),
-    },
-  };
+    delivery: deliveryIn('waiting', timesIn('waiting', votedAt)),
+  });
 }

@@ -1,34 +1,34 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What stands at the far end. */
-export type FarEndPlan = {
-  /** Of every listener. */
+/** The fake listeners of a process. */
+export type FakePlan = {
+  /** The token of every listener. */
   token: string;
-  /** Listeners that greet and answer. `tell`: every vote is told as it comes. */
-  listeners?: { count: number; answerDelayMs?: number; tell?: boolean };
-  /** Ports that accept and never greet; with `dripEvery` every so-manieth connection gets a byte a second. */
+  /** Listeners that greet and answer. `report`: each vote is reported as it comes. */
+  listeners?: { count: number; answerDelayMs?: number; report?: boolean };
+  /** Ports that accept and never greet; every `dripEvery`th connection gets a byte a second. */
   silent?: { ports: number; dripEvery?: number };
 };
 
-export type FarEndOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
+export type FakeOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
 
-/** What the far end saw. Times are those of the system's clock. */
-export type FarEndReport = {
+/** What the fake listeners received. Times are those of the system's clock. */
+export type FakeReport = {
   kind: 'report';
   received: { votes: number; firstAt: number | null; lastAt: number | null }[];
   /** Connections to the ports that never greet: open now, the most at once, and all. */
   silent: { open: number; peak: number; total: number };
 };
 
-type Told =
+type Message =
   | { kind: 'ports'; ports: number[]; silentPorts: number[] }
   | { kind: 'vote'; index: number; voteId: string }
   | { kind: 'done' }
-  | FarEndReport;
+  | FakeReport;
 
-/** Listeners in a process of their own. */
-export type FarEnd = {
+/** Fake listeners in a process of their own. */
+export type FakeListeners = {
   pid: number;
   ports: number[];
   silentPorts: number[];
@@ -36,21 +36,21 @@ export type FarEnd = {
   stop(index: number): Promise<void>;
   start(index: number): Promise<void>;
   forget(index: number): Promise<void>;
-  report(): Promise<FarEndReport>;
-  /** Called for every vote that a listener takes, where the plan says `tell`. */
-  onVote(heard: (voteId: string) => void): void;
+  report(): Promise<FakeReport>;
+  /** Calls `listen` for every vote that a listener takes, where the plan says `report`. */
+  onVote(listen: (voteId: string) => void): void;
   close(): Promise<void>;
 };
 
-/** Starts the far end and waits until it listens. */
-export async function startFarEnd(plan: FarEndPlan): Promise<FarEnd> {
-  const child = fork(new URL('far-end-process.ts', import.meta.url), [JSON.stringify(plan)]);
-  const opened = await told(child, 'ports');
-  // One order at a time: an answer says nothing of its question.
+/** Starts the process and waits until its listeners listen. */
+export async function startFakeListeners(plan: FakePlan): Promise<FakeListeners> {
+  const child = fork(new URL('fake-listeners-process.ts', import.meta.url), [JSON.stringify(plan)]);
+  const opened = await receive(child, 'ports');
+  // One order at a time: an answer does not name its order.
   let last: Promise<unknown> = Promise.resolve();
-  const ask = <K extends 'done' | 'report'>(order: FarEndOrder, answer: K) => {
+  const ask = <K extends 'done' | 'report'>(order: FakeOrder, answer: K) => {
     const asked = last.then(() => {
-      const answered = told(child, answer);
+      const answered = receive(child, answer);
       child.send(order);
       return answered;
     });
@@ -68,9 +68,9 @@ export async function startFarEnd(plan: FarEndPlan): Promise<FarEnd> {
     start: order('start'),
     forget: order('forget'),
     report: () => ask({ kind: 'report' }, 'report'),
-    onVote(heard) {
-      child.on('message', (message: Told) => {
-        if (message.kind === 'vote') heard(message.voteId);
+    onVote(listen) {
+      child.on('message', (message: Message) => {
+        if (message.kind === 'vote') listen(message.voteId);
       });
     },
     async close() {
@@ -81,13 +81,16 @@ export async function startFarEnd(plan: FarEndPlan): Promise<FarEnd> {
   };
 }
 
-function told<K extends Told['kind']>(child: ChildProcess, kind: K): Promise<Extract<Told, { kind: K }>> {
+function receive<K extends Message['kind']>(
+  child: ChildProcess,
+  kind: K,
+): Promise<Extract<Message, { kind: K }>> {
   return new Promise((resolve, reject) => {
-    const onExit = () => reject(new Error(`the far end is gone before it told its ${kind}`));
-    const onMessage = (message: Told) => {
+    const onExit = () => reject(new Error(`the fake listeners ended before they sent ${kind}`));
+    const onMessage = (message: Message) => {
       if (message.kind !== kind) return;
       child.off('message', onMessage).off('exit', onExit);
-      resolve(message as Extract<Told, { kind: K }>);
+      resolve(message as Extract<Message, { kind: K }>);
     };
     child.on('message', onMessage).on('exit', onExit);
   });
