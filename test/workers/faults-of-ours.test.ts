@@ -58,11 +58,12 @@ it('pauses before it tests again when the fault is ours, and lets the other vote
 });
 
 it('keeps the votes of a listener whose secret cannot be read, and says so without a rush', async () => {
-  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '300', LEASE_MS: '3200' });
+  const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const vote = await alpha.cast('Steve');
   const SECRET_KEY = 'another-key-9876543210-zyxwvutsrq';
-  const worker = await startWorker(platform.config, { env: { SECRET_KEY } });
+  const shortLease = { LISTENER_TIMEOUT_MS: '100', LEASE_MS: '2400' };
+  const worker = await startWorker(platform.config, { env: { SECRET_KEY, ...shortLease } });
   const first = await worker.waitForEvent('job.failed');
   expect(first.reason).toMatch(/was sealed under another SECRET_KEY; set that one as SECRET_KEY_PREVIOUS/);
   const { lease } = (await platform.listeners.findOne({ serverId: alpha.serverId })) ?? {};
