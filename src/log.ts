@@ -53,7 +53,11 @@ function standardOutput(): DestinationStream {
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
  * @param to - standard output by default; a command, whose output is something else, logs to another stream
  */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, name: string, to?: DestinationStream): Logger {
+export function createLogger(
+  config: Pick<Config, 'LOG_LEVEL'>,
+  name: string,
+  to?: DestinationStream,
+): Logger {
   const logger = pino(
     {
       level: config.LOG_LEVEL,

@@ -23,6 +23,9 @@ export type Work = {
   close(): Promise<void>;
 };
 
+/** Starts the work of a process. */
+export type StartWork = (platform: Platform, context: ProcessContext) => Work | Promise<Work>;
+
 /** Stopping takes no longer, whatever hangs: Compose and systemd give 20 s. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
@@ -39,54 +42,73 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
 }
 
 /**
- * Runs one process of the platform from its start to its end: configuration, resources, health and metrics, the
- * work itself, and the stop (design rule 12). A second signal ends it at once.
+ * Starts a process's work on `platform`, beside its endpoints for health and metrics. The `close()` it gives ends the
+ * work, the endpoints and the platform, in this order (design rule 12), and never throws.
  *
  * @param name - in its log lines: `web`, `worker`, `scheduler`
+ * @throws what a part throws that does not start; the others, the platform too, are closed then
  */
-export async function runProcess(
+export async function startProcess(
   name: string,
-  start: (platform: Platform, context: ProcessContext) => Promise<Work>,
-  options: OpenOptions = {},
-): Promise<void> {
-  const stopping = new AbortController();
-  const opened: { close(): Promise<unknown> }[] = [];
-  let closing: (() => Promise<void>) | undefined;
-  const stop = () => {
-    if (stopping.signal.aborted) return;
-    stopping.abort();
-    setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
-    if (closing) void closing();
-    // It waits for MongoDB, and holds nothing yet that must be closed in order.
-    else if (opened.length === 0) process.exit(0);
-  };
-  onStopSignal({ first: stop, second: () => process.exit(130) });
-  endWithParent(stop);
-
+  platform: Platform,
+  start: StartWork,
+  stopping: AbortSignal,
+): Promise<Work> {
+  const { log } = platform;
+  const opened: Work[] = [platform];
   const closeAll = async () => {
     for (const one of opened.toReversed()) await one.close();
   };
   try {
-    const config = connected(loadConfig());
-    const platform = await openPlatform(config, name, options);
-    opened.push(platform);
     const metrics = createMetrics(platform);
-    const readiness = watchReadiness(platform, stopping.signal);
+    const readiness = watchReadiness(platform, stopping);
     opened.push(await serveProcessEndpoints(platform, { metrics, readiness }));
-    opened.push(await start(platform, { metrics, stopping: stopping.signal, readiness }));
-    platform.log.info({ event: 'process.started' }, `${name} runs`);
-    closing = async () => {
-      platform.log.info({ event: 'process.stopping' }, `${name} stops`);
+    opened.push(await start(platform, { metrics, stopping, readiness }));
+  } catch (error) {
+    await closeAll().catch(() => undefined);
+    throw error;
+  }
+  log.info({ event: 'process.started', processId: platform.processId }, `${name} runs`);
+  return {
+    async close() {
+      log.info({ event: 'process.stopping' }, `${name} stops`);
       await closeAll().catch((error: unknown) =>
-        platform.log.error({ event: 'process.stop_failed', error: String(error) }),
+        log.error({ event: 'process.stop_failed', error: String(error) }),
       );
-      platform.log.info({ event: 'process.stopped' }, `${name} has stopped`);
-      process.exit(0);
-    };
-    if (stopping.signal.aborted) await closing();
+      log.info({ event: 'process.stopped' }, `${name} has stopped`);
+    },
+  };
+}
+
+/**
+ * Runs one process of the platform from its start to its end, by this process's environment and signals (see
+ * `startProcess`). A second signal ends it at once.
+ */
+export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
+  const stopping = new AbortController();
+  let platform: Platform | undefined;
+  let running: Work | undefined;
+  const end = async (work: Work) => {
+    await work.close();
+    process.exit(0);
+  };
+  const stop = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
+    if (running) void end(running);
+    // It waits for MongoDB, and holds nothing yet that must be closed in order.
+    else if (!platform) process.exit(0);
+  };
+  onStopSignal({ first: stop, second: () => process.exit(130) });
+  endWithParent(stop);
+
+  try {
+    platform = await openPlatform(connected(loadConfig()), name, options);
+    running = await startProcess(name, platform, start, stopping.signal);
+    if (stopping.signal.aborted) await end(running);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    await closeAll().catch(() => undefined);
     process.exit(1);
   }
 }

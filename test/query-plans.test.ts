@@ -38,8 +38,8 @@ import { monthOf, votesByDay } from '../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
-import { signIn } from './support/sign-in.ts';
 import { addHistory } from './support/server-history.ts';
+import { signIn } from './support/sign-in.ts';
 
 const SERVERS = 1_000;
 

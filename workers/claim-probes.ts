@@ -4,7 +4,7 @@ import type { Platform } from '../src/platform.ts';
 import { claimDueServers } from '../src/probing/claim-due.ts';
 
 /** A new server is asked within 10 s, so due servers are looked for far more often than cron could. */
-const ROUND_MS = SECOND;
+export const CLAIM_ROUND_MS = SECOND;
 
 /**
  * Claims due servers again and again until `stopping` is aborted. A round that fails is followed by the next one.
@@ -19,6 +19,6 @@ export async function claimProbes(platform: Platform, stopping: AbortSignal): Pr
     } catch (error) {
       log.warn({ event: 'probe.not_claimed', reason: String(error) });
     }
-    await pause(ROUND_MS, undefined, { signal: stopping }).catch(() => undefined);
+    await pause(CLAIM_ROUND_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
 }

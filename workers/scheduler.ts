@@ -1,45 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { schedule } from 'node-cron';
-import { SECOND } from '../src/clock.ts';
-import type { Platform } from '../src/platform.ts';
+/** The scheduler process: it enqueues periodic work and claims due probes. */
 import { runProcess } from '../src/process.ts';
-import { claimProbes } from './claim-probes.ts';
-import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
+import { buildScheduler } from './build-scheduler.ts';
 
-/** At the start Redis is mostly not connected yet, and the next round is far away. */
-const AGAIN_MS = SECOND;
-
-/** One round, tried until Redis and MongoDB have taken it. */
-async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    try {
-      if (await work.enqueue(platform)) return;
-    } catch (error) {
-      platform.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
-    }
-    await pause(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined);
-  }
-}
-
-await runProcess('scheduler', async (platform, { stopping }) => {
-  const claiming = claimProbes(platform, stopping);
-  const running = PERIODIC_WORK.map((work) => {
-    let round: Promise<void> | undefined;
-    /** A round that still waits for Redis is not joined by another one. */
-    const run = () => {
-      round ??= runRound(platform, work, stopping).finally(() => {
-        round = undefined;
-      });
-      return round;
-    };
-    const task = schedule(work.cron, run, { timezone: 'UTC', noOverlap: true, name: work.name });
-    void run();
-    return { task, ended: () => round };
-  });
-  return {
-    async close() {
-      await Promise.all(running.map(({ task }) => task.destroy()));
-      await Promise.all([claiming, ...running.map(({ ended }) => ended())]);
-    },
-  };
-});
+await runProcess('scheduler', buildScheduler);

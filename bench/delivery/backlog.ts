@@ -19,32 +19,32 @@ const [votes = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
 const AIM = 0.5;
 const TOKEN = 'a-token-of-this-bench';
 
-const far = await startFakeListeners({ token: TOKEN, listeners: { count: 1 } });
+const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: 1 } });
 const house = await openHouse();
 const { platform } = house;
 const bare = fork(new URL('bare-loop.ts', import.meta.url));
 const worker = await house.worker();
-const port = far.ports[0] as number;
+const port = fakes.ports[0] as number;
 
 /** Votes a second that the listener saw, first to last. */
 async function rate(): Promise<number> {
-  const [received] = (await far.report()).received;
+  const [received] = (await fakes.report()).received;
   if (!received?.firstAt || !received.lastAt) throw new Error('the listener saw nothing');
   return ((received.votes - 1) / (received.lastAt - received.firstAt)) * 1_000;
 }
 
 async function drained(): Promise<{ rate: number; cpu: string }> {
-  await far.forget(0);
-  await far.stop(0);
+  await fakes.forget(0);
+  await fakes.stop(0);
   const [serverId] = (await listServersAt(platform, [port], TOKEN)) as [ObjectId];
   await insertWaitingVotes(platform, [serverId], votes);
   await until(async () => (await platform.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
-  await far.start(0);
+  await fakes.start(0);
   const cpu = await watchCpu({
     worker: [worker.pid],
     mongod: [house.mongodPid],
     redis: [house.redisPid],
-    listener: [far.pid],
+    listener: [fakes.pid],
   });
   await testUnreachableListener(platform, serverId);
   await until(
@@ -55,14 +55,14 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
   await until(
     async () => (await platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })) === votes,
   );
-  const seen = (await far.report()).received[0]?.votes;
+  const seen = (await fakes.report()).received[0]?.votes;
   if (seen !== votes) throw new Error(`the listener took ${seen} votes of ${votes}`);
   return { rate: await rate(), cpu: used };
 }
 
 async function bareRound(): Promise<{ rate: number; cpu: string }> {
-  await far.forget(0);
-  const cpu = await watchCpu({ loop: [bare.pid ?? 0], listener: [far.pid] });
+  await fakes.forget(0);
+  const cpu = await watchCpu({ loop: [bare.pid ?? 0], listener: [fakes.pid] });
   bare.send({ port, token: TOKEN, votes, atOnce: MOST_AT_ONCE });
   await once(bare, 'message');
   return { rate: await rate(), cpu: await cpu() };
@@ -88,4 +88,4 @@ console.log(
 
 bare.disconnect();
 await house.close();
-await far.close();
+await fakes.close();

@@ -20,7 +20,7 @@ const TOKEN = 'a-token-of-this-bench';
 const PORTS = 20;
 const EVERY_MS = 200;
 
-const far = await startFakeListeners({
+const fakes = await startFakeListeners({
   token: TOKEN,
   listeners: { count: HEALTHY },
   silent: { ports: PORTS, dripEvery: 10 },
@@ -29,7 +29,7 @@ const house = await openHouse();
 const { platform } = house;
 const web = await house.web();
 const worker = await house.worker();
-const healthy = await listServersAt(platform, far.ports, TOKEN);
+const healthy = await listServersAt(platform, fakes.ports, TOKEN);
 const callers = await callersOf(platform, healthy);
 const mostOpen = (platform.config.WORKER_CONCURRENCY / 2) * MOST_AT_ONCE;
 
@@ -66,7 +66,7 @@ const before = await residentMb(worker.pid);
 
 const herd = await listServersAt(
   platform,
-  Array.from({ length: silent }, (_, i) => far.silentPorts[i % PORTS] ?? 0),
+  Array.from({ length: silent }, (_, i) => fakes.silentPorts[i % PORTS] ?? 0),
   TOKEN,
 );
 await insertWaitingVotes(platform, herd, each);
@@ -81,10 +81,10 @@ const tried = await platform.listeners.countDocuments({
 });
 console.log(`beside ${silent} silent listeners: ${shown(await arrivals(beside))}; ${used}`);
 console.log(`${left} healthy votes not delivered yet, ${tried} silent listeners tried`);
-const { peak } = (await far.report()).silent;
+const { peak } = (await fakes.report()).silent;
 console.log(`connections to silent listeners at once: ${peak} ${against(`≤ ${mostOpen}`, peak <= mostOpen)}`);
 const gained = (await residentMb(worker.pid)) - before;
 console.log(`worker's memory: ${before.toFixed(0)} MB before, ${gained.toFixed(0)} MB more`);
 
 await house.close();
-await far.close();
+await fakes.close();

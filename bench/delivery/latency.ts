@@ -25,20 +25,20 @@ const TOKEN = 'a-token-of-this-bench';
 /** Between an acknowledgement and the next vote, at random: the platform is at rest when a vote comes. */
 const LONGEST_PAUSE_MS = 50;
 
-const far = await startFakeListeners({
+const fakes = await startFakeListeners({
   token: TOKEN,
-  listeners: { count: HEALTHY, tell: true },
+  listeners: { count: HEALTHY, report: true },
   silent: { ports: Math.ceil(dead / 4) },
 });
 const house = await openHouse();
 const { platform } = house;
 const web = await house.web();
 const worker = await house.worker();
-const callers = await callersOf(platform, await listServersAt(platform, far.ports, TOKEN));
+const callers = await callersOf(platform, await listServersAt(platform, fakes.ports, TOKEN));
 
 const arrived = new Map<string, () => void>();
 const early = new Set<string>();
-far.onVote((voteId) => {
+fakes.onVote((voteId) => {
   early.add(voteId);
   arrived.get(voteId)?.();
 });
@@ -86,11 +86,11 @@ const idle = await measured('idle');
 console.log(against(`median < ${AIMS.median} ms`, idle.median < AIMS.median));
 console.log(against(`p99 < ${AIMS.p99} ms`, idle.p99 < AIMS.p99));
 
-const refusing = await Promise.all(Array.from({ length: dead - far.silentPorts.length }, () => freePort()));
-const deadServers = await listServersAt(platform, [...refusing, ...far.silentPorts], TOKEN);
+const refusing = await Promise.all(Array.from({ length: dead - fakes.silentPorts.length }, () => freePort()));
+const deadServers = await listServersAt(platform, [...refusing, ...fakes.silentPorts], TOKEN);
 await insertWaitingVotes(platform, deadServers, Math.ceil(waiting / dead));
 console.log(
-  `${waiting} votes wait for ${dead} dead listeners, ${far.silentPorts.length} of which say nothing`,
+  `${waiting} votes wait for ${dead} dead listeners, ${fakes.silentPorts.length} of which say nothing`,
 );
 const beside = await measured('beside');
 const attempts = await platform.votes.countDocuments({
@@ -103,4 +103,4 @@ console.log(
 );
 
 await house.close();
-await far.close();
+await fakes.close();

@@ -20,19 +20,19 @@ const [listeners = 200, each = 8, answerDelayMs = 200, concurrency = 6, rounds =
 const AIM = 2.7;
 const TOKEN = 'a-token-of-this-bench';
 
-const far = await startFakeListeners({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
+const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
 const house = await openHouse({ WORKER_CONCURRENCY: String(concurrency) });
 const { platform } = house;
 
 /** Votes a second, from the first that a listener took to the last. */
 async function delivered(workers: number): Promise<number> {
-  const serverIds = await listServersAt(platform, far.ports, TOKEN, new Date());
+  const serverIds = await listServersAt(platform, fakes.ports, TOKEN, new Date());
   await insertWaitingVotes(platform, serverIds, each);
   const running = await Promise.all(Array.from({ length: workers }, () => house.worker()));
   const cpu = await watchCpu({
     workers: running.map(({ pid }) => pid),
     mongod: [house.mongodPid],
-    listeners: [far.pid],
+    listeners: [fakes.pid],
   });
   const all = listeners * each;
   const wanted = { serverId: { $in: serverIds }, 'delivery.state': 'delivered' } as const;
@@ -69,4 +69,4 @@ const ratio = median(results.three) / median(results.one);
 console.log(`three workers ÷ one: ${ratio.toFixed(2)} ${against(`≥ ${AIM}`, ratio >= AIM)}`);
 
 await house.close();
-await far.close();
+await fakes.close();

@@ -28,12 +28,15 @@ const TOKEN = 'a-token-of-this-bench';
 const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-refused' } as const;
 const HEALTHY = 5;
 
-const far = await startFakeListeners({ token: TOKEN, listeners: { count: HEALTHY + returning } });
+const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: HEALTHY + returning } });
 const house = await openHouse();
 const { platform } = house;
 const web = await house.web();
 const worker = await house.worker();
-const callers = await callersOf(platform, await listServersAt(platform, far.ports.slice(0, HEALTHY), TOKEN));
+const callers = await callersOf(
+  platform,
+  await listServersAt(platform, fakes.ports.slice(0, HEALTHY), TOKEN),
+);
 
 type Times = { vote: number[]; check: number[] };
 
@@ -66,7 +69,7 @@ async function measured(name: string, going: (elapsedMs: number) => boolean): Pr
     web: [web.pid],
     worker: [worker.pid],
     mongod: [house.mongodPid],
-    listeners: [far.pid],
+    listeners: [fakes.pid],
     asking: [process.pid],
   });
   const times = await load(name, going);
@@ -87,7 +90,7 @@ const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
 const ratios: Record<keyof Times, number[]> = { vote: [], check: [] };
 for (let round = 1; round <= rounds; round += 1) {
   // The votes are there in both halves: what their insertion leaves MongoDB to do is not the drain's.
-  const returned = await listServersAt(platform, far.ports.slice(HEALTHY), TOKEN, new Date());
+  const returned = await listServersAt(platform, fakes.ports.slice(HEALTHY), TOKEN, new Date());
   const theirs = { serverId: { $in: returned } };
   const later = after(new Date(), HOUR);
   await platform.listeners.updateMany(theirs, { $set: { breaker: { ...AWAY, nextTestAt: later } } });
@@ -123,4 +126,4 @@ for (const kind of ['vote', 'check'] as const) {
 }
 
 await house.close();
-await far.close();
+await fakes.close();

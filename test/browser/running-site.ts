@@ -2,7 +2,7 @@ import { freePort } from '../../src/embedded/service-process.ts';
 import type { Platform } from '../../src/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 
 /** Listeners on loopback are allowed, and due votes are found soon. Time limits are those of production. */
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', RELAY_INTERVAL_MS: '200' };

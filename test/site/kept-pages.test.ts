@@ -2,8 +2,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
-import { listServers } from '../support/servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
+import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 

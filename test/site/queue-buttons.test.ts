@@ -7,11 +7,11 @@ import type { Platform } from '../../src/platform.ts';
 import { QUEUES, queuePrefix } from '../../src/queues.ts';
 import { openRedis } from '../../src/redis.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
-import { forwardVotes } from '../../workers/forward-votes.ts';
-import { runRelay } from '../../workers/relay.ts';
+import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 import { signIn } from '../support/sign-in.ts';
+import { putInState } from '../support/votes.ts';
 import { OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
@@ -19,6 +19,8 @@ type Method = 'PUT' | 'POST' | 'PATCH';
 type Button = { method: Method; path: string; body?: object; expected: number[] };
 
 const QUEUE = '/api/queues/forward-votes';
+/** No listener that answers is too slow, however busy the machine is. */
+const PATIENT_WORKER = { LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' };
 const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
 
 /** Every button there is; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
@@ -84,22 +86,10 @@ async function press({ app, platform }: WebApp, headers: object, button: Button)
   }
 }
 
-/** A worker of forward-votes and the relay, as in a worker process; stopped when the test ends. */
+/** The worker of forward-votes and the relay; stopped when the test ends. */
 function startWorker(platform: Platform): void {
-  const stop = new AbortController();
-  const waitNoLonger = new AbortController();
-  const process = forwardVotes(platform, createMetrics(platform), {
-    stop: stop.signal,
-    waitNoLonger: waitNoLonger.signal,
-  });
-  const worker = openWorker(platform, process);
-  const relay = runRelay(platform, stop.signal);
-  onTestFinished(async () => {
-    stop.abort();
-    waitNoLonger.abort();
-    await worker.close();
-    await relay;
-  });
+  const worker = buildWorkers(platform, { metrics: createMetrics(platform), queues: ['forward-votes'] });
+  onTestFinished(() => worker.close());
 }
 
 function openWorker(platform: Platform, process: Processor): Worker {
@@ -147,23 +137,25 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   await queue.pause();
 }
 
+/** Lets the locks of active jobs expire: the next worker takes them for those of a worker that died. */
+async function expireLocks({ queues, producerRedis }: Platform): Promise<void> {
+  const queue = queues['forward-votes'];
+  for (const { id = '' } of await queue.getActive()) {
+    await producerRedis.del(`${queue.toKey(id)}:lock`);
+    await producerRedis.sadd(queue.toKey('stalled'), id);
+  }
+  await producerRedis.del(queue.toKey('stalled-check'));
+}
+
 /** One vote in each state and three more that wait; returns the names that must arrive. */
 async function castVotes(bench: DeliveryBench): Promise<string[]> {
-  const { platform, serverId, listener } = bench;
+  const { platform, listener } = bench;
   await bench.cast('delivered');
   await bench.drain();
   expect(listener.votes.map((vote) => vote.username)).toEqual(['delivered']);
   const states: DeliveryState[] = ['none', 'unconfirmed', 'failed', 'sending'];
   for (const state of states) {
-    const { _id } = await bench.cast(state);
-    const open = state === 'sending' ? { 'delivery.leaseUntil': new Date(Date.now() + HOUR) } : {};
-    await platform.votes.updateOne(
-      { serverId, _id },
-      {
-        $set: { 'delivery.state': state, ...open },
-        $unset: { 'delivery.nextAt': 1, ...(state === 'sending' ? {} : { 'delivery.queuedAt': 1 }) },
-      },
-    );
+    await putInState(platform, await bench.cast(state), state);
   }
   const waiting = ['waiting-1', 'waiting-2', 'waiting-3'];
   for (const name of waiting) await bench.cast(name);
@@ -173,33 +165,31 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
 /** Waits until `names` have arrived and the worker has nothing left to do, and tells what arrived in all. */
 async function arrivals({ platform, listener, serverId }: DeliveryBench, names: string[]): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
-  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), { timeout: 15_000 });
-  await vi.waitUntil(
-    async () => {
-      const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
-      const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
-      const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
-      return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
-    },
-    { timeout: 15_000, interval: 100 },
-  );
+  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), PATIENT);
+  await vi.waitUntil(async () => {
+    const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+    const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
+    const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
+    return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
+  }, PATIENT);
   return arrived();
 }
 
 test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
-  const bench = await deliveryBench({});
+  const bench = await deliveryBench(PATIENT_WORKER);
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   const names = await castVotes(bench);
   await makeJobs(bench);
   await press(web, headers, button);
   await bench.platform.queues['forward-votes'].resume();
+  await expireLocks(bench.platform);
   startWorker(bench.platform);
   expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
 }, 40_000);
 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
-  const bench = await deliveryBench({});
+  const bench = await deliveryBench(PATIENT_WORKER);
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   bench.listener.behaviour = { answerDelayMs: 100 };

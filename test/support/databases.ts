@@ -69,13 +69,19 @@ function open(database: string): Db {
   return client.db(database);
 }
 
-/** Deletes all documents, and the collections that no schema declares. */
+/** More documents than this are dropped with their collection, which is faster than to delete them. */
+const FEW = 200;
+
+/** Deletes all documents, and the collections that have many or that no schema declares. */
 async function empty(db: Db): Promise<void> {
-  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
-  const work = collections.map(async ({ name }) => {
+  const collections = await db.listCollections({ type: { $ne: 'view' } }).toArray();
+  const work = collections.map(async ({ name, type }) => {
     if (name.startsWith('system.')) return;
-    if (MIGRATED.has(name)) await db.collection(name).deleteMany({});
-    else await db.collection(name).drop();
+    const collection = db.collection(name);
+    const stored = type === 'timeseries' ? db.collection(`system.buckets.${name}`) : collection;
+    const count = await stored.estimatedDocumentCount();
+    if (count > FEW || !MIGRATED.has(name)) await collection.drop();
+    else if (count > 0) await collection.deleteMany({});
   });
   await Promise.all(work);
 }

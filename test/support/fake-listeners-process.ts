@@ -1,14 +1,14 @@
 /**
- * Many fake listeners in a process of their own: vote listeners that behave, and ports that accept and never greet. Run by
- * `startFakeListeners` (fake-listeners.ts), which says what is wanted and asks what was seen.
+ * A process with many fake listeners: vote listeners that answer, and ports that accept and never greet. It is started by
+ * `startFakeListeners` (fake-listeners.ts), which gives the plan and the orders.
  */
 import net from 'node:net';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
-import type { FakeListenersOrder, FakeListenersPlan, FakeListenersReport } from './fake-listeners.ts';
+import type { FakeOrder, FakePlan, FakeReport } from './fake-listeners.ts';
 
-const plan = JSON.parse(process.argv[2] ?? '{}') as FakeListenersPlan;
+const plan = JSON.parse(process.argv[2] ?? '{}') as FakePlan;
 
-/** Of a greeting that never ends. */
+/** A greeting that never ends. */
 const DRIP = 'VOTIFIER 2 '.padEnd(200, 'x');
 const DRIP_MS = 1_000;
 
@@ -45,14 +45,14 @@ const listeners = Array.from({ length: plan.listeners?.count ?? 0 }, (_, index) 
   const listener = new VotifierListener({
     tokens: { default: plan.token },
     onVote: ({ uuid }) => {
-      if (plan.listeners?.tell) process.send?.({ kind: 'vote', index, voteId: uuid });
+      if (plan.listeners?.report) process.send?.({ kind: 'vote', index, voteId: uuid });
     },
   });
   listener.behaviour = { answerDelayMs: plan.listeners?.answerDelayMs ?? 0 };
   return listener;
 });
 
-function report(): FakeListenersReport {
+function report(): FakeReport {
   const received = listeners.map(({ votes }) => ({
     votes: votes.length,
     firstAt: votes[0]?.receivedAt.getTime() ?? null,
@@ -61,7 +61,7 @@ function report(): FakeListenersReport {
   return { kind: 'report', received, silent: { ...silent } };
 }
 
-async function obey(order: FakeListenersOrder): Promise<void> {
+async function carryOut(order: FakeOrder): Promise<void> {
   const listener = 'index' in order ? listeners[order.index] : undefined;
   if (order.kind === 'stop') await listener?.stop();
   if (order.kind === 'start') await listener?.start();
@@ -72,6 +72,6 @@ async function obey(order: FakeListenersOrder): Promise<void> {
 for (const listener of listeners) await listener.start();
 const silentPorts: number[] = [];
 for (let n = 0; n < (plan.silent?.ports ?? 0); n += 1) silentPorts.push(await listening(neverGreets()));
-process.on('message', (order: FakeListenersOrder) => void obey(order));
+process.on('message', (order: FakeOrder) => void carryOut(order));
 process.on('disconnect', () => process.exit());
 process.send?.({ kind: 'ports', ports: listeners.map(({ port }) => port), silentPorts });

@@ -1,33 +1,33 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What the process runs. */
-export type FakeListenersPlan = {
-  /** Of every listener. */
+/** The fake listeners of a process. */
+export type FakePlan = {
+  /** The token of every listener. */
   token: string;
-  /** Listeners that greet and answer. `tell`: every vote is told as it comes. */
-  listeners?: { count: number; answerDelayMs?: number; tell?: boolean };
-  /** Ports that accept and never greet; with `dripEvery` every so-manieth connection gets a byte a second. */
+  /** Listeners that greet and answer. `report`: each vote is reported as it comes. */
+  listeners?: { count: number; answerDelayMs?: number; report?: boolean };
+  /** Ports that accept and never greet; every `dripEvery`th connection gets a byte a second. */
   silent?: { ports: number; dripEvery?: number };
 };
 
-export type FakeListenersOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
+export type FakeOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
 
-/** What the listeners saw. Times are those of the system's clock. */
-export type FakeListenersReport = {
+/** What the fake listeners received. Times are those of the system's clock. */
+export type FakeReport = {
   kind: 'report';
   received: { votes: number; firstAt: number | null; lastAt: number | null }[];
   /** Connections to the ports that never greet: open now, the most at once, and all. */
   silent: { open: number; peak: number; total: number };
 };
 
-type Told =
+type Message =
   | { kind: 'ports'; ports: number[]; silentPorts: number[] }
   | { kind: 'vote'; index: number; voteId: string }
   | { kind: 'done' }
-  | FakeListenersReport;
+  | FakeReport;
 
-/** Listeners in a process of their own. */
+/** Fake listeners in a process of their own. */
 export type FakeListeners = {
   pid: number;
   ports: number[];
@@ -36,21 +36,21 @@ export type FakeListeners = {
   stop(index: number): Promise<void>;
   start(index: number): Promise<void>;
   forget(index: number): Promise<void>;
-  report(): Promise<FakeListenersReport>;
-  /** Called for every vote that a listener takes, where the plan says `tell`. */
-  onVote(heard: (voteId: string) => void): void;
+  report(): Promise<FakeReport>;
+  /** Calls `listen` for every vote that a listener takes, where the plan says `report`. */
+  onVote(listen: (voteId: string) => void): void;
   close(): Promise<void>;
 };
 
-/** Starts the process and waits until it listens. */
-export async function startFakeListeners(plan: FakeListenersPlan): Promise<FakeListeners> {
+/** Starts the process and waits until its listeners listen. */
+export async function startFakeListeners(plan: FakePlan): Promise<FakeListeners> {
   const child = fork(new URL('fake-listeners-process.ts', import.meta.url), [JSON.stringify(plan)]);
-  const opened = await told(child, 'ports');
-  // One order at a time: an answer says nothing of its question.
+  const opened = await receive(child, 'ports');
+  // One order at a time: an answer does not name its order.
   let last: Promise<unknown> = Promise.resolve();
-  const ask = <K extends 'done' | 'report'>(order: FakeListenersOrder, answer: K) => {
+  const ask = <K extends 'done' | 'report'>(order: FakeOrder, answer: K) => {
     const asked = last.then(() => {
-      const answered = told(child, answer);
+      const answered = receive(child, answer);
       child.send(order);
       return answered;
     });
@@ -68,9 +68,9 @@ export async function startFakeListeners(plan: FakeListenersPlan): Promise<FakeL
     start: order('start'),
     forget: order('forget'),
     report: () => ask({ kind: 'report' }, 'report'),
-    onVote(heard) {
-      child.on('message', (message: Told) => {
-        if (message.kind === 'vote') heard(message.voteId);
+    onVote(listen) {
+      child.on('message', (message: Message) => {
+        if (message.kind === 'vote') listen(message.voteId);
       });
     },
     async close() {
@@ -81,13 +81,16 @@ export async function startFakeListeners(plan: FakeListenersPlan): Promise<FakeL
   };
 }
 
-function told<K extends Told['kind']>(child: ChildProcess, kind: K): Promise<Extract<Told, { kind: K }>> {
+function receive<K extends Message['kind']>(
+  child: ChildProcess,
+  kind: K,
+): Promise<Extract<Message, { kind: K }>> {
   return new Promise((resolve, reject) => {
-    const onExit = () => reject(new Error(`the process ended before it told its ${kind}`));
-    const onMessage = (message: Told) => {
+    const onExit = () => reject(new Error(`the fake listeners ended before they sent ${kind}`));
+    const onMessage = (message: Message) => {
       if (message.kind !== kind) return;
       child.off('message', onMessage).off('exit', onExit);
-      resolve(message as Extract<Told, { kind: K }>);
+      resolve(message as Extract<Message, { kind: K }>);
     };
     child.on('message', onMessage).on('exit', onExit);
   });

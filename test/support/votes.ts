@@ -1,5 +1,5 @@
 import { type ObjectId, UUID } from 'mongodb';
-import { after } from '../../src/clock.ts';
+import { after, HOUR } from '../../src/clock.ts';
 import { DELIVERY_EXPIRES_MS } from '../../src/delivery/schedule.ts';
 import type { Platform } from '../../src/platform.ts';
 import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
@@ -32,10 +32,31 @@ export function storedVote(
   };
 }
 
+/** The times that the delivery of a due vote of `votedAt` has in `state`: a state has these and no others. */
+function timesIn(
+  state: Delivery['state'],
+  votedAt: Date,
+): Pick<Delivery, 'nextAt' | 'queuedAt' | 'expiresAt' | 'leaseUntil' | 'deliveredAt'> {
+  const open = { queuedAt: votedAt, expiresAt: after(votedAt, DELIVERY_EXPIRES_MS) };
+  if (state === 'waiting') return { ...open, nextAt: votedAt };
+  if (state === 'sending') return { ...open, leaseUntil: after(new Date(), HOUR) };
+  return state === 'delivered' ? { deliveredAt: votedAt } : {};
+}
+
+/** Puts the delivery of a vote into `state`; it was never tried unless `more` says so. */
+export async function putInState(
+  { votes }: Pick<Platform, 'votes'>,
+  { serverId, _id, votedAt }: Pick<Vote, 'serverId' | '_id' | 'votedAt'>,
+  state: Delivery['state'],
+  more: Partial<Delivery> = {},
+): Promise<void> {
+  const delivery = deliveryIn(state, { ...timesIn(state, votedAt), ...more });
+  await votes.updateOne({ serverId, _id }, { $set: { delivery } });
+}
+
 /** A delivery that has waited since `votedAt`, never tried and due at once, unless `more` says otherwise. */
 export function waitingDelivery(votedAt: Date, more: Partial<Delivery> = {}): Delivery {
-  const expiresAt = after(votedAt, DELIVERY_EXPIRES_MS);
-  return deliveryIn('waiting', { nextAt: votedAt, queuedAt: votedAt, expiresAt, ...more });
+  return deliveryIn('waiting', { ...timesIn('waiting', votedAt), ...more });
 }
 
 /** A vote that waits for its listener, as casting inserts it. */

@@ -1,23 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { SECOND } from '../../src/clock.ts';
 import type { ConnectedConfig } from '../../src/config.ts';
+import { collectLines, type LogLines } from './log-lines.ts';
 import { hasEnded, spawnOwn } from './own-process.ts';
+import { environmentOf } from './process-environment.ts';
 
-/** One line of a process's log. */
-export type LogLine = { event?: string } & Record<string, unknown>;
+/** How a process ended. */
+export type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null };
 
-/** How a process ended, and how long after the question. */
-export type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null; afterMs: number };
-
-/** A real worker or scheduler, ended at the latest when the test ends. */
-export type WorkerProcess = {
+/** A worker or scheduler in a process of its own, ended at the latest when the test ends. */
+export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   pid: number;
-  /** What it has logged so far. */
-  lines: LogLine[];
-  /** The first line of this event, past or to come, of which `matching` is true. */
-  waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
+  /** The owner of its leases, and of the attempts it makes. Throws until it has started. */
+  readonly processId: string;
   /** SIGTERM; waits for the end. */
   stop(): Promise<ProcessEnd>;
   /** SIGTERM, and no waiting. */
@@ -44,20 +40,17 @@ type Options = {
   until?: string;
 };
 
-/** Nothing that a test waits for takes longer on a busy machine. */
-const PATIENCE_MS = 20 * SECOND;
-
-/** Starts `workers/main.ts` and waits until it runs. */
-export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  return startProcess('workers/main.ts', config, options);
+/** Starts `workers/main.ts` as a process and waits until it runs. Where no process is needed: `startWorker`. */
+export function spawnWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
+  return spawnProcess('workers/main.ts', config, options);
 }
 
-/** Starts `workers/scheduler.ts` and waits until it runs. */
-export function startScheduler(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
-  return startProcess('workers/scheduler.ts', config, options);
+/** Starts `workers/scheduler.ts` as a process and waits until it runs. */
+export function spawnScheduler(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
+  return spawnProcess('workers/scheduler.ts', config, options);
 }
 
-async function startProcess(
+async function spawnProcess(
   entry: string,
   config: ConnectedConfig,
   { env = {}, args = [], until = 'process.started' }: Options,
@@ -68,86 +61,36 @@ async function startProcess(
   return worker;
 }
 
-/** What an operator would set to get `config`. */
-function environmentOf(config: ConnectedConfig): Record<string, string> {
-  const {
-    basePath: _,
-    ALLOWED_PRIVATE_RANGES,
-    CANARY_ADDRESSES,
-    DELIVERY_SCHEDULE,
-    BREAKER_SCHEDULE,
-    ...rest
-  } = config;
-  const plain = Object.entries(rest).filter(([, value]) => value !== undefined);
-  return {
-    ...Object.fromEntries(plain.map(([name, value]) => [name, String(value)])),
-    ALLOWED_PRIVATE_RANGES: ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`).join(','),
-    CANARY_ADDRESSES: CANARY_ADDRESSES.map(
-      ({ game, host, port }) => `${game === null ? '' : `${game}@`}${host}:${port}`,
-    ).join(','),
-    DELIVERY_SCHEDULE: inSeconds(DELIVERY_SCHEDULE),
-    BREAKER_SCHEDULE: inSeconds(BREAKER_SCHEDULE),
-  };
-}
-
-function inSeconds(schedule: number[]): string {
-  return schedule.map((ms) => `${ms / SECOND}s`).join(',');
-}
-
 function watch(child: ChildProcess): WorkerProcess {
-  const lines: LogLine[] = [];
-  const errors: string[] = [];
-  const waiting = new Set<() => void>();
-  const tell = () => {
-    for (const look of waiting) look();
-  };
-  const hear = (text: string) => {
-    if (text.startsWith('{')) lines.push(JSON.parse(text));
-    else errors.push(text);
-    tell();
-  };
+  const { lines, add, end, waitForEvent } = collectLines();
   const outputs = [child.stdout, child.stderr].flatMap((stream) => {
-    return stream ? [createInterface({ input: stream }).on('line', hear)] : [];
+    return stream ? [createInterface({ input: stream }).on('line', add)] : [];
   });
   // Not the event `close`: it does not come when the channel was cut from here.
-  const end = Promise.all([once(child, 'exit'), ...outputs.map((output) => once(output, 'close'))]).then(
-    ([[code, signal]]) => ({ code, signal }),
+  const ended = Promise.all([once(child, 'exit'), ...outputs.map((output) => once(output, 'close'))]).then(
+    ([[code, signal]]): ProcessEnd => ({ code, signal }),
   );
-  void end.then(tell);
-  const story = () => [...lines.map((line) => JSON.stringify(line)), ...errors].slice(-40).join('\n');
-
-  async function endAfter(ask: () => unknown): Promise<ProcessEnd> {
-    const asked = performance.now();
-    ask();
-    return { ...(await end), afterMs: performance.now() - asked };
-  }
-
+  void ended.then(end);
+  const signalled = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
   return {
     pid: child.pid ?? 0,
-    lines,
-    waitForEvent(event, matching = () => true) {
-      const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
-      const giveUp = (why: string) => reject(new Error(`${why} before ${event}:\n${story()}`));
-      const look = () => {
-        const line = lines.find((line) => line.event === event && matching(line));
-        if (line) resolve(line);
-        else if (hasEnded(child)) giveUp('The process ended');
-      };
-      const timer = setTimeout(() => giveUp(`${PATIENCE_MS} ms passed`), PATIENCE_MS);
-      waiting.add(look);
-      look();
-      return promise.finally(() => {
-        clearTimeout(timer);
-        waiting.delete(look);
-      });
+    get processId() {
+      const started = lines.find(({ event }) => event === 'process.started');
+      if (!started) throw new Error('the process has not started');
+      return String(started.processId);
     },
-    stop: () => endAfter(() => child.kill('SIGTERM')),
+    lines,
+    waitForEvent,
+    stop: () => signalled('SIGTERM'),
     terminate: () => void child.kill('SIGTERM'),
-    kill: () => endAfter(() => child.kill('SIGKILL')),
+    kill: () => signalled('SIGKILL'),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     leave: () => child.disconnect(),
     hasEnded: () => hasEnded(child),
-    ended: () => endAfter(() => undefined),
+    ended: () => ended,
   };
 }

@@ -1,15 +1,13 @@
 import { ObjectId } from 'mongodb';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
 import type { Platform } from '../../src/platform.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../../src/votes/exclude-votes.ts';
 import { countVotesOfMonth, voteFigures } from '../../src/votes/vote-figures.ts';
-import { startPlatform } from '../support/platform.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { startWeb } from '../support/web-process.ts';
 import { accept, ballot, refuse, votesOf } from './voting.ts';
 
 type Excluding = { platform: Platform; clock: StoppedClock; serverId: ObjectId };
@@ -139,45 +137,4 @@ describe('excluding votes', () => {
     expect(heard).toEqual(['1000/2501', '2000/2501', '2501/2501']);
     expect(await total(all)).toBe(0);
   });
-});
-
-describe('while votes are being cast', () => {
-  let tallyport: Awaited<ReturnType<typeof startPlatform>>;
-  beforeAll(async () => {
-    tallyport = await startPlatform();
-    return () => tallyport.close();
-  });
-
-  it('each vote is counted or excluded, and none is both', async () => {
-    const { platform } = tallyport;
-    const server = await tallyport.addServer();
-    const { serverId } = server;
-    const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
-    const enough = new AbortController();
-    onTestFinished(() => enough.abort());
-    let number = 0;
-    const casts = webs.map(async ({ url }) => {
-      while (!enough.signal.aborted) {
-        number += 1;
-        expect((await tallyport.vote(server, `Player${number}`, {}, url)).status).toBe(200);
-      }
-    });
-    await expect
-      .poll(() => platform.votes.countDocuments({ serverId }), { timeout: 20_000 })
-      .toBeGreaterThan(20);
-    const until = platform.clock.now();
-    const request = { serverId, since: after(until, -MINUTE), until, tokenId: null, reason: 'A flood' };
-    const exclusion = await excludeVotes(platform, request, 'someone', { settledMs: 2 * SECOND });
-    enough.abort();
-    await Promise.all(casts);
-
-    const left = await platform.votes.countDocuments({ serverId, votedAt: { $gte: until } });
-    const excluded = await platform.votes.countDocuments({ serverId, votedAt: { $lt: until } });
-    expect({ left, votes: exclusion.votes }).toEqual({ left: expect.any(Number), votes: excluded });
-    expect(left).toBeGreaterThan(20);
-    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left);
-
-    await includeVotes(platform, exclusion._id, 'someone', { settledMs: 2 * SECOND });
-    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left + excluded);
-  }, 90_000);
 });

@@ -1,12 +1,12 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/clock.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
 import { insert, listServer, probe } from '../status/samples.ts';
 import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { startScheduler, startWorker } from '../support/worker-process.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
 
 const ONLY_THIS = { args: ['aggregate-day'] };
 
@@ -72,48 +72,11 @@ it('computes a day again a day later', async () => {
   await Promise.all([worker.stop(), scheduler.stop()]);
 
   await insert(platform, [probe(serverId, after(startOf(last), 2 * HOUR))]);
-  const tomorrow = { env: { CLOCK_OFFSET_MS: String(DAY) } };
+  const tomorrow = { clock: systemClock(DAY) };
   await startWorker(platform.config, { ...ONLY_THIS, ...tomorrow });
   await startScheduler(platform.config, tomorrow);
   await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day-again')).toEqual([last]), PATIENT);
   expect(await platform.dailyStats.findOne({ serverId, day: last })).toMatchObject({
     probes: { onlineSeconds: 600 },
   });
-});
-
-it('completes the day of a worker that was killed half-way', async () => {
-  const platform = await testPlatform();
-  const day = lastDay();
-  const first = await listOn(platform, day);
-  const model = await platform.servers.findOne({ _id: first });
-  if (!model) throw new Error('not listed');
-  const crowd = Array.from({ length: 2_999 }, (_, i) => ({
-    ...model,
-    _id: new ObjectId(),
-    slug: `server-${i}`,
-    slugs: [`server-${i}`],
-  }));
-  await platform.servers.insertMany(crowd);
-  const all = [first, ...crowd.map(({ _id }) => _id)];
-  await insert(
-    platform,
-    all.map((serverId) => probe(serverId, after(startOf(day), HOUR))),
-  );
-  const computed = () => platform.dailyStats.countDocuments();
-
-  const killed = await startWorker(platform.config, ONLY_THIS);
-  await platform.queues['aggregate-day'].add('Aggregate day', { day });
-  await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...PATIENT, interval: 1 });
-  await killed.kill();
-  const half = await computed();
-  expect(half).toBeGreaterThan(0);
-  expect(half).toBeLessThan(all.length);
-  expect(await marks(platform, 'aggregate-day')).toEqual([]);
-
-  await startWorker(platform.config, ONLY_THIS);
-  await startScheduler(platform.config);
-  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual([day]), PATIENT);
-  expect(await platform.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
-  const figured = await platform.servers.countDocuments({ 'daily.uptimePercentage': 100 });
-  expect(figured).toBe(all.length);
 });

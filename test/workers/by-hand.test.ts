@@ -5,29 +5,10 @@ import { pauseListener, removeListener, showListener } from '../../src/delivery/
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';
-import type { Platform } from '../../src/platform.ts';
-import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { putInState } from '../support/votes.ts';
+import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
-
-/** Puts a vote into a state as deliveries would have. */
-async function settle({ votes }: Platform, vote: Vote, state: DeliveryState, ends = {}): Promise<void> {
-  await votes.updateOne(
-    { serverId: vote.serverId, _id: vote._id },
-    {
-      $set: {
-        'delivery.state': state,
-        'delivery.ends': ends,
-        'delivery.step': 3,
-        'delivery.ambiguousEnds': 2,
-      },
-      ...(state === 'waiting' || state === 'sending'
-        ? {}
-        : { $unset: { 'delivery.nextAt': '', 'delivery.queuedAt': '', 'delivery.expiresAt': '' } }),
-    },
-  );
-}
 
 it('puts a vote that has ended into the line again, once, with a schedule of its own', async () => {
   const platform = await castingPlatform();
@@ -41,7 +22,7 @@ it('puts a vote that has ended into the line again, once, with a schedule of its
   ] as const;
   for (const [n, { state, ends, mayArriveTwice }] of cases.entries()) {
     const vote = await alpha.cast(`player ${n}`);
-    await settle(platform, vote, state, ends);
+    await putInState(platform, vote, state, { ends, step: 3, ambiguousEnds: 2 });
     const answers = await Promise.all([1, 2, 3].map(() => resendVote(platform, vote._id, 'owner')));
     const resent = answers.filter(({ kind }) => kind === 'resent');
     expect(resent).toEqual([{ kind: 'resent', from: state, mayArriveTwice }]);
@@ -66,10 +47,10 @@ it('resends nothing that is under way, too old, or has nowhere to go', async () 
   const alpha = await addGameServer(platform);
   const vote = await alpha.cast('Steve');
   for (const state of ['waiting', 'sending'] as const) {
-    await settle(platform, vote, state);
+    await putInState(platform, vote, state);
     expect(await resendVote(platform, vote._id, 'owner')).toEqual({ kind: 'under-way', state });
   }
-  await settle(platform, vote, 'failed');
+  await putInState(platform, vote, 'failed');
   const late = { now: () => after(vote.votedAt, 30 * DAY) };
   expect(await resendVote({ ...platform, clock: late }, vote._id, 'owner')).toEqual({ kind: 'too-old' });
   await removeListener(platform, alpha.serverId, 'owner');

@@ -1,15 +1,14 @@
 import type { ObjectId } from 'mongodb';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { after, DAY, HOUR, SECOND } from '../../src/clock.ts';
+import { expect, it, vi } from 'vitest';
+import { after, DAY, HOUR } from '../../src/clock.ts';
 import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
 import type { Platform } from '../../src/platform.ts';
-import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer, placesOf, setCounters } from '../ranking/ranked-servers.ts';
 import { PATIENT } from '../support/patient.ts';
 import { storedVote } from '../support/votes.ts';
-import { startScheduler, startWorker } from '../support/worker-process.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
 import { castingPlatform } from './game-server.ts';
 
 function daysAgo(platform: Platform, days: number): string {
@@ -82,43 +81,3 @@ it('ranks when the scheduler starts, however many workers there are', async () =
     expect(places.toSorted()).toEqual([1, 2, 3, 4, 5]);
   }, PATIENT);
 });
-
-it('finishes an exclusion whose worker was killed half-way', async () => {
-  const platform = await castingPlatform();
-  const serverId = await listServer(platform);
-  const day = daysAgo(platform, 2);
-  await insertVotes(platform, serverId, day, 30_000);
-  await setCounters(platform, serverId, { [day]: 30_000 });
-  // Asked for, and cut short before anything was done.
-  const stopped = new AbortController();
-  const request = { serverId, since: startOf(day), until: startOf(daysAgo(platform, 1)), tokenId: null };
-  const begun = excludeVotes(platform, { ...request, reason: 'A flood' }, 'someone', {
-    signal: stopped.signal,
-    progress: () => stopped.abort(),
-  });
-  await expect(begun).rejects.toThrow();
-  const marked = () => platform.votes.countDocuments({ serverId, excludedAt: { $gt: new Date(0) } });
-  const exclusion = () => platform.voteExclusions.findOne({ serverId });
-  expect((await exclusion())?.state).toBe('excluding');
-
-  const first = await marked();
-  const killed = await startWorker(platform.config, { args: ['exclude-votes'] });
-  await startScheduler(platform.config);
-  await vi.waitFor(async () => expect(await marked()).toBeGreaterThan(first), PATIENT);
-  await killed.kill();
-  const half = await marked();
-  expect(half).toBeLessThan(30_000);
-  expect((await exclusion())?.state).toBe('excluding');
-
-  const worker = await startWorker(platform.config, { args: ['exclude-votes'] });
-  onTestFinished(() => void worker.terminate());
-  await vi.waitFor(
-    async () => expect(await exclusion()).toMatchObject({ state: 'excluded', votes: 30_000 }),
-    {
-      ...PATIENT,
-      timeout: 40 * SECOND,
-    },
-  );
-  expect(await allVotes(platform, serverId)).toBe(0);
-  expect(await platform.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
-}, 90_000);

@@ -1,18 +1,14 @@
 import { type Processor, Worker } from 'bullmq';
-import { ObjectId, UUID } from 'mongodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
 import { LeaseLostError } from '../../src/periods/work-lease.ts';
 import type { Platform } from '../../src/platform.ts';
-import { QUEUE_NAMES, type QueueName, queuePrefix } from '../../src/queues.ts';
+import { type QueueName, queuePrefix } from '../../src/queues.ts';
 import { openRedis } from '../../src/redis.ts';
 import { failingForPeopleOnly } from '../../workers/job-ends.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startMongod } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { startWorker } from '../support/workers.ts';
+import { castingPlatform } from './game-server.ts';
 
 /** How many jobs of a queue are in the failed set, and why the newest is. */
 async function failedIn({ queues }: Platform, name: QueueName) {
@@ -38,81 +34,6 @@ function workOn(
     connection.disconnect();
   });
 }
-
-it('leaves no failed job in any queue when mongod is away in the middle, and does all of the work', async () => {
-  const mongod = await startMongod();
-  onTestFinished(() => mongod.stop());
-  const platform = await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage` });
-  const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = platform;
-  const alpha = await addGameServer(platform);
-  const { serverId } = alpha;
-  const listener = await platform.listeners.findOne({ serverId });
-  const server = await servers.findOneAndUpdate({ _id: serverId }, { $set: { game: 'minecraft' } });
-  if (!listener || !server) throw new Error('not listed');
-  const claim = { 'probe.claim': new UUID(), 'probe.claimSeconds': 300 };
-  await servers.updateOne({ _id: serverId }, { $set: { ...claim, address: '127.0.0.1', port: 1 } });
-  const vote = await alpha.cast('Steve');
-  const exclusionId = new ObjectId();
-  const now = clock.now();
-  await voteExclusions.insertOne({
-    _id: exclusionId,
-    serverId,
-    since: after(now, -DAY),
-    until: now,
-    tokenId: null,
-    reason: 'test',
-    by: 'test',
-    at: now,
-    state: 'excluding',
-    days: [],
-    votes: null,
-    undone: null,
-  });
-  const day = addDays(dayOf(now), -2);
-  const payloads = {
-    'forward-votes': { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() },
-    'probe-servers': { serverId: serverId.toHexString() },
-    'clean-up': { day },
-    'aggregate-day': { day },
-    'repair-counters': { day },
-    'recompute-ranks': {},
-    'find-unusual-votes': {},
-    'send-mail': { mailId: 'a mail' },
-    'tell-owners': {},
-    'exclude-votes': { exclusionId: exclusionId.toHexString() },
-  };
-
-  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
-  const worker = await startWorker(platform.config, { env: mail });
-  await mongod.kill();
-  for (const name of QUEUE_NAMES) {
-    expect(await platform.producer.add(name, payloads[name] as never), name).toBe(true);
-  }
-  for (const queue of QUEUE_NAMES) {
-    await worker.waitForEvent('job.postponed', (line) => line.queue === queue);
-  }
-  await mongod.restart();
-
-  await vi.waitFor(async () => {
-    expect((await alpha.delivery(vote)).state).toBe('delivered');
-    const marked = (await periodMarks.find({ period: day }).toArray()).map(({ work }) => work);
-    expect(marked).toEqual(expect.arrayContaining(['clean-up', 'aggregate-day', 'repair-counters']));
-    expect(await workLeases.findOne({ work: 'recompute-ranks' })).toMatchObject({
-      completedAt: expect.any(Date),
-    });
-    expect(await voteExclusions.findOne({ _id: exclusionId })).toMatchObject({ state: 'excluded' });
-    expect(await servers.findOne({ _id: serverId })).toMatchObject({
-      probe: { claim: null, checkedAt: expect.any(Date) },
-    });
-  }, PATIENT);
-  await vi.waitFor(async () => {
-    for (const name of QUEUE_NAMES) {
-      const { active, waiting, delayed } = await queues[name].getJobCounts();
-      expect({ active, waiting, delayed }, name).toEqual({ active: 0, waiting: 0, delayed: 0 });
-    }
-  }, PATIENT);
-  for (const name of QUEUE_NAMES) expect(await failedIn(platform, name), name).toMatchObject({ count: 0 });
-}, 90_000);
 
 it('postpones work whose lease another run took', async () => {
   const platform = await testPlatform();

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
@@ -7,17 +7,25 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
-import { QUICK } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import type { WorkerProcess } from '../support/worker-process.ts';
 
-/** How long a test waits for a condition on a busy machine, and how often it looks. */
-/** Retries within a test's time: a vote's own, and the tests of an unreachable listener. */
-const SOON = { DELIVERY_SCHEDULE: '0s,0.3s,0.3s,0.3s,0.5s', BREAKER_SCHEDULE: '0.3s,0.4s,0.5s' };
+/** No listener that answers is too slow, however busy the machine is, and retries come within a test's time. */
+const SETTINGS = {
+  ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+  LISTENER_TIMEOUT_MS: '5000',
+  LEASE_MS: '22000',
+  RELAY_INTERVAL_MS: '200',
+  DELIVERY_SCHEDULE: '0s,0.3s,0.3s,0.3s,0.5s',
+  BREAKER_SCHEDULE: '0.3s,0.4s,0.5s',
+};
 
-/** A platform that casts and never drains by itself; its configuration is for worker processes too. */
+/** For tests that wait until a listener has been silent for too long, or until a lease has expired. */
+export const SHORT_WAITS = { LISTENER_TIMEOUT_MS: '700', LEASE_MS: '4800' };
+
+/** A platform that casts and never drains by itself; its configuration is for workers too. */
 export function castingPlatform(env: Record<string, string> = {}): Promise<Platform> {
-  return testPlatform({ ...QUICK, ...SOON, ...env });
+  return testPlatform({ ...SETTINGS, ...env });
 }
 
 /** A listed server whose game runs a vote listener. */
@@ -72,9 +80,31 @@ export async function addGameServer(
   };
 }
 
-/** Whether this process made the attempt. */
-export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, { pid }: WorkerProcess): boolean {
-  return attempt?.worker.split(':')[1] === String(pid);
+/** Casts `count` votes, one after another. */
+export async function castMany({ cast }: GameServer, count: number): Promise<Vote[]> {
+  const votes = [];
+  for (let n = 0; n < count; n += 1) votes.push(await cast(`player ${n}`));
+  return votes;
+}
+
+/**
+ * Waits until all votes of a server, which are `votes`, are delivered. Each was received once, and again only where its
+ * timeline says that the outcome of an attempt is not known.
+ */
+export async function allArrive(server: GameServer, votes: Vote[]): Promise<void> {
+  const delivered = () => server.count('delivered').catch(() => 0);
+  await vi.waitUntil(async () => (await delivered()) === votes.length, PATIENT);
+  for (const vote of votes) {
+    const { ends } = await server.delivery(vote);
+    const receipts = server.listener.votes.filter(({ uuid }) => uuid === vote._id.toString()).length;
+    expect(receipts).toBeGreaterThanOrEqual(1);
+    expect(receipts).toBeLessThanOrEqual(1 + (ends.ambiguous ?? 0));
+  }
+}
+
+/** Whether this worker made the attempt. */
+export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, worker: { processId: string }): boolean {
+  return attempt?.worker === worker.processId;
 }
 
 /** Beginnings and ends are whole milliseconds, and an attempt's time counts from just before its beginning. */

@@ -4,8 +4,9 @@ import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
+import type { LogLine } from '../support/log-lines.ts';
 import { PATIENT } from '../support/patient.ts';
-import { type LogLine, startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 /** What every event of a listener's delivery carries. */

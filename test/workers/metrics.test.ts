@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker, type WorkerProcess } from '../support/worker-process.ts';
+import { type RunningWorker, startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
-async function scrape(worker: WorkerProcess): Promise<string> {
+async function scrape(worker: RunningWorker): Promise<string> {
   const { address } = await worker.waitForEvent('process.endpoints');
   return (await fetch(`${address}/metrics`)).text();
 }

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR, systemClock } from '../../src/clock.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import type { Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 const UNKNOWN_ERROR = '{"status":"error","cause":"java.lang.Exception","error":"disk full"}\n';
@@ -146,7 +146,7 @@ it('gives a vote up after its time by mongod’s clock, and not because a worker
   await platform.votes.updateOne({ serverId: alpha.serverId, _id: late._id }, [
     { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
   ]);
-  await startWorker(platform.config, { env: { CLOCK_OFFSET_MS: String(73 * HOUR) } });
+  await startWorker(platform.config, { clock: systemClock(73 * HOUR) });
   await vi.waitFor(async () => expect((await alpha.delivery(late)).state).toBe('failed'), PATIENT);
   expect(await alpha.delivery(late)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
   expect(await alpha.delivery(early)).toMatchObject({ state: 'waiting' });
@@ -198,7 +198,7 @@ it('wakes a listener whose job is delayed when its owner changes or resumes it',
 });
 
 it('does not judge new settings by an attempt that was made with the old ones', async () => {
-  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '3000', LEASE_MS: '14000' });
+  const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
   const { tokens, token } = alpha.listener;

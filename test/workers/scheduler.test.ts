@@ -7,7 +7,7 @@ import type { Platform } from '../../src/platform.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
-import { startScheduler, startWorker } from '../support/worker-process.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
 function daysAgo(platform: Platform, days: number): string {
@@ -112,17 +112,4 @@ it('forgets the attempts of one day, and no more the second time', async () => {
   const today = daysAgo(platform, 0);
   expect(await forgetAttempts(platform, today)).toBe(1);
   expect(await forgetAttempts(platform, today)).toBe(0);
-});
-
-it('works on only those queues that its command line names, and refuses one that is none', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config, { args: ['clean-up'] });
-  await alpha.cast('Steve');
-  await platform.queues['clean-up'].add('Clean up', { day: daysAgo(platform, 0) });
-  await worker.waitForEvent('clean_up.done');
-  expect(await alpha.count('waiting')).toBe(1);
-  await expect(startWorker(platform.config, { args: ['forward-vote'] })).rejects.toThrow(
-    /«forward-vote» is no queue: there are forward-votes, probe-servers, clean-up/,
-  );
 });

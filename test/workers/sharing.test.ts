@@ -3,8 +3,16 @@ import { expect, it, vi } from 'vitest';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import type { Platform } from '../../src/platform.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, madeBy, mostAtOnce } from './game-server.ts';
+import { startWorker } from '../support/workers.ts';
+import {
+  addGameServer,
+  castingPlatform,
+  castMany,
+  type GameServer,
+  madeBy,
+  mostAtOnce,
+  SHORT_WAITS,
+} from './game-server.ts';
 
 /** Two workers on one platform, started at the same time. */
 async function twoWorkers(platform: Platform, env: Record<string, string> = {}) {
@@ -33,13 +41,12 @@ function attemptsOf(platform: Platform, { serverId }: GameServer) {
 }
 
 it('delivers a vote within seconds of its cast', async () => {
-  const platform = await castingPlatform();
+  // The relay would come too late: the cast itself wakes a worker.
+  const platform = await castingPlatform({ RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
-  const began = performance.now();
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.votes.length === 1, PATIENT);
-  expect(performance.now() - began).toBeLessThan(5_000);
   expect(alpha.listener.votes[0]).toMatchObject({ username: 'Steve', uuid: vote._id.toString() });
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
 });
@@ -71,8 +78,7 @@ it('keeps the order of voting and four votes at once for a listener, whichever w
   const alpha = await addGameServer(platform);
   await twoWorkers(platform);
   alpha.listener.behaviour = { answerDelayMs: 100 };
-  const votes = [];
-  for (let n = 0; n < 40; n += 1) votes.push(await alpha.cast(`player ${n}`));
+  const votes = await castMany(alpha, 40);
   await nudgeUntil(platform, alpha, async () => (await alpha.count('delivered')) === votes.length);
 
   const attempts = await attemptsOf(platform, alpha);
@@ -86,10 +92,10 @@ it('keeps the order of voting and four votes at once for a listener, whichever w
 });
 
 it('tests an unreachable listener with a single vote at a time over all workers', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   alpha.listener.behaviour = { onConnect: 'silence' };
-  for (let n = 0; n < 8; n += 1) await alpha.cast(`player ${n}`);
+  await castMany(alpha, 8);
   await twoWorkers(platform);
   const tests = async () => (await attemptsOf(platform, alpha)).filter(({ test, code }) => test && code);
   await nudgeUntil(platform, alpha, async () => (await tests()).length >= 4);

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { showListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 function openJobs({ queues }: Platform) {

@@ -5,7 +5,7 @@ import { startFakeListeners } from '../support/fake-listeners.ts';
 import { PATIENT } from '../support/patient.ts';
 import { listServersAt } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
-import { startWorker } from '../support/worker-process.ts';
+import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** As many listeners for each place of a worker as 10,000 are for its 256; bench/delivery/herd.ts has those. */
@@ -26,12 +26,12 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
     LEASE_MS: '30000',
     BREAKER_SCHEDULE: '5s,30s,120s',
   });
-  const far = await startFakeListeners({
+  const fakes = await startFakeListeners({
     token: 'a-token-of-this-test',
     silent: { ports: PORTS, dripEvery: 10 },
   });
-  onTestFinished(() => far.close());
-  const worker = await startWorker(platform.config, { args: ['forward-votes'] });
+  onTestFinished(() => fakes.close());
+  const worker = await spawnWorker(platform.config, { args: ['forward-votes'] });
   const known = [
     await addGameServer(platform, { name: 'Alpha' }),
     await addGameServer(platform, { name: 'Beta' }),
@@ -48,12 +48,12 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   );
   const before = await residentMb(worker.pid);
 
-  const ports = Array.from({ length: SILENT }, (_, i) => far.silentPorts[i % PORTS] ?? 0);
+  const ports = Array.from({ length: SILENT }, (_, i) => fakes.silentPorts[i % PORTS] ?? 0);
   const herd = await listServersAt(platform, ports, 'a-token-of-this-test');
   await insertWaitingVotes(platform, herd, WAITING_EACH);
   const untried = () => platform.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
   const silentPlaces = CONCURRENCY / 2;
-  await vi.waitUntil(async () => (await far.report()).silent.total > silentPlaces, PATIENT);
+  await vi.waitUntil(async () => (await fakes.report()).silent.total > silentPlaces, PATIENT);
 
   for (let n = 0; n < 5; n += 1) {
     for (const server of known) {
@@ -63,7 +63,7 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   }
   expect(await untried()).toBeGreaterThan(SILENT / 4);
   for (const { listener } of known) expect(listener.votes).toHaveLength(6);
-  const { peak, open } = (await far.report()).silent;
+  const { peak, open } = (await fakes.report()).silent;
   expect(open).toBeGreaterThan(0);
   expect(peak).toBeLessThanOrEqual(silentPlaces * MOST_AT_ONCE);
   expect((await residentMb(worker.pid)) - before).toBeLessThan(200);

@@ -1,34 +1,21 @@
 import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Platform } from '../../src/platform.ts';
-import type { Vote } from '../../src/votes/vote.ts';
+import { removeListener } from '../../src/delivery/listeners.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
 import { PATIENT } from '../support/patient.ts';
-import { startWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform, type GameServer, madeBy } from './game-server.ts';
-
-/** Two workers, and which of them makes the first attempt. */
-async function workersOf(platform: Platform) {
-  const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
-  return {
-    async senderOf(server: GameServer, vote: Vote) {
-      const { attempts } = await server.delivery(vote);
-      const [sender, other] = madeBy(attempts[0], workers[0]) ? workers : workers.toReversed();
-      if (!sender || !other || !madeBy(attempts[0], sender))
-        throw new Error('neither worker made the attempt');
-      return { sender, other };
-    },
-  };
-}
+import { spawnWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
+import { addGameServer, allArrive, castingPlatform, castMany, madeBy, SHORT_WAITS } from './game-server.ts';
 
 it('delivers a vote by another worker when the first is killed before the frame was written', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   alpha.listener.behaviour = { onConnect: 'silence' };
-  const workers = await workersOf(platform);
+  const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.connections === 1, { ...PATIENT, interval: 2 });
-  const { sender, other } = await workers.senderOf(alpha, vote);
   await sender.kill();
+  const other = await startWorker(platform.config);
   alpha.listener.behaviour = {};
 
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
@@ -45,14 +32,14 @@ it('delivers a vote by another worker when the first is killed before the frame 
 });
 
 it('sends a vote twice, and says why, when a worker is killed after the frame was written', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
-  const workers = await workersOf(platform);
+  const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
-  const { sender } = await workers.senderOf(alpha, vote);
   await sender.kill();
+  await startWorker(platform.config);
   alpha.listener.release();
 
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
@@ -65,27 +52,21 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
 });
 
 it('sends the votes that a killed worker had not begun once only', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
-  const workers = await workersOf(platform);
-  const votes = [];
-  for (let n = 0; n < 12; n += 1) votes.push(await alpha.cast(`player ${n}`));
+  const sender = await spawnWorker(platform.config);
+  const votes = await castMany(alpha, 12);
   await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
-  const { sender } = await workers.senderOf(alpha, votes[0] as Vote);
   await sender.kill();
+  await startWorker(platform.config);
   alpha.listener.release();
 
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, PATIENT);
-  for (const vote of votes) {
-    const { ends } = await alpha.delivery(vote);
-    const receipts = alpha.listener.votes.filter(({ uuid }) => uuid === vote._id.toString()).length;
-    expect(receipts).toBe(1 + (ends.ambiguous ?? 0));
-  }
+  await allArrive(alpha, votes);
   expect(alpha.listener.votes).toHaveLength(votes.length + 4);
 });
 
-/** A far end that greets when it is told to, and counts the bytes it is sent. */
+/** A listener that greets when it is told to, and counts the bytes it is sent. */
 async function greeterOnCommand() {
   const sockets: net.Socket[] = [];
   const heard = { bytes: 0 };
@@ -112,15 +93,15 @@ async function greeterOnCommand() {
 }
 
 it('never sends after its lease: a worker that stood still gives up what another took over', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   const slow = await greeterOnCommand();
   await alpha.set({ port: slow.port });
-  const workers = await workersOf(platform);
+  const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => slow.sockets.length === 1, { ...PATIENT, interval: 2 });
-  const { sender, other } = await workers.senderOf(alpha, vote);
   sender.pause();
+  const other = await startWorker(platform.config);
   // What it would have waited for lies ready when it goes on.
   slow.greet();
   await alpha.set();
@@ -142,14 +123,14 @@ it('never sends after its lease: a worker that stood still gives up what another
 
 it('takes an answer that was read too late as good news', async () => {
   // A retry after a minute: the vote waits for it when the old answer is read.
-  const platform = await castingPlatform({ DELIVERY_SCHEDULE: '0s,60s' });
+  const platform = await castingPlatform({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
-  const workers = await workersOf(platform);
+  const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
-  const { sender, other } = await workers.senderOf(alpha, vote);
   sender.pause();
+  const other = await startWorker(platform.config);
   alpha.listener.release();
   await other.waitForEvent('delivery.lost', ({ voteId }) => voteId === vote._id.toString());
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
@@ -161,4 +142,24 @@ it('takes an answer that was read too late as good news', async () => {
     ends: { ambiguous: 0, delivered: 1 },
   });
   expect(alpha.listener.votes).toHaveLength(1);
+});
+
+it('ends what a dead worker was sending when the listener was removed meanwhile', async () => {
+  const platform = await castingPlatform(SHORT_WAITS);
+  const alpha = await addGameServer(platform);
+  alpha.listener.hold();
+  const worker = await spawnWorker(platform.config);
+  const vote = await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
+  await worker.kill();
+  await removeListener(platform, alpha.serverId, 'test');
+  await vi.waitFor(async () => {
+    await relayDueWork(platform);
+    expect((await alpha.delivery(vote)).state).toBe('none');
+  }, PATIENT);
+  expect(await alpha.delivery(vote)).toMatchObject({
+    attempts: [{ code: 'lease-ran-out' }],
+    events: [{ kind: 'listener-removed' }],
+  });
+  expect(await relayDueWork(platform)).toEqual({ woken: 0, expired: 0, released: 0 });
 });

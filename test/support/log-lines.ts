@@ -1,0 +1,57 @@
+import { SECOND } from '../../src/clock.ts';
+
+/** One line of a process's log. */
+export type LogLine = { event?: string } & Record<string, unknown>;
+
+/** What a process has logged so far. */
+export type LogLines = {
+  lines: LogLine[];
+  /** Adds a line of output: JSON, or a text that is only shown when a wait fails. */
+  add(text: string): void;
+  /** Nothing more comes: every wait, past or to come, fails at once. */
+  end(): void;
+  /** The first line of this event, past or to come, of which `matching` is true. */
+  waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
+};
+
+const TIMEOUT_MS = 20 * SECOND;
+
+/** Collects the lines of a log, so that a test can wait for one. */
+export function collectLines(): LogLines {
+  const lines: LogLine[] = [];
+  const output: string[] = [];
+  const waiting = new Set<() => void>();
+  let ended = false;
+  const lookAgain = () => {
+    for (const look of waiting) look();
+  };
+  return {
+    lines,
+    add(text) {
+      output.push(text);
+      if (text.startsWith('{')) lines.push(JSON.parse(text));
+      lookAgain();
+    },
+    end() {
+      ended = true;
+      lookAgain();
+    },
+    waitForEvent(event, matching = () => true) {
+      const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
+      const fail = (why: string) =>
+        reject(new Error(`${why} before ${event}:\n${output.slice(-40).join('\n')}`));
+      const look = () => {
+        const line = lines.find((line) => line.event === event && matching(line));
+        if (line) resolve(line);
+        else if (ended) fail('The process ended');
+      };
+      const timer = setTimeout(() => fail(`${TIMEOUT_MS} ms passed`), TIMEOUT_MS);
+      waiting.add(look);
+      look();
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(look);
+      });
+    },
+  };
+}

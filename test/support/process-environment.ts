@@ -1,0 +1,28 @@
+import { SECOND } from '../../src/clock.ts';
+import type { ConnectedConfig } from '../../src/config.ts';
+
+/** What an operator would set to get `config`. */
+export function environmentOf(config: ConnectedConfig): Record<string, string> {
+  const {
+    basePath: _,
+    ALLOWED_PRIVATE_RANGES,
+    CANARY_ADDRESSES,
+    DELIVERY_SCHEDULE,
+    BREAKER_SCHEDULE,
+    ...rest
+  } = config;
+  const plain = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(plain.map(([name, value]) => [name, String(value)])),
+    ALLOWED_PRIVATE_RANGES: ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`).join(','),
+    CANARY_ADDRESSES: CANARY_ADDRESSES.map(
+      ({ game, host, port }) => `${game === null ? '' : `${game}@`}${host}:${port}`,
+    ).join(','),
+    DELIVERY_SCHEDULE: inSeconds(DELIVERY_SCHEDULE),
+    BREAKER_SCHEDULE: inSeconds(BREAKER_SCHEDULE),
+  };
+}
+
+function inSeconds(schedule: number[]): string {
+  return schedule.map((ms) => `${ms / SECOND}s`).join(',');
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../src/clock.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/log.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { type StartWork, startProcess } from '../../src/process.ts';
+import type { OpenOptions } from '../../src/resources.ts';
+import { buildScheduler } from '../../workers/build-scheduler.ts';
+import { buildWorkers, WORKER_OPTIONS } from '../../workers/build-workers.ts';
+import { atTheEnd } from './at-the-end.ts';
+import { collectLines, type LogLines } from './log-lines.ts';
+import { environmentOf } from './process-environment.ts';
+
+/** A worker or scheduler in this process, with connections of its own; stopped at the latest when the test ends. */
+export type RunningWorker = Pick<LogLines, 'lines' | 'waitForEvent'> & {
+  /** The owner of its leases, and of the attempts it makes. */
+  processId: string;
+  /** Stops it as SIGTERM does, and waits for its end; `process.stopping` is logged at once. */
+  stop(): Promise<void>;
+};
+
+type Options = {
+  /** Changes of the environment that follows from the configuration. */
+  env?: Record<string, string>;
+  /** The queues to work on, as on the command line; none: all. */
+  args?: string[];
+  /** Its clock; the machine's by default. */
+  clock?: Clock;
+};
+
+/** Starts what `workers/main.ts` runs, and throws as it would. */
+export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<RunningWorker> {
+  const start: StartWork = (platform, { metrics }) =>
+    buildWorkers(platform, { metrics, queues: options.args ?? [] });
+  return startHere('worker', start, config, { ...options, open: WORKER_OPTIONS });
+}
+
+/** Starts what `workers/scheduler.ts` runs. */
+export function startScheduler(
+  config: ConnectedConfig,
+  options: Omit<Options, 'args'> = {},
+): Promise<RunningWorker> {
+  return startHere('scheduler', buildScheduler, config, options);
+}
+
+async function startHere(
+  name: string,
+  start: StartWork,
+  config: ConnectedConfig,
+  { env = {}, clock, open = {} }: Options & { open?: OpenOptions },
+): Promise<RunningWorker> {
+  const own = loadConfig({ ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env });
+  const { lines, add, end, waitForEvent } = collectLines();
+  const log = createLogger(own, name, { write: add });
+  const opened = await openPlatform(own as ConnectedConfig, name, { ...open, log });
+  const platform = clock ? { ...opened, clock } : opened;
+  const stopping = new AbortController();
+  const running = await startProcess(name, platform, start, stopping.signal);
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopping.abort();
+    stopped ??= running.close().then(end);
+    return stopped;
+  };
+  atTheEnd(stop);
+  return { processId: platform.processId, lines, waitForEvent, stop };
+}

@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { after, MINUTE, SECOND } from '../../src/clock.ts';
+import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
+import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { startPlatform } from '../support/platform.ts';
+import { startWeb } from '../support/web-process.ts';
+
+/** Each process casts at most so often: the exclusion has to meet votes, not to win a race for the processor. */
+const BETWEEN_CASTS_MS = 10;
+
+describe('while votes are being cast', () => {
+  it('each vote is counted or excluded, and none is both', async () => {
+    const tallyport = await startPlatform();
+    onTestFinished(() => tallyport.close());
+    const { platform } = tallyport;
+    const server = await tallyport.addServer();
+    const { serverId } = server;
+    const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
+    const enough = new AbortController();
+    onTestFinished(() => enough.abort());
+    let number = 0;
+    const casts = webs.map(async ({ url }) => {
+      while (!enough.signal.aborted) {
+        number += 1;
+        expect((await tallyport.vote(server, `Player${number}`, {}, url)).status).toBe(200);
+        await pause(BETWEEN_CASTS_MS);
+      }
+    });
+    await expect.poll(() => platform.votes.countDocuments({ serverId })).toBeGreaterThan(20);
+    const until = platform.clock.now();
+    const request = { serverId, since: after(until, -MINUTE), until, tokenId: null, reason: 'A flood' };
+    const exclusion = await excludeVotes(platform, request, 'someone', { settledMs: 2 * SECOND });
+    enough.abort();
+    await Promise.all(casts);
+
+    const left = await platform.votes.countDocuments({ serverId, votedAt: { $gte: until } });
+    const excluded = await platform.votes.countDocuments({ serverId, votedAt: { $lt: until } });
+    expect({ left, votes: exclusion.votes }).toEqual({ left: expect.any(Number), votes: excluded });
+    expect(left).toBeGreaterThan(20);
+    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left);
+
+    await includeVotes(platform, exclusion._id, 'someone', { settledMs: 2 * SECOND });
+    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left + excluded);
+  }, 90_000);
+});

@@ -1,0 +1,138 @@
+import { ObjectId } from 'mongodb';
+import { expect, it, vi } from 'vitest';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { putMail } from '../../src/mail/outbox.ts';
+import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { listServer as listGame, startGameServer } from '../probing/probing-bench.ts';
+import { setCounters } from '../ranking/ranked-servers.ts';
+import { insert, listServer, probe } from '../status/samples.ts';
+import { startMailServer } from '../support/fake-mail-server.ts';
+import { PATIENT } from '../support/patient.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { storedVote } from '../support/votes.ts';
+import { spawnWorker } from '../support/worker-process.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
+
+/** What a killed worker held expires within seconds. */
+const SETTINGS = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LISTENER_TIMEOUT_MS: '300', LEASE_MS: '3200' };
+
+it('completes the day of a worker that was killed half-way', async () => {
+  const platform = await testPlatform(SETTINGS);
+  // The newest day that is computed by now: it ended at least 10 minutes ago.
+  const day = addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
+  const first = await listServer(platform);
+  const listed = { $set: { listedAt: startOf(day) } };
+  const model = await platform.servers.findOneAndUpdate({ _id: first }, listed, { returnDocument: 'after' });
+  if (!model) throw new Error('not listed');
+  const others = Array.from({ length: 2_999 }, (_, i) => ({
+    ...model,
+    _id: new ObjectId(),
+    slug: `server-${i}`,
+    slugs: [`server-${i}`],
+  }));
+  await platform.servers.insertMany(others);
+  const all = [first, ...others.map(({ _id }) => _id)];
+  await insert(
+    platform,
+    all.map((serverId) => probe(serverId, after(startOf(day), HOUR))),
+  );
+  const computed = () => platform.dailyStats.countDocuments();
+  const marked = () => platform.periodMarks.countDocuments({ work: 'aggregate-day', period: day });
+
+  const killed = await spawnWorker(platform.config, { args: ['aggregate-day'] });
+  await platform.queues['aggregate-day'].add('Aggregate day', { day });
+  await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...PATIENT, interval: 1 });
+  await killed.kill();
+  const half = await computed();
+  expect(half).toBeGreaterThan(0);
+  expect(half).toBeLessThan(all.length);
+  expect(await marked()).toBe(0);
+
+  await startWorker(platform.config, { args: ['aggregate-day'] });
+  await startScheduler(platform.config);
+  await vi.waitUntil(async () => (await marked()) === 1, PATIENT);
+  expect(await platform.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
+  const figured = await platform.servers.countDocuments({ 'daily.uptimePercentage': 100 });
+  expect(figured).toBe(all.length);
+});
+
+it('finishes an exclusion whose worker was killed half-way', async () => {
+  const platform = await testPlatform(SETTINGS);
+  const serverId = await listServer(platform);
+  const day = addDays(dayOf(new Date()), -2);
+  const noon = after(startOf(day), 12 * HOUR);
+  await platform.votes.insertMany(
+    Array.from({ length: 30_000 }, (_, i) => storedVote(serverId, `player-${i}`, noon)),
+  );
+  await setCounters(platform, serverId, { [day]: 30_000 });
+  // Asked for, and cut short before anything was done.
+  const stopped = new AbortController();
+  const request = { serverId, since: startOf(day), until: after(startOf(day), DAY), tokenId: null };
+  const begun = excludeVotes(platform, { ...request, reason: 'A flood' }, 'someone', {
+    signal: stopped.signal,
+    progress: () => stopped.abort(),
+  });
+  await expect(begun).rejects.toThrow();
+  const marked = () => platform.votes.countDocuments({ serverId, excludedAt: { $gt: new Date(0) } });
+  const exclusion = () => platform.voteExclusions.findOne({ serverId });
+  expect((await exclusion())?.state).toBe('excluding');
+
+  const first = await marked();
+  const killed = await spawnWorker(platform.config, { args: ['exclude-votes'] });
+  await startScheduler(platform.config);
+  await vi.waitFor(async () => expect(await marked()).toBeGreaterThan(first), PATIENT);
+  await killed.kill();
+  const half = await marked();
+  expect(half).toBeLessThan(30_000);
+  expect((await exclusion())?.state).toBe('excluding');
+
+  await startWorker(platform.config, { args: ['exclude-votes'] });
+  await vi.waitFor(
+    async () => expect(await exclusion()).toMatchObject({ state: 'excluded', votes: 30_000 }),
+    {
+      ...PATIENT,
+      timeout: 40 * SECOND,
+    },
+  );
+  expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(0);
+  expect(await platform.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
+}, 90_000);
+
+it('lets another worker finish the probe of one that was killed in the middle, counted once', async () => {
+  const platform = await testPlatform(SETTINGS);
+  const far = await startGameServer();
+  far.manner = { silent: true };
+  const serverId = await listGame(platform, far.port);
+  const [killed] = await Promise.all([spawnWorker(platform.config), startScheduler(platform.config)]);
+  await vi.waitFor(() => expect(far.asked).toBe(1), PATIENT);
+  await killed.kill();
+  far.manner = {};
+  await startWorker(platform.config);
+  await vi.waitFor(async () => {
+    const samples = await platform.statusSamples.find({ serverId }).toArray();
+    expect(samples.map(({ status }) => status)).toEqual(['online']);
+  }, PATIENT);
+});
+
+it('the mail of a killed worker is sent by another one, and those whose job was lost are found', async () => {
+  const server = await startMailServer();
+  const sender = 'Tallyport <votes@example.org>';
+  const platform = await testPlatform({ ...SETTINGS, SMTP_URL: server.url, MAIL_FROM: sender });
+  server.behaviour = { silentAfterText: true };
+  await putMail(platform, { to: 'olivia@example.org', subject: 'Your server', text: 'It is back.' });
+  const mail = () => platform.mails.findOne({});
+  const worker = await spawnWorker(platform.config, { args: ['send-mail'] });
+  await vi.waitUntil(() => server.received.length === 1, PATIENT);
+  await worker.kill();
+  server.behaviour = {};
+  await platform.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
+  // Nothing in Redis knows of it any more.
+  await platform.queues['send-mail'].obliterate({ force: true });
+  await startWorker(platform.config, { args: ['send-mail'] });
+  await startScheduler(platform.config);
+  await vi.waitUntil(() => server.received.length === 2, PATIENT);
+  await vi.waitUntil(async () => (await mail())?.sentAt, PATIENT);
+  expect((await mail())?.attempts).toBe(2);
+});

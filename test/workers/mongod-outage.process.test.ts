@@ -1,0 +1,164 @@
+import { ObjectId, UUID } from 'mongodb';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { after, DAY } from '../../src/clock.ts';
+import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import type { Platform } from '../../src/platform.ts';
+import { QUEUE_NAMES } from '../../src/queues.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startMongod, type TestService } from '../support/services.ts';
+import { spawnWorker } from '../support/worker-process.ts';
+import { startWorker } from '../support/workers.ts';
+import { addGameServer, allArrive, castingPlatform, castMany, SHORT_WAITS } from './game-server.ts';
+
+/** A mongod of this test alone, and a platform on it. */
+async function platformOnOwnMongod(
+  env: Record<string, string> = {},
+): Promise<{ mongod: TestService; platform: Platform }> {
+  const mongod = await startMongod();
+  onTestFinished(() => mongod.stop());
+  return { mongod, platform: await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage`, ...env }) };
+}
+
+it('goes on by itself after mongod was killed in the middle of deliveries', async () => {
+  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  alpha.listener.behaviour = { answerDelayMs: 100 };
+  const votes = await castMany(alpha, 30);
+  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...PATIENT, interval: 2 });
+  await mongod.kill();
+  await worker.waitForEvent('delivery.not_recorded');
+  expect(alpha.listener.votes.length).toBeLessThan(votes.length);
+  await mongod.restart();
+  await allArrive(alpha, votes);
+  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+});
+
+it('goes on by itself after mongod stood still for longer than a lease', async () => {
+  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
+  const alpha = await addGameServer(platform);
+  await startWorker(platform.config);
+  alpha.listener.behaviour = { answerDelayMs: 100 };
+  const votes = await castMany(alpha, 30);
+  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...PATIENT, interval: 2 });
+  mongod.pause();
+  const stoodStillAt = performance.now();
+  await vi.waitUntil(() => performance.now() - stoodStillAt > platform.config.LEASE_MS, PATIENT);
+  expect(alpha.listener.votes.length).toBeLessThan(votes.length);
+  mongod.resume();
+  await allArrive(alpha, votes);
+  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+});
+
+it('keeps the answers that came while mongod was dead, so that no vote is sent twice', async () => {
+  const { mongod, platform } = await platformOnOwnMongod();
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  alpha.listener.hold();
+  const votes = await castMany(alpha, 6);
+  await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
+  await mongod.kill();
+  alpha.listener.release();
+  expect(await worker.waitForEvent('delivery.not_recorded')).toMatchObject({ code: 'acknowledged' });
+  await mongod.restart();
+  await allArrive(alpha, votes);
+  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+  expect(alpha.listener.votes).toHaveLength(votes.length);
+});
+
+it('stops in time while mongod stands still', async () => {
+  const { mongod, platform } = await platformOnOwnMongod();
+  const worker = await spawnWorker(platform.config);
+  mongod.pause();
+  const end = await worker.stop();
+  mongod.resume();
+  // A stop that takes too long ends with 1.
+  expect(end).toMatchObject({ code: 0 });
+});
+
+it('stops in time while the record of an end waits for a mongod that stands still', async () => {
+  const { mongod, platform } = await platformOnOwnMongod();
+  const alpha = await addGameServer(platform);
+  const worker = await spawnWorker(platform.config);
+  alpha.listener.hold();
+  await castMany(alpha, 2);
+  await vi.waitUntil(() => alpha.listener.held === 2, { ...PATIENT, interval: 2 });
+  mongod.pause();
+  alpha.listener.release();
+  const end = await worker.stop();
+  mongod.resume();
+  expect(end).toMatchObject({ code: 0 });
+});
+
+it('leaves no failed job in any queue when mongod is away in the middle, and does all of the work', async () => {
+  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
+  const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = platform;
+  const alpha = await addGameServer(platform);
+  const { serverId } = alpha;
+  const listener = await platform.listeners.findOne({ serverId });
+  const server = await servers.findOneAndUpdate({ _id: serverId }, { $set: { game: 'minecraft' } });
+  if (!listener || !server) throw new Error('not listed');
+  const claim = { 'probe.claim': new UUID(), 'probe.claimSeconds': 300 };
+  await servers.updateOne({ _id: serverId }, { $set: { ...claim, address: '127.0.0.1', port: 1 } });
+  const vote = await alpha.cast('Steve');
+  const exclusionId = new ObjectId();
+  const now = clock.now();
+  await voteExclusions.insertOne({
+    _id: exclusionId,
+    serverId,
+    since: after(now, -DAY),
+    until: now,
+    tokenId: null,
+    reason: 'test',
+    by: 'test',
+    at: now,
+    state: 'excluding',
+    days: [],
+    votes: null,
+    undone: null,
+  });
+  const day = addDays(dayOf(now), -2);
+  const payloads = {
+    'forward-votes': { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() },
+    'probe-servers': { serverId: serverId.toHexString() },
+    'clean-up': { day },
+    'aggregate-day': { day },
+    'repair-counters': { day },
+    'recompute-ranks': {},
+    'find-unusual-votes': {},
+    'send-mail': { mailId: 'a mail' },
+    'tell-owners': {},
+    'exclude-votes': { exclusionId: exclusionId.toHexString() },
+  };
+
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
+  const worker = await startWorker(platform.config, { env: mail });
+  await mongod.kill();
+  for (const name of QUEUE_NAMES) {
+    expect(await platform.producer.add(name, payloads[name] as never), name).toBe(true);
+  }
+  for (const queue of QUEUE_NAMES) {
+    await worker.waitForEvent('job.postponed', (line) => line.queue === queue);
+  }
+  await mongod.restart();
+
+  await vi.waitFor(async () => {
+    expect((await alpha.delivery(vote)).state).toBe('delivered');
+    const marked = (await periodMarks.find({ period: day }).toArray()).map(({ work }) => work);
+    expect(marked).toEqual(expect.arrayContaining(['clean-up', 'aggregate-day', 'repair-counters']));
+    expect(await workLeases.findOne({ work: 'recompute-ranks' })).toMatchObject({
+      completedAt: expect.any(Date),
+    });
+    expect(await voteExclusions.findOne({ _id: exclusionId })).toMatchObject({ state: 'excluded' });
+    expect(await servers.findOne({ _id: serverId })).toMatchObject({
+      probe: { claim: null, checkedAt: expect.any(Date) },
+    });
+  }, PATIENT);
+  await vi.waitFor(async () => {
+    for (const name of QUEUE_NAMES) {
+      const { active, waiting, delayed } = await queues[name].getJobCounts();
+      expect({ active, waiting, delayed }, name).toEqual({ active: 0, waiting: 0, delayed: 0 });
+    }
+  }, PATIENT);
+  for (const name of QUEUE_NAMES) expect(await queues[name].getFailedCount(), name).toBe(0);
+}, 90_000);

@@ -1,0 +1,64 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { PATIENT } from '../support/patient.ts';
+import { startRedis } from '../support/services.ts';
+import { spawnWorker } from '../support/worker-process.ts';
+import { addGameServer, castingPlatform } from './game-server.ts';
+
+/** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
+const PATIENT_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
+
+/** How an orderly stop ends; one that takes too long ends with 1. */
+const IN_TIME = { code: 0, signal: null };
+
+it('ends at once when it is asked a second time', async () => {
+  const platform = await castingPlatform(PATIENT_SENDERS);
+  const alpha = await addGameServer(platform);
+  alpha.listener.hold();
+  const worker = await spawnWorker(platform.config);
+  await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  worker.terminate();
+  await worker.waitForEvent('process.stopping');
+  // Two signals within half a second are one wish.
+  await vi.waitUntil(() => {
+    worker.terminate();
+    return worker.hasEnded();
+  }, PATIENT);
+  expect(await worker.ended()).toMatchObject({ code: 130 });
+});
+
+it('stops in time while Redis is dead, and while it stands still', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const platform = await castingPlatform({ REDIS_URL: redis.url });
+  const alpha = await addGameServer(platform);
+  const workers = await Promise.all([spawnWorker(platform.config), spawnWorker(platform.config)]);
+  await alpha.cast('Steve');
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, PATIENT);
+
+  redis.pause();
+  const first = await workers[0].stop();
+  redis.resume();
+  await redis.kill();
+  await workers[1].waitForEvent('redis.away');
+  const second = await workers[1].stop();
+  for (const end of [first, second]) expect(end).toEqual(IN_TIME);
+});
+
+it('ends at once while it still waits for MongoDB', async () => {
+  const platform = await castingPlatform();
+  const nobody = 'mongodb://127.0.0.1:9/tallyport';
+  const worker = await spawnWorker(platform.config, {
+    env: { MONGODB_URI: nobody },
+    until: 'mongodb.waiting',
+  });
+  expect(await worker.stop()).toEqual(IN_TIME);
+});
+
+it('ends in order when its parent is gone', async () => {
+  const platform = await castingPlatform();
+  const worker = await spawnWorker(platform.config);
+  worker.leave();
+  expect(await worker.ended()).toEqual(IN_TIME);
+  expect(worker.lines.at(-1)).toMatchObject({ event: 'process.stopped' });
+});

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { schedule } from 'node-cron';
+import { SECOND } from '../src/clock.ts';
+import type { Platform } from '../src/platform.ts';
+import type { Work } from '../src/process.ts';
+import { claimProbes } from './claim-probes.ts';
+import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
+
+/** At the start Redis is mostly not connected yet, and the next round is far away. */
+const AGAIN_MS = SECOND;
+
+/** One round, tried until Redis and MongoDB have taken it. */
+async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      if (await work.enqueue(platform)) return;
+    } catch (error) {
+      platform.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
+    }
+    await pause(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}
+
+/**
+ * Starts the periodic work: each kind at once and then by its cron expression, and the claims of due probes. It ends
+ * when `stopping` is aborted; `close()` waits for the rounds under way.
+ */
+export function buildScheduler(platform: Platform, { stopping }: { stopping: AbortSignal }): Work {
+  const claiming = claimProbes(platform, stopping);
+  const running = PERIODIC_WORK.map((work) => {
+    let round: Promise<void> | undefined;
+    /** A round that still waits for Redis is not joined by another one. */
+    const run = () => {
+      round ??= runRound(platform, work, stopping).finally(() => {
+        round = undefined;
+      });
+      return round;
+    };
+    const task = schedule(work.cron, run, { timezone: 'UTC', noOverlap: true, name: work.name });
+    void run();
+    return { task, ended: () => round };
+  });
+  return {
+    async close() {
+      await Promise.all(running.map(({ task }) => task.destroy()));
+      await Promise.all([claiming, ...running.map(({ ended }) => ended())]);
+    },
+  };
+}

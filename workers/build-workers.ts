@@ -1,0 +1,133 @@
+import { type Processor, Worker } from 'bullmq';
+import { SECOND } from '../src/clock.ts';
+import { ConfigError } from '../src/config.ts';
+import { within } from '../src/deadline.ts';
+import type { Metrics } from '../src/metrics.ts';
+import type { Platform } from '../src/platform.ts';
+import type { Work } from '../src/process.ts';
+import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/queues.ts';
+import { openRedis } from '../src/redis.ts';
+import type { OpenOptions } from '../src/resources.ts';
+import { aggregateDays } from './aggregate-day.ts';
+import { cleanUp } from './clean-up.ts';
+import { excludeVotesWorker } from './exclude-votes.ts';
+import { findUnusualVotesWorker } from './find-unusual-votes.ts';
+import { forwardVotes, type StopSignals } from './forward-votes.ts';
+import { failingForPeopleOnly } from './job-ends.ts';
+import { probeServers } from './probe-servers.ts';
+import { recomputeRanksWorker } from './recompute-ranks.ts';
+import { runRelay } from './relay.ts';
+import { repairCountersWorker } from './repair-counters.ts';
+import { sendMailWorker } from './send-mail.ts';
+import { tellOwnersWorker } from './tell-owners.ts';
+
+/** For opening a worker's platform: nobody waits for its operations on many votes, but they must end. */
+export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
+
+/** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
+const LAST_ANSWERS_MS = 10 * SECOND;
+/** A worker whose Redis is away never closes by itself: it is left so long after its last job has ended. */
+const CLOSE_PATIENCE_MS = 3 * SECOND;
+/** A slow mail server must not hold up every mail, nor be flooded. */
+const MAILS_AT_ONCE = 4;
+/** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
+const RETRY_MS = SECOND;
+
+/** Every queue's worker, thin. */
+function processors(
+  platform: Platform,
+  metrics: Metrics,
+  signals: StopSignals,
+): Record<QueueName, Processor> {
+  return {
+    'forward-votes': forwardVotes(platform, metrics, signals),
+    'probe-servers': probeServers(platform, metrics, signals.stop),
+    'clean-up': cleanUp(platform),
+    'aggregate-day': aggregateDays(platform, signals.stop),
+    'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
+    'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
+    'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
+    'exclude-votes': excludeVotesWorker(platform, signals.stop),
+    'send-mail': sendMailWorker(platform, signals.waitNoLonger),
+    'tell-owners': tellOwnersWorker(platform, signals.stop),
+  };
+}
+
+/** The queues with these names; all without names. */
+function queuesNamed(names: string[]): QueueName[] {
+  const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
+  if (unknown.length > 0) {
+    throw new ConfigError([`«${unknown.join(', ')}» is no queue: there are ${QUEUE_NAMES.join(', ')}`]);
+  }
+  return names.length === 0 ? QUEUE_NAMES : QUEUE_NAMES.filter((queue) => names.includes(queue));
+}
+
+/** How many jobs of a queue run at once in this process; periodic work goes one by one. */
+function concurrencyOf(config: Platform['config'], name: QueueName): number {
+  if (name === 'forward-votes') return config.WORKER_CONCURRENCY;
+  if (name === 'probe-servers') return config.PROBE_CONCURRENCY;
+  return name === 'send-mail' ? MAILS_AT_ONCE : 1;
+}
+
+/**
+ * Starts the workers of the named queues, and the relay with those of `forward-votes`. `close()` stops them as design
+ * rule 12 says, within some 13 s; the platform stays open.
+ *
+ * @param queues - names of queues; none: all queues
+ * @throws {ConfigError} when a name is no queue's, or `CANARY_ADDRESSES` names an unknown game
+ */
+export function buildWorkers(
+  platform: Platform,
+  { metrics, queues: names = [] }: { metrics: Metrics; queues?: string[] },
+): Work {
+  const queues = queuesNamed(names);
+  const { config, log } = platform;
+  const stop = new AbortController();
+  const waitNoLonger = new AbortController();
+  const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
+  const underWay = new Set<Promise<unknown>>();
+  const noted = (processor: Processor): Processor => {
+    return (...job) => {
+      const run = processor(...job).finally(() => underWay.delete(run));
+      underWay.add(run);
+      return run;
+    };
+  };
+  const connection = openRedis(config.REDIS_URL, log);
+  const workers = queues.map((name) => {
+    const processor = failingForPeopleOnly(platform, name, process[name], stop.signal);
+    const worker = new Worker(name, noted(processor), {
+      connection,
+      prefix: queuePrefix(config, name),
+      concurrency: concurrencyOf(config, name),
+      // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
+      lockDuration: config.LEASE_MS / 2,
+      stalledInterval: config.LEASE_MS / 4,
+      runRetryDelay: RETRY_MS,
+      // A job that was found stalled is never given up: it is only a wake-up call.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+    });
+    worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
+    worker.on('failed', (job, error) =>
+      log.error({
+        event: 'job.failed',
+        queue: name,
+        jobId: job?.id,
+        payload: job?.data,
+        reason: error.message,
+      }),
+    );
+    return worker;
+  });
+  const relay = queues.includes('forward-votes') ? runRelay(platform, stop.signal) : Promise.resolve();
+
+  return {
+    async close() {
+      stop.abort();
+      const closed = Promise.all([...workers.map((worker) => worker.close()), relay]);
+      await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
+      await within(CLOSE_PATIENCE_MS, closed).catch(() => undefined);
+      connection.disconnect();
+    },
+  };
+}
