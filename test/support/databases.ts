@@ -72,7 +72,7 @@ function open(database: string): Db {
 /** More documents than this are dropped with their collection, which is faster than to delete them. */
 const FEW = 200;
 
-/** Deletes all documents, and the collections that have many or that no schema declares. */
+/** Deletes all documents, and the collections that have many, hold a time series or are in no schema. */
 async function empty(db: Db): Promise<void> {
   const collections = await db.listCollections({ type: { $ne: 'view' } }).toArray();
   const work = collections.map(async ({ name, type }) => {
@@ -80,7 +80,7 @@ async function empty(db: Db): Promise<void> {
     const collection = db.collection(name);
     const stored = type === 'timeseries' ? db.collection(`system.buckets.${name}`) : collection;
     const count = await stored.estimatedDocumentCount();
-    if (count > FEW || !MIGRATED.has(name)) await collection.drop();
+    if (count > FEW || (count > 0 && type === 'timeseries') || !MIGRATED.has(name)) await collection.drop();
     else if (count > 0) await collection.deleteMany({});
   });
   await Promise.all(work);
