@@ -28,6 +28,8 @@ type WebParts = {
   readiness: () => Promise<Readiness>;
   /** Aborted when the process begins to stop: from then on every request is answered with 503. */
   stopping: AbortSignal;
+  /** Requests are refused while the event loop is late by more than this, in milliseconds; 0: never. */
+  maxEventLoopDelayMs?: number;
 };
 
 /** No header is longer than this, the address included; Node counts them together. */
@@ -51,7 +53,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   refuseUnknownPaths(app);
   refuseWhileStopping(app, parts.stopping);
   await app.register(underPressure, {
-    maxEventLoopDelay: SECOND,
+    maxEventLoopDelay: parts.maxEventLoopDelayMs ?? SECOND,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
     pressureHandler: refuseOverload,
   });

@@ -166,7 +166,7 @@ describe('overload', () => {
   }
 
   test('a process that cannot keep up answers 503, and recovers', async () => {
-    const tallyport = await startPlatform();
+    const tallyport = await startPlatform({}, { maxEventLoopDelayMs: SECOND });
     onTestFinished(() => tallyport.close());
     const server = await tallyport.addServer();
     const info = () => tallyport.call(server, 'info');

@@ -41,7 +41,7 @@ async function vote({ said }: Demo, username: string): Promise<unknown> {
   return answer.json();
 }
 
-const until = (demo: Demo, text: RegExp, timeout = 60_000) =>
+const until = (demo: Demo, text: RegExp, timeout = 150_000) =>
   expect.poll(demo.said, { timeout }).toMatch(text);
 
 test('the demo: a ranking of forty, votes that arrive and wait, a server to list, and a second start', async () => {
@@ -95,4 +95,4 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   await later.close();
   await stop(again);
   expect(again.said()).not.toMatch(/failed|"level":"(error|warn)"/);
-}, 300_000);
+}, 600_000);

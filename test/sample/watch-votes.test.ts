@@ -2,12 +2,12 @@ import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { watchVotes } from '../../src/sample/watch-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { freshNames } from '../support/databases.ts';
+import { unmigratedNames } from '../support/databases.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 
 test('what waits is told of once, and the watch outlives a database that was away', async () => {
   const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
-  const client = new MongoClient(proxy.through(freshNames().mongodbUri), { retryReads: false });
+  const client = new MongoClient(proxy.through(unmigratedNames().mongodbUri), { retryReads: false });
   const stopping = new AbortController();
   const votes = client.db().collection<Vote>('votes');
   const serverId = new ObjectId();
@@ -41,7 +41,7 @@ test('what waits is told of once, and the watch outlives a database that was awa
 });
 
 test('the watch ends well when its database is closed as it is stopped', async () => {
-  const client = new MongoClient(freshNames().mongodbUri);
+  const client = new MongoClient(unmigratedNames().mongodbUri);
   await client.connect();
   const stopping = new AbortController();
   const votes = client.db().collection<Vote>('votes');

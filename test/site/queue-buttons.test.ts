@@ -19,8 +19,6 @@ type Method = 'PUT' | 'POST' | 'PATCH';
 type Button = { method: Method; path: string; body?: object; expected: number[] };
 
 const QUEUE = '/api/queues/forward-votes';
-/** No listener that answers is too slow, however busy the machine is. */
-const PATIENT_WORKER = { LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' };
 const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
 
 /** Every button there is; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
@@ -176,7 +174,7 @@ async function arrivals({ platform, listener, serverId }: DeliveryBench, names: 
 }
 
 test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
-  const bench = await deliveryBench(PATIENT_WORKER);
+  const bench = await deliveryBench();
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   const names = await castVotes(bench);
@@ -189,7 +187,7 @@ test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => 
 }, 40_000);
 
 test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
-  const bench = await deliveryBench(PATIENT_WORKER);
+  const bench = await deliveryBench();
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   bench.listener.behaviour = { answerDelayMs: 100 };

@@ -16,8 +16,8 @@ import { testPlatform } from './test-platform.ts';
 /** Where deliveries are tried: nobody waits long, and loopback is allowed. */
 export const QUICK = {
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-  LISTENER_TIMEOUT_MS: '300',
-  LEASE_MS: '3200',
+  LISTENER_TIMEOUT_MS: '1500',
+  LEASE_MS: '8000',
   RELAY_INTERVAL_MS: '200',
 };
 

@@ -28,6 +28,8 @@ export async function openWebAppOn(platform: Platform): Promise<WebApp> {
     metrics: createMetrics(platform),
     readiness: watchReadiness(platform, stopping.signal),
     stopping: stopping.signal,
+    // A busy machine makes it refuse nothing.
+    maxEventLoopDelayMs: 0,
   });
   atTheEnd(() => app.close());
   return { app, platform };
