@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/clock.ts';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { ask } from '../support/api-description.ts';
 import { freshNames } from '../support/databases.ts';
