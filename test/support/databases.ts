@@ -74,9 +74,10 @@ const FEW = 200;
 
 /** Deletes all documents, and the collections that have many, hold a time series or are in no schema. */
 async function empty(db: Db): Promise<void> {
+  await db.command({ profile: 0 });
   const collections = await db.listCollections({ type: { $ne: 'view' } }).toArray();
   const work = collections.map(async ({ name, type }) => {
-    if (name.startsWith('system.')) return;
+    if (name.startsWith('system.') && name !== 'system.profile') return;
     const collection = db.collection(name);
     const stored = type === 'timeseries' ? db.collection(`system.buckets.${name}`) : collection;
     const count = await stored.estimatedDocumentCount();
