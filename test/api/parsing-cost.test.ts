@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
+import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseQuery } from '../../src/api/query-string.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addOwnedServer } from '../site/owned-server.ts';
 import { OWN_ORIGIN, openWebApp } from '../site/web-app.ts';
 
 /**
@@ -176,8 +179,8 @@ describe('a form', () => {
   });
 
   test.each(['email=', 'name=', 'next=', 'code=', 'token='])('with a long %s', async (field) => {
-    for (const path of paths) {
-      for (const piece of ['a', '@', 'a.', '%20', '%CC%81%CC%A3', '/../a']) {
+    for (const path of [...paths, '/sign-in/code']) {
+      for (const piece of ['a', 'a@', '%20', '%CC%81%CC%A3']) {
         const form = (size: number) => `email=a&password=b&${field}${fill(piece, 2 * size)}`;
         const growing = growth((size) => send(post(path, form(size))), 3);
         expect(await growing, `${path} ${piece}`).toBeLessThan(MOST_GROWTH);
@@ -190,4 +193,33 @@ describe('a form', () => {
     const growing = growth((size) => send(`${head}${'1\r\na\r\n'.repeat(size / 6)}0\r\n\r\n`));
     expect(await growing).toBeLessThan(MOST_GROWTH);
   });
+});
+
+test.each([
+  ['{"username":"', 'a', '"}'],
+  ['{"username":"', ' ', '"}'],
+  ['{"username":"', '\\u0041', '"}'],
+  ['{"username":"', '\u0301\u0323', '"}'],
+  ['{"username":"', '\ufdfa', '"}'],
+  ['{"username":"', '\u00ad', '"}'],
+  ['{"a":"b"', ',"a":"b"', '}'],
+  ['', '[', ''],
+  ['', '{"a":', ''],
+  ['[', '1e9,', '1]'],
+  ['', ' ', '{}'],
+  ['', '\ufffd', ''],
+])('a JSON body of %j%j…', async (begin, piece, end) => {
+  const serverId = await addOwnedServer(web.platform, new ObjectId());
+  const { token } = await issueToken(web.platform, { serverId, name: 'Cost' });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const vote = (body: string) =>
+    request(
+      'POST',
+      `/api/v1/servers/${serverId.toHexString()}/vote`,
+      { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      body,
+    );
+  const bytes = Buffer.byteLength(piece);
+  const growing = growth((size) => send(vote(`${begin}${piece.repeat(size / bytes)}${end}`)));
+  expect(await growing).toBeLessThan(MOST_GROWTH);
 });
