@@ -38,8 +38,11 @@ function indexName(keys: object, options: { name?: string }): string {
  *   another name; then none of that collection's missing indexes is
  */
 export async function migrateDatabase(db: Db): Promise<Migration> {
+  const existing = new Set(
+    (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name),
+  );
+  const made = await Promise.all(SCHEMAS.map((schema) => migrateCollection(db, schema, existing)));
   await Promise.all([completeServers(db), completeReviewLists(db), forgetDiscordTokens(db)]);
-  await completeRankedLists(db);
   await completeRankedLists(db);
   return { made: made.flat() };
 }
