@@ -61,9 +61,9 @@ test('codes cannot be guessed in an open session: it has ten tries in ten minute
   const owner = await signedInAs(web, 'owner');
   const { headers, backupCodes } = await setUpTwoFactor(web, owner);
   await web.platform.rateLimits.deleteMany({});
-  for (let n = 0; n < 10; n += 1) {
-    expect((await change(web, 'off', headers, { code: `00000${n}` })).statusCode).toBe(400);
-  }
+  expect((await change(web, 'off', headers, { code: '000000' })).statusCode).toBe(400);
+  await web.platform.rateLimits.updateMany({ _id: /^proof:/ }, { $set: { count: 9 } });
+  expect((await change(web, 'off', headers, { code: '000001' })).statusCode).toBe(400);
   expect((await change(web, 'off', headers, { code: backupCodes[0] ?? '' })).statusCode).toBe(429);
   expect(await isOn(web, owner.email)).toBe(true);
 });
