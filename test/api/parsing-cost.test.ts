@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseQuery } from '../../src/api/query-string.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addOwnedServer } from '../site/owned-server.ts';
-import { OWN_ORIGIN, openWebApp } from '../site/web-app.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /**
  * What a request costs before anybody is signed in grows with its size and no faster. Eight times the bytes may cost
@@ -16,13 +16,12 @@ const MOST_GROWTH = 24;
 /** Eight of these are just under the 16 KiB that headers and address may have together. */
 const ONE = 1_900;
 
-let web: Awaited<ReturnType<typeof openWebApp>>;
+let web: WebApp;
 let port: number;
 beforeAll(async () => {
   web = await openWebApp({ TRUST_PROXY: '127.0.0.0/8', DISCORD_CLIENT_ID: 'x', DISCORD_CLIENT_SECRET: 'y' });
   port = Number(new URL(await web.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
-afterAll(() => web.close());
 
 /**
  * How many times as long `work` takes at eight times the size. Both sizes run in turn, and the fastest run of each

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { signIn } from '../site/signing-in.ts';
-import { OWN_ORIGIN, PASSWORD, signedInAs, type WebApp, webApp, webAppOn } from '../site/web-app.ts';
+import { sendSignIn } from '../site/account-pages.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
+import { OWN_ORIGIN, openWebApp, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 function faultsOf(TRUST_PROXY: string): string[] {
   try {
@@ -49,7 +50,7 @@ async function addressSeen(
   forwarded: string,
   remoteAddress: string,
 ): Promise<string | null | undefined> {
-  const { email } = await signedInAs(web, 'owner');
+  const { email } = await signIn(web);
   const answer = await web.app.inject({
     method: 'POST',
     url: '/sign-in',
@@ -75,7 +76,7 @@ describe('what a client writes into X-Forwarded-For itself counts for nothing', 
     // It does not come through the proxy.
     ['10.0.0.0/8', '203.0.113.66', '192.0.2.1', '192.0.2.1'],
   ])('with TRUST_PROXY=%s and the header %s from %s it is %s', async (trust, header, from, address) => {
-    expect(await addressSeen(await webApp({ TRUST_PROXY: trust }), header, from)).toBe(address);
+    expect(await addressSeen(await openWebApp({ TRUST_PROXY: trust }), header, from)).toBe(address);
   });
 });
 
@@ -85,7 +86,7 @@ async function linesOf(trust: string, work: (web: WebApp) => Promise<unknown>): 
   const lines: Line[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const platform = await testPlatform({ TRUST_PROXY: trust });
-  await work(await webAppOn({ ...platform, log }));
+  await work(await openWebAppOn({ ...platform, log }));
   return lines.filter(({ event }) => event === 'proxy.not_trusted');
 }
 
@@ -105,7 +106,7 @@ test('a forwarded header is warned of once while no proxy is trusted', async () 
 
 test('where a proxy is trusted there is no warning', async () => {
   const lines = await linesOf('1', (web) =>
-    signIn(web, 'a@example.org', 'x', { 'x-forwarded-for': '192.0.2.1' }),
+    sendSignIn(web, 'a@example.org', 'x', { 'x-forwarded-for': '192.0.2.1' }),
   );
   expect(lines).toEqual([]);
 });

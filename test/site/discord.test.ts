@@ -24,7 +24,13 @@ async function startDiscord(profile: Profile) {
     asked.push(`${request.method} ${request.url} ${await text(request)}`);
     const isToken = request.url === '/api/oauth2/token';
     const body = isToken
-      ? { access_token: 'granted', refresh_token: 'granted anew', token_type: 'Bearer', expires_in: 600, scope: 'identify email' }
+      ? {
+          access_token: 'granted',
+          refresh_token: 'granted anew',
+          token_type: 'Bearer',
+          expires_in: 600,
+          scope: 'identify email',
+        }
       : { ...profile, discriminator: '0', avatar: null, global_name: null };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
