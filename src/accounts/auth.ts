@@ -94,8 +94,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         if (source.method !== 'oauth') return undefined;
         // Whoever names another's address there, unconfirmed, would keep its owner from signing up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
-        if (source.action === 'link-account') await takeStrangersEntryAway(sources, String(user.id));
-        return undefined;
+        return source.action === 'link-account' ? confirmByOtherSite(sources, String(user.id)) : undefined;
       },
     },
     session: {
@@ -195,12 +194,17 @@ function asksForCode(path: string | undefined): boolean {
 
 /**
  * Another site says that an address is its person's. An account that somebody else made with it and never confirmed is
- * theirs now, and nothing that opened it before does any more.
+ * theirs now, and nothing that opened it before does any more. An operator's is left alone: nobody enters it that way.
  */
-async function takeStrangersEntryAway(sources: AuthSources, personId: string): Promise<void> {
+async function confirmByOtherSite(
+  sources: AuthSources,
+  personId: string,
+): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(personId);
-  const stranger = await sources.people.findOne({ _id, emailVerified: { $ne: true } });
-  if (stranger) await takeEntryAway(sources, _id);
+  const unconfirmed = await sources.people.findOne({ _id, emailVerified: { $ne: true } });
+  if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
+  if (unconfirmed) await takeEntryAway(sources, _id);
+  return undefined;
 }
 
 type Asked = { path: string | undefined; body: { code?: unknown } | undefined };

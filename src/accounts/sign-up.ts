@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Collection, ObjectId } from 'mongodb';
+import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Auth, AuthSources } from './auth.ts';
 import { claimOnEntry } from './claim-servers.ts';
 import { ensurePerson } from './people.ts';
-import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
+import type { Person, Verification } from './person.ts';
 import { type LinkSources, sendLink, tellKnownAddress } from './send-link.ts';
 
 /** How long the link of a sign-up works. */
@@ -31,10 +31,11 @@ export async function offerAccount(sources: SigningUp, email: string): Promise<v
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = clock.now();
   await verifications.insertOne({
+    _id: new ObjectId(),
     identifier: identifierOf(token),
     value: address,
     expiresAt: after(now, LINK_MS),
-  } as Verification & { _id: ObjectId });
+  });
   const link = `${config.PUBLIC_URL}/verify-email?token=${token}`;
   await sendLink(sources, { kind: 'verify-email', person: { email: address }, address: link });
 }
@@ -65,11 +66,7 @@ export async function addressOfSignUp(
  * @returns the person; or why there is none: the link does not work, or the address has an account by now
  */
 export async function finishSignUp(
-  sources: AuthSources & {
-    credentials: Collection<Credential>;
-    sessions: Collection<SignInSession>;
-    twoFactors: Collection<SecondFactor>;
-  },
+  sources: AuthSources,
   auth: Auth,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<Person | 'useless-link' | 'has-account'> {

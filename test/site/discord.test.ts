@@ -130,6 +130,18 @@ test('an account that a stranger made with the address is its owner’s, and the
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
+test('an operator’s account whose address nobody confirmed keeps its password and second factor', async () => {
+  const web = await openWebApp(ENV);
+  await startDiscord(NORA);
+  const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
+  await web.platform.people.updateOne({ _id: operator.personId }, { $set: { emailVerified: false } });
+  const { headers } = await setUpTwoFactor(web, operator);
+  const { answer } = await goThere(web);
+  expect(await said(web, answer)).toContain('Sign in with its password.');
+  expect(await isSignedIn(web, headers)).toBe(true);
+  expect((await sendSignIn(web, operator.email)).headers.location).toMatch(/^\/sign-in\/code/);
+});
+
 test('nothing is kept by which Discord could be asked about a person', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
