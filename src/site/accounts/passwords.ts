@@ -145,7 +145,7 @@ function setPage(base: string, token: string, typed: Typed): Page {
       ${faults.form ? notice('bad', faults.form) : ''}
       <form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${token}" />
-        ${newPasswordField(typed)}
+        ${newPasswordField(typed, 'New password')}
         <button type="submit">Set the password</button>
         <p class="soft small">You are signed out everywhere then, and sign in with the new password.</p>
       </form>`,

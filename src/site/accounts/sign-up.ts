@@ -144,10 +144,10 @@ export function nameField({ values, faults }: Typed): Html {
 }
 
 /** A password that is chosen, in a form. */
-export function newPasswordField({ faults }: Typed): Html {
+export function newPasswordField({ faults }: Typed, label = 'Password'): Html {
   return textField({
     name: 'password',
-    label: 'Password',
+    label,
     type: 'password',
     autocomplete: 'new-password',
     required: true,
