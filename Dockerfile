@@ -1,10 +1,12 @@
 # syntax=docker/dockerfile:1
-FROM node:24-slim AS dependencies
+# Another image, or this one by its digest: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:…
+ARG NODE_IMAGE=node:24-slim
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 # Names are resolved on the thread pool: a few dead name servers must not hold up the other listeners.
 ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
 WORKDIR /app

@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { answerClientError, answerExpectations } from './api/connection-errors.ts';
 import { answerError, BODY_LIMIT } from './api/errors.ts';
+import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { boundConnections } from './api/pipelining.ts';
 import { parseQuery } from './api/query-string.ts';
@@ -48,6 +49,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   exitForPeople(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
+  if (config.TRUST_PROXY === false) warnOfForwardedHeaders(app);
   boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);

@@ -103,21 +103,32 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
     }),
 );
 
-/** `false`, `true`, a number of proxies, or their addresses: Fastify's `trustProxy`. */
-export const trustProxy = z.string().transform((value, context): boolean | number | string[] => {
-  if (value === 'false' || value === '') return false;
-  if (value === 'true') return true;
-  if (/^\d+$/.test(value)) return Number(value);
-  const addresses = value.split(',').map((text) => text.trim());
-  for (const address of addresses) {
-    if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
-      context.addIssue({
-        code: 'custom',
-        message: `«${address}» is neither an address nor a range; use false, true, a number of proxies, or addresses`,
-      });
+/** More proxies than this in a row are a slip: each trusted one believes what the one before it says. */
+const MOST_PROXIES = 8;
+
+const HOW_TO_TRUST =
+  'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
+
+/** Proxies in front of the web process: `false`, how many there are, or their addresses and ranges. */
+export const trustProxy = z.string().transform((value, context): false | number | string[] => {
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+  if (value === 'false' || value === '0') return false;
+  if (value === 'true') refuse(`would let every client choose its own address: ${HOW_TO_TRUST}`);
+  else if (/^\d+$/.test(value)) {
+    if (Number(value) > MOST_PROXIES) refuse(`must be at most ${MOST_PROXIES} proxies`);
+    return Number(value);
+  } else {
+    const addresses = value.split(',').map((text) => text.trim());
+    for (const address of addresses) {
+      if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
+        refuse(`«${address}» is neither an address nor a range; use false, or ${HOW_TO_TRUST}`);
+      } else if (address.endsWith('/0')) {
+        refuse(`«${address}» is everybody, who could then choose their own address; ${HOW_TO_TRUST}`);
+      }
     }
+    return addresses;
   }
-  return addresses;
+  return false;
 });
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR };

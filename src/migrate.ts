@@ -42,7 +42,7 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
     (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name),
   );
   const made = await Promise.all(SCHEMAS.map((schema) => migrateCollection(db, schema, existing)));
-  await Promise.all([completeServers(db), completeReviewLists(db)]);
+  await Promise.all([completeServers(db), completeReviewLists(db), forgetDiscordTokens(db)]);
   await completeRankedLists(db);
   return { made: made.flat() };
 }
@@ -91,6 +91,16 @@ async function completeReviewLists(db: Db): Promise<void> {
     }
     await lists.updateOne({ _id, entries, spread: { $exists: false } }, { $set: { spread } });
   }
+}
+
+/** What an older version kept in clear, by which Discord could be asked about a person. */
+async function forgetDiscordTokens(db: Db): Promise<void> {
+  await db
+    .collection('credentials')
+    .updateMany(
+      { accessToken: { $type: 'string' } },
+      { $set: { accessToken: null, refreshToken: null, idToken: null } },
+    );
 }
 
 /** The lists that public pages read: what an older version listed must not be missing until the next ranking. */

@@ -22,6 +22,11 @@ export type SecretBox = {
 
 type Key = { id: string; bytes: Buffer };
 
+const CIPHER = 'aes-256-gcm';
+
+/** Node takes shorter tags too, unless it is told the length: one of 4 bytes can be guessed. */
+const TAG_BYTES = 16;
+
 function deriveKey(secret: string, purpose: string): Key {
   const bytes = Buffer.from(hkdfSync('sha256', secret, 'tallyport', purpose, 32));
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
@@ -45,7 +50,7 @@ export function createSecretBox(secret: string, previous?: string): SecretBox {
   return {
     seal(text, context) {
       const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce);
+      const cipher = createCipheriv(CIPHER, current.bytes, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(context));
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return [
@@ -61,7 +66,9 @@ export function createSecretBox(secret: string, previous?: string): SecretBox {
       if (!key)
         throw new UnsealError('it was sealed under another SECRET_KEY; set that one as SECRET_KEY_PREVIOUS');
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key.bytes, Buffer.from(nonce, 'base64url'));
+        const decipher = createDecipheriv(CIPHER, key.bytes, Buffer.from(nonce, 'base64url'), {
+          authTagLength: TAG_BYTES,
+        });
         decipher.setAAD(Buffer.from(context));
         decipher.setAuthTag(Buffer.from(tag, 'base64url'));
         return Buffer.concat([decipher.update(Buffer.from(body, 'base64url')), decipher.final()]).toString(

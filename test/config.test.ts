@@ -24,7 +24,7 @@ describe('a wrong value is told in one line', () => {
     [{ NODE_ENV: 'live' }, 'NODE_ENV («live») must be one of production, development, test'],
     [
       { TRUST_PROXY: 'maybe' },
-      'TRUST_PROXY: «maybe» is neither an address nor a range; use false, true, a number of proxies, or addresses',
+      'TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
     ],
     [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
     [

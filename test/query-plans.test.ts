@@ -5,7 +5,9 @@
  */
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAuth } from '../src/accounts/auth.ts';
 import { listPeople, searchPeople, showPerson } from '../src/accounts/find-people.ts';
+import { finishSignUp, offerAccount } from '../src/accounts/sign-up.ts';
 import { recordAudit } from '../src/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../src/clock.ts';
 import { COUNTED_AT_MOST } from '../src/delivery/count-votes.ts';
@@ -36,10 +38,12 @@ import { checkVote } from '../src/votes/check-vote.ts';
 import { topVoters } from '../src/votes/top-voters.ts';
 import { monthOf, votesByDay } from '../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../src/votes/vote-pages.ts';
+import { linkTo, tokenOf } from './site/account-pages.ts';
 import { insert, NOTHING, probe } from './status/samples.ts';
 import { startPlatform, type TestPlatform, type TestServer } from './support/platform.ts';
 import { addHistory } from './support/server-history.ts';
-import { signIn } from './support/sign-in.ts';
+import { PASSWORD, signIn } from './support/sign-in.ts';
+import { CHEAP_PASSWORDS } from './support/web-app.ts';
 
 const SERVERS = 1_000;
 
@@ -432,6 +436,28 @@ test.each([
   const operations = await profiled(look);
   expect(operations.length).toBeGreaterThan(0);
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('signing up by a link, while a thousand other links wait', async () => {
+  const config = { ...tallyport.platform.config, SMTP_URL: 'smtp://127.0.0.1:1' };
+  const platform = { ...tallyport.platform, config, passwords: CHEAP_PASSWORDS };
+  const email = 'newcomer@example.org';
+  const waiting = Array.from({ length: 1_000 }, (_, n) => ({
+    _id: new ObjectId(),
+    identifier: `sign-up:${n}`,
+    value: `person-${n}@example.org`,
+    expiresAt: after(platform.clock.now(), HOUR),
+  }));
+  await platform.verifications.insertMany(waiting);
+  const offered = await profiled(() => offerAccount(platform, email));
+  const token = tokenOf(await linkTo(platform, email));
+  const auth = createAuth(platform, async () => {});
+  const chosen = { token, name: 'Nora', password: PASSWORD };
+  const finished = await profiled(async () => {
+    expect(await finishSignUp(platform, auth, chosen)).toMatchObject({ email });
+  });
+  expect(Math.min(offered.length, finished.length)).toBeGreaterThan(0);
+  for (const operation of [...offered, ...finished]) expectIndexed(operation);
 });
 
 test('a new name, of which many slugs are the beginning', async () => {

@@ -30,7 +30,7 @@ async function told<T>(child: ChildProcess, message: unknown): Promise<T> {
 
 console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
 // The load says whom each request comes from.
-const house = await openHouse({ TRUST_PROXY: 'true' });
+const house = await openHouse({ TRUST_PROXY: '1' });
 const { platform } = house;
 const crowd = await loadCrowd(platform, servers);
 const times = Object.entries(crowd.seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);

@@ -11,12 +11,15 @@ import type { Logger } from '../log.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import { derivedKey } from '../secrets.ts';
 import type { Server } from '../servers/server.ts';
-import { claimServers } from './claim-servers.ts';
+import { claimOnEntry } from './claim-servers.ts';
 import { noteCause } from './library-cause.ts';
 import type { PasswordHashing } from './password.ts';
-import type { Person, Verification } from './person.ts';
+import { createPasswordSlots } from './password-slots.ts';
+import { takeEntryAway } from './people.ts';
+import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
+import { codeUsedError } from './second-factor.ts';
+import type { OneTimeLink } from './send-link.ts';
 import { isCodeUsed } from './sign-in-limits.ts';
-import { createTurnstile } from './turnstile.ts';
 
 /** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
@@ -30,13 +33,6 @@ const LINK_MS = HOUR;
 /** The header in which a door tells from which address it was asked: the library reads addresses from headers. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-/** A link that lets one person do one thing once. `address` is whole: with the path that PUBLIC_URL may have. */
-export type OneTimeLink = {
-  kind: 'set-password' | 'verify-email';
-  person: Pick<Person, 'email' | 'name'>;
-  address: string;
-};
-
 export type AuthSources = {
   config: ConnectedConfig;
   log: Logger;
@@ -45,15 +41,15 @@ export type AuthSources = {
   mongo: { db: Db };
   people: Collection<Person>;
   verifications: Collection<Verification>;
+  credentials: Collection<Credential>;
+  sessions: Collection<SignInSession>;
+  twoFactors: Collection<SecondFactor>;
   servers: Collection<Server>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };
-
-/** How somebody who signs up with an address that has an account is told, where the page may not tell. */
-type OnKnownAddress = (person: Pick<Person, 'email'>) => Promise<void>;
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -63,14 +59,10 @@ export type Auth = ReturnType<typeof createAuth>;
  *
  * @param giveLink - brings a one-time link to its person: by mail, or to whoever asked for it at the command line
  */
-export function createAuth(
-  sources: AuthSources,
-  giveLink: (link: OneTimeLink) => Promise<void>,
-  onKnownAddress: OnKnownAddress = async () => {},
-) {
-  const { config, log, mongo, passwords, verifications } = sources;
+export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
+  const { config, log, mongo, passwords, verifications, clock } = sources;
   // A password check costs 32 MiB and a third of a second of one core.
-  const inTurn = createTurnstile(2, 8);
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4 });
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 
@@ -98,18 +90,29 @@ export function createAuth(
         suspendedAt: { type: 'date', input: false, required: false },
         wantsMail: { type: 'boolean', input: false, defaultValue: true },
       },
-      // Whoever names another's address there, unconfirmed, would keep its owner from signing up.
-      validateUserInfo: ({ user, source }) =>
-        source.method === 'oauth' && !user.emailVerified ? { error: 'email_not_verified' } : undefined,
+      validateUserInfo: async ({ user, source }) => {
+        if (source.method !== 'oauth') return undefined;
+        // Whoever names another's address there, unconfirmed, would keep its owner from signing up.
+        if (!user.emailVerified) return { error: 'email_not_verified' };
+        return source.action === 'link-account' ? confirmByOtherSite(sources, String(user.id)) : undefined;
+      },
     },
     session: {
       modelName: 'sessions',
+      additionalFields: {
+        secondFactorAt: { type: 'date', input: false, required: false },
+      },
       expiresIn: SESSION_MS / SECOND,
       updateAge: DAY / SECOND,
       // A session ends on every process at once: it is looked up with each request.
       cookieCache: { enabled: false },
     },
-    account: { modelName: 'credentials', accountLinking: { enabled: true } },
+    account: {
+      modelName: 'credentials',
+      // An unconfirmed account is no obstacle to the owner of its address: see validateUserInfo.
+      accountLinking: { enabled: true, requireLocalEmailVerified: false },
+      updateAccountOnSignIn: false,
+    },
     verification: { modelName: 'verifications', storeIdentifier: 'hashed' },
     emailAndPassword: {
       enabled: true,
@@ -120,8 +123,8 @@ export function createAuth(
       // Whoever took over an account is out when its owner sets a new password.
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => inTurn(() => passwords.hash(password)),
-        verify: ({ password, hash }) => inTurn(() => passwords.verify(password, hash)),
+        hash: (password) => inSlot(() => passwords.hash(password)),
+        verify: ({ password, hash }) => inSlot(() => passwords.verify(password, hash)),
       },
       sendResetPassword: async ({ user, token }) =>
         giveLink({ kind: 'set-password', person: user, address: page('/set-password', token) }),
@@ -129,17 +132,6 @@ export function createAuth(
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });
       },
-      onExistingUserSignUp: ({ user }) => onKnownAddress(user),
-    },
-    emailVerification: {
-      expiresIn: DAY / SECOND,
-      sendOnSignUp: config.SMTP_URL !== undefined,
-      sendOnSignIn: config.SMTP_URL !== undefined,
-      // A link alone signs nobody in: it would pass by the second factor, and whoever reads somebody's mail.
-      autoSignInAfterVerification: false,
-      afterEmailVerification: ({ id }) => claim(sources, new ObjectId(id)),
-      sendVerificationEmail: async ({ user, token }) =>
-        giveLink({ kind: 'verify-email', person: user, address: page('/verify-email', token) }),
     },
     ...(config.DISCORD_CLIENT_ID && config.DISCORD_CLIENT_SECRET
       ? {
@@ -149,11 +141,23 @@ export function createAuth(
         }
       : {}),
     databaseHooks: {
+      account: {
+        create: {
+          // We ask Discord for nothing later: its tokens are not kept.
+          before: async (account) => ({ data: { ...account, ...NO_TOKENS } }),
+        },
+      },
       session: {
         create: {
-          before: ({ userId }, context) =>
-            refuseSession(sources, new ObjectId(userId), { path: context?.path, body: context?.body }),
-          after: ({ userId }) => claim(sources, new ObjectId(userId)),
+          before: async ({ userId }, context) => {
+            const { path, body } = context ?? {};
+            await refuseSession(sources, new ObjectId(userId), { path, body });
+            // One that takes another's place, after a new password: when its code was given stays as it was.
+            const before = context?.context.session;
+            const given = before?.user.id === userId ? before.session.secondFactorAt : null;
+            return { data: { secondFactorAt: asksForCode(path) ? clock.now() : given } };
+          },
+          after: ({ userId }) => claimOnEntry(sources, new ObjectId(userId)),
         },
       },
     },
@@ -174,6 +178,35 @@ export function createAuth(
   });
 }
 
+/** What another site gives to ask it for more about a person. */
+const NO_TOKENS = {
+  accessToken: null,
+  refreshToken: null,
+  idToken: null,
+  accessTokenExpiresAt: null,
+  refreshTokenExpiresAt: null,
+};
+
+/** Whether a session that begins there begins with a code of the second factor. */
+function asksForCode(path: string | undefined): boolean {
+  return path === '/two-factor/verify-totp' || path === '/two-factor/verify-backup-code';
+}
+
+/**
+ * Another site says that an address is its person's. An account that somebody else made with it and never confirmed is
+ * theirs now, and nothing that opened it before does any more. An operator's is left alone: nobody enters it that way.
+ */
+async function confirmByOtherSite(
+  sources: AuthSources,
+  personId: string,
+): Promise<{ error: string } | undefined> {
+  const _id = new ObjectId(personId);
+  const unconfirmed = await sources.people.findOne({ _id, emailVerified: { $ne: true } });
+  if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
+  if (unconfirmed) await takeEntryAway(sources, _id);
+  return undefined;
+}
+
 type Asked = { path: string | undefined; body: { code?: unknown } | undefined };
 
 /** What must hold of everybody who gets a session, however they sign in. */
@@ -191,22 +224,8 @@ async function refuseSession(
   if (byOtherSite && (person?.twoFactorEnabled || person?.role === 'operator')) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
   }
-  // A code works for a minute or so: whoever looked over a shoulder must not use it again.
   if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, personId, String(body?.code)))) {
-    throw new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
-  }
-}
-
-/** Gives a person what waits for their address. It keeps nobody from signing in. */
-async function claim(sources: AuthSources, personId: ObjectId): Promise<void> {
-  const { people, log } = sources;
-  try {
-    const person = await people.findOne({ _id: personId });
-    const claimed = person ? await claimServers(sources, person) : 0;
-    if (claimed > 0)
-      log.info({ event: 'account.servers_claimed', personId: personId.toHexString(), claimed });
-  } catch (error) {
-    log.warn({ event: 'account.servers_not_claimed', reason: String(error) });
+    throw codeUsedError();
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
@@ -49,6 +50,22 @@ export async function claimServers(
     claimed += modifiedCount;
   }
   return claimed;
+}
+
+/** Gives a person what waits for their address, when they sign up or in. A failure keeps nobody from that. */
+export async function claimOnEntry(
+  sources: Claiming & { people: Collection<Person>; log: Logger },
+  personId: ObjectId,
+): Promise<void> {
+  const { people, log } = sources;
+  try {
+    const person = await people.findOne({ _id: personId });
+    const claimed = person ? await claimServers(sources, person) : 0;
+    if (claimed > 0)
+      log.info({ event: 'account.servers_claimed', personId: personId.toHexString(), claimed });
+  } catch (error) {
+    log.warn({ event: 'account.servers_not_claimed', reason: String(error) });
+  }
 }
 
 function entryId(serverId: ObjectId, personId: ObjectId): ObjectId {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { OneTimeLink } from './auth.ts';
+import type { OneTimeLink } from './send-link.ts';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 type Letter = { subject: string; text: string };
@@ -40,7 +40,8 @@ const LETTERS: Record<
   }),
   'verify-email': (name, url) => ({
     subject: `Confirm your address at ${name}`,
-    before: `Somebody, most likely you, has signed up at ${name} (${url}) with this address. Confirm it with this link, within a day:`,
-    after: 'If it was not you, do not open it: until it is confirmed, nobody can use the account.',
+    before: `Somebody, most likely you, wants to sign up at ${name} (${url}) with this address. Confirm it and choose your password with this link, within a day:`,
+    after:
+      'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
   }),
 };

@@ -183,7 +183,7 @@ export async function ensurePerson(
 }
 
 /** Whoever has an account's password cannot enter with it any more, nor with a session that is open. */
-async function takeEntryAway(
+export async function takeEntryAway(
   deps: Pick<PeopleSources, 'people' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
   userId: ObjectId,
 ): Promise<void> {

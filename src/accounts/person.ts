@@ -44,6 +44,8 @@ const sessionDefinition = {
   expiresAt: { type: Date, required: true },
   ipAddress: { type: String },
   userAgent: { type: String },
+  /** When a code of the second factor was last given in this session. */
+  secondFactorAt: { type: Date, default: null },
 } as const;
 
 /** Who is signed in, and where. Gone from here is signed out. */

@@ -6,7 +6,14 @@ import type { Person } from './person.ts';
 /** Who sent a request, and by which session. */
 export type SignedIn = {
   person: Person;
-  session: { id: ObjectId; token: string; createdAt: Date; expiresAt: Date };
+  session: {
+    id: ObjectId;
+    token: string;
+    createdAt: Date;
+    expiresAt: Date;
+    /** When a code of the second factor was last given in it; null where none was. */
+    secondFactorAt: Date | null;
+  };
 };
 
 /**
@@ -32,6 +39,7 @@ export async function whoIs(
         token: session.token,
         createdAt: session.createdAt,
         expiresAt: session.expiresAt,
+        secondFactorAt: session.secondFactorAt ?? null,
       },
     },
     cookies,

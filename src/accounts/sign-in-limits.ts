@@ -4,65 +4,119 @@ import { type Clock, HOUR, MINUTE } from '../clock.ts';
 import { networkOf } from '../limits/network-of.ts';
 import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 
-/** Enough for somebody who mistypes, far too few for somebody who guesses. */
-const BY_EMAIL: Allowance = { times: 10, windowMs: 10 * MINUTE };
-/** Many people may share one address. */
-const BY_ADDRESS: Allowance = { times: 30, windowMs: 10 * MINUTE };
+/** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
+const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
+/** Many people may share one network. */
+const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
+/**
+ * Tries of one account from all networks together, known devices left out. NIST SP 800-63B allows 100 wrong ones in a
+ * row. It takes ten networks to use these up, and who signs in with a known device is not kept out even then.
+ */
+const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
 /** Mails that anybody can have sent to an address by typing it. */
 const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
-const LINKS_BY_ADDRESS: Allowance = { times: 20, windowMs: HOUR };
+const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /** Longer than a code of an authenticator app is taken: half a minute, and the ones before and after. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
 type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
 
-/** Who tries: the e-mail address that was typed, and the network address it came from. */
-export type Try = { email: string; address: string };
+/** Who tries to sign in. */
+export type Try = {
+  /** The e-mail address that was typed. */
+  email: string;
+  /** The network address of the request. */
+  address: string;
+  /** The known device (see known-devices.ts). */
+  device: string | null;
+};
 
-function keysOf({ email, address }: Try, what = 'sign-in'): { email: string; address: string } {
-  // Hashed: what people type there by mistake is not kept.
-  const hash = createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
-  return { email: `${what}:email:${hash}`, address: `${what}:address:${networkOf(address)}` };
+type Rule = { key: string; allowance: Allowance };
+
+/** What a try counts for, the widest first: whoever has used up their network's tries counts for no account more. */
+function rulesOf({ email, address, device }: Try): Rule[] {
+  const account = hashed(email);
+  if (device !== null) return [{ key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT }];
+  const network = networkOf(address);
+  return [
+    { key: `sign-in:address:${network}`, allowance: BY_NETWORK },
+    { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
+    { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
+  ];
+}
+
+/** Addresses are hashed: what people type there by mistake is not kept. */
+function hashed(email: string): string {
+  return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
+}
+
+async function take(limits: Limits, rules: Rule[]): Promise<Date | null> {
+  for (const { key, allowance } of rules) {
+    const retryAt = await takeTurn(limits, key, allowance);
+    if (retryAt) return retryAt;
+  }
+  return null;
 }
 
 /**
- * Counts one try to sign in, on all web processes together.
+ * Counts one try to sign in, on all web processes together. Wrong tries from one network keep nobody on another
+ * network, and no known device, from signing in.
  *
  * @returns null when it may go on; else when the next try may
  */
-export async function countTry(limits: Limits, who: Try): Promise<Date | null> {
-  const keys = keysOf(who);
-  return (await takeTurn(limits, keys.address, BY_ADDRESS)) ?? (await takeTurn(limits, keys.email, BY_EMAIL));
+export function countTry(limits: Limits, who: Try): Promise<Date | null> {
+  return take(limits, rulesOf(who));
 }
 
 /** A try that succeeded does not count. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
-  const keys = keysOf(who);
-  await Promise.all([giveBackTurn(limits, keys.address), giveBackTurn(limits, keys.email)]);
+  await Promise.all(rulesOf(who).map(({ key }) => giveBackTurn(limits, key)));
+}
+
+/** Counts one sign-up that hashes a password. Returns as `countTry` does. */
+export function countSignUp(limits: Limits, address: string): Promise<Date | null> {
+  return takeTurn(limits, `sign-up:address:${networkOf(address)}`, BY_NETWORK);
 }
 
 /**
- * Counts one mail with a link that somebody had sent to an address, on all web processes together.
- *
- * @returns null when it may go on; else when the next one may
+ * Counts one try of somebody who is signed in already to prove by password or code that they are. No try to sign in
+ * counts here. Returns as `countTry` does.
  */
-export async function countLink(limits: Limits, who: Try): Promise<Date | null> {
-  const keys = keysOf(who, 'link');
-  return (
-    (await takeTurn(limits, keys.address, LINKS_BY_ADDRESS)) ??
-    (await takeTurn(limits, keys.email, LINKS_BY_EMAIL))
-  );
+export function countProof(limits: Limits, personId: ObjectId): Promise<Date | null> {
+  return takeTurn(limits, proofKey(personId), OF_ACCOUNT);
+}
+
+/** A proof that was right does not count. */
+export function forgiveProof(limits: Limits, personId: ObjectId): Promise<void> {
+  return giveBackTurn(limits, proofKey(personId));
+}
+
+function proofKey(personId: ObjectId): string {
+  return `proof:person:${personId.toHexString()}`;
 }
 
 /**
- * Counts one try of a second factor's code, on all web processes together. By the network address alone: whose code
- * it is only the sign-in under way tells, and wrong codes for one person are counted by the sign-in library.
- *
- * @returns null when it may go on; else when the next try may
+ * Counts one mail with a link that somebody had sent to an address, on all web processes together, whatever page it was
+ * asked for on. Returns as `countTry` does.
+ */
+export function countLink(
+  limits: Limits,
+  { email, address }: Pick<Try, 'email' | 'address'>,
+): Promise<Date | null> {
+  return take(limits, [
+    { key: `link:address:${networkOf(address)}`, allowance: LINKS_BY_NETWORK },
+    { key: `link:email:${hashed(email)}`, allowance: LINKS_BY_EMAIL },
+  ]);
+}
+
+/**
+ * Counts one try of a second factor's code, on all web processes together. By the network alone: whose code it is only
+ * the sign-in under way tells, and wrong codes for one person are counted by the sign-in library. Returns as `countTry`
+ * does.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
-  return takeTurn(limits, `code:address:${address}`, BY_ADDRESS);
+  return takeTurn(limits, `code:address:${networkOf(address)}`, BY_NETWORK);
 }
 
 /** Uses a code of an authenticator app up; true where it was used before. */

@@ -33,7 +33,7 @@ declare module 'fastify' {
   }
 }
 
-/** An operator signs in at least this often. */
+/** An operator signs in, with a code of the second factor, at least this often. */
 const OPERATOR_SESSION_MS = 12 * HOUR;
 
 const STRANGER = { signedIn: null, cookies: [] };
@@ -102,12 +102,25 @@ export function isByOperator(sources: DeskRule, { signedIn }: FastifyRequest): b
   return signedIn !== null && mayUseDesk(sources, signedIn);
 }
 
-function mayUseDesk({ config, clock }: DeskRule, { person, session }: SignedIn): boolean {
+function mayUseDesk(rule: DeskRule, signedIn: SignedIn): boolean {
   return (
-    person.role === 'operator' &&
-    clock.now().getTime() - session.createdAt.getTime() <= OPERATOR_SESSION_MS &&
-    (config.OPERATOR_TWO_FACTOR === 'optional' || person.twoFactorEnabled === true)
+    signedIn.person.role === 'operator' &&
+    !lacksSecondFactor(rule, signedIn) &&
+    isFreshSession(rule, signedIn)
   );
+}
+
+function lacksSecondFactor({ config }: DeskRule, { person }: SignedIn): boolean {
+  return config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled;
+}
+
+/**
+ * Whether an operator has signed in lately. Where they have a second factor, the code counts: a new password begins a
+ * new session too, and needs none.
+ */
+function isFreshSession({ clock }: DeskRule, { person, session }: SignedIn): boolean {
+  const proofs = person.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
+  return proofs.every((at) => at !== null && clock.now().getTime() - at.getTime() <= OPERATOR_SESSION_MS);
 }
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
@@ -124,17 +137,15 @@ function isPage({ method, server, routeOptions: { url } }: FastifyRequest): bool
 }
 
 function refuseUnlessOperator(
-  { config, clock }: AccessSources,
+  rule: DeskRule,
   request: FastifyRequest,
   reply: FastifyReply,
-  { person, session }: SignedIn,
+  signedIn: SignedIn,
 ) {
   // Nothing tells an owner what the desk has.
-  if (person.role !== 'operator') throw new PageError(404, 'There is no such page.');
-  if (clock.now().getTime() - session.createdAt.getTime() > OPERATOR_SESSION_MS) {
-    return askToSignIn(request, reply);
-  }
-  if (config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled) {
+  if (signedIn.person.role !== 'operator') throw new PageError(404, 'There is no such page.');
+  if (!isFreshSession(rule, signedIn)) return askToSignIn(request, reply);
+  if (lacksSecondFactor(rule, signedIn)) {
     const { base } = request.server.site;
     if (!wantsPage(request)) throw new PageError(403, `Set up a second factor at ${base}/account first.`);
     return reply.redirect(`${base}/account/two-factor`, 303);

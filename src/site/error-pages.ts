@@ -52,7 +52,8 @@ export function exitForPeople(app: FastifyInstance): void {
         ? { status: error.statusCode, sentence: error.message, headers: retryAfter(error) }
         : refusalOf(error, request);
     noteFault(request, error, refusal);
-    const isApi = request.url.startsWith(`${app.site.base}/api/`);
+    // The route's pattern, where there is one: an address may spell the same path in many ways.
+    const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     return isApi || !wantsPage(request)
       ? sendRefusal(reply, refusal)
       : sendErrorPage(request, reply, refusal);

@@ -1,7 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
-import { giveLink, tellKnownAddress } from '../accounts/give-link.ts';
+import { createKnownDevices } from '../accounts/known-devices.ts';
+import { sendLink } from '../accounts/send-link.ts';
 import type { Platform } from '../platform.ts';
 import { type Access, guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
@@ -74,11 +75,8 @@ export async function site(
   { platform, assets }: { platform: Platform; assets: Assets },
 ): Promise<void> {
   const { config } = platform;
-  const auth = createAuth(
-    platform,
-    (link) => giveLink(platform, link),
-    (person) => tellKnownAddress(platform, person),
-  );
+  const auth = createAuth(platform, (link) => sendLink(platform, link));
+  const devices = createKnownDevices(config, platform.clock);
   const policy = contentSecurityPolicy(config);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', policy);
@@ -94,7 +92,7 @@ export async function site(
   assets.serve(app);
 
   await app.register(listing, { platform });
-  await app.register(accountPages, { platform, auth });
+  await app.register(accountPages, { platform, auth, devices });
   await app.register(dashboard, { platform, prefix: '/dashboard' });
   await app.register(operatorDesk, { platform, prefix: '/operator' });
 }

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
-import { cookiesOf, isSignedIn } from './account-pages.ts';
+import { cookiesOf, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pages.ts';
 
 const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
 
@@ -24,7 +24,13 @@ async function startDiscord(profile: Profile) {
     asked.push(`${request.method} ${request.url} ${await text(request)}`);
     const isToken = request.url === '/api/oauth2/token';
     const body = isToken
-      ? { access_token: 'granted', token_type: 'Bearer', expires_in: 600, scope: 'identify email' }
+      ? {
+          access_token: 'granted',
+          refresh_token: 'granted anew',
+          token_type: 'Bearer',
+          expires_in: 600,
+          scope: 'identify email',
+        }
       : { ...profile, discriminator: '0', avatar: null, global_name: null };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
@@ -97,16 +103,55 @@ test('under a path the way back is under it too', async () => {
   expect(back.headers.location).toBe('http://localhost:3000/listing/dashboard');
 });
 
-test('it is linked to the account of the same confirmed address, and to no unconfirmed one', async () => {
+test('it is linked to the account of the same confirmed address, which keeps its password', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
-  const { personId } = await signIn(web, { email: 'nora@example.org' });
-  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: false } });
-  expect(await said(web, (await goThere(web)).answer)).toContain('which is not confirmed');
-  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: true } });
+  const { email } = await signIn(web, { email: 'nora@example.org' });
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect((await sendSignIn(web, email)).statusCode).toBe(303);
   expect(await web.platform.people.countDocuments()).toBe(1);
+});
+
+test('an account that a stranger made with the address is its owner’s, and the stranger is out', async () => {
+  const web = await openWebApp(ENV);
+  await startDiscord(NORA);
+  const stranger = await signIn(web, { email: 'nora@example.org' });
+  const { personId, email } = stranger;
+  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: false } });
+  const { headers } = await setUpTwoFactor(web, stranger);
+  const { answer } = await goThere(web);
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect((await sendSignIn(web, email)).statusCode).toBe(401);
+  expect(await web.platform.people.find().toArray()).toMatchObject([
+    { _id: personId, emailVerified: true, twoFactorEnabled: false },
+  ]);
+  expect(await web.platform.twoFactors.countDocuments()).toBe(0);
+});
+
+test('an operator’s account whose address nobody confirmed keeps its password and second factor', async () => {
+  const web = await openWebApp(ENV);
+  await startDiscord(NORA);
+  const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
+  await web.platform.people.updateOne({ _id: operator.personId }, { $set: { emailVerified: false } });
+  const { headers } = await setUpTwoFactor(web, operator);
+  const { answer } = await goThere(web);
+  expect(await said(web, answer)).toContain('Sign in with its password.');
+  expect(await isSignedIn(web, headers)).toBe(true);
+  expect((await sendSignIn(web, operator.email)).headers.location).toMatch(/^\/sign-in\/code/);
+});
+
+test('nothing is kept by which Discord could be asked about a person', async () => {
+  const web = await openWebApp(ENV);
+  await startDiscord(NORA);
+  await goThere(web);
+  // Signing in once more brings new tokens.
+  await goThere(web);
+  const [credential] = await web.platform.credentials.find().toArray();
+  expect(credential).toMatchObject({ providerId: 'discord', accountId: NORA.id });
+  expect(JSON.stringify(credential)).not.toContain('granted');
+  expect(credential).toMatchObject({ accessToken: null, refreshToken: null, idToken: null });
 });
 
 test.each([

@@ -140,31 +140,32 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
   const { email } = nora;
   const { backupCodes } = await setUpTwoFactor(web, nora);
   expect(backupCodes).toHaveLength(10);
-  const [one = '', two = ''] = backupCodes;
+  const [one = '', two = '', three = ''] = backupCodes;
   const done = await sendCode(web, one, await halfSignedIn(web, email));
   expect(done.headers.location).toBe('/dashboard');
   expect((await sendCode(web, one, await halfSignedIn(web, email))).statusCode).toBe(401);
   const made = await sendForm(
     web,
     '/account/two-factor/backup-codes',
-    { password: PASSWORD },
+    { password: PASSWORD, code: two },
     cookiesOf(done),
   );
   const fresh = copied(made.body).split('\n');
   expect(fresh).toHaveLength(10);
-  expect((await sendCode(web, two, await halfSignedIn(web, email))).statusCode).toBe(401);
+  expect((await sendCode(web, three, await halfSignedIn(web, email))).statusCode).toBe(401);
   expect((await sendCode(web, fresh[0] ?? '', await halfSignedIn(web, email))).statusCode).toBe(303);
 });
 
-test('switching it off needs the password', async () => {
+test('switching it off needs the password and a code', async () => {
   const nora = await signIn(web);
   const { email } = nora;
-  const { headers } = await setUpTwoFactor(web, nora);
+  const { headers, secret } = await setUpTwoFactor(web, nora);
+  const code = codeOf(secret);
   expect((await getPage(web, '/account/two-factor', headers)).body).toContain('Switch it off');
-  const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong' }, headers);
+  const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong', code }, headers);
   expect(wrong.statusCode).toBe(400);
   await halfSignedIn(web, email);
-  const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD }, headers);
+  const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD, code }, headers);
   expect(off.headers.location).toBe('/account?done=two-factor-off');
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
 });

@@ -36,6 +36,8 @@ export async function signIn(
     { _id: personId },
     { $set: { role, emailVerified: true, twoFactorEnabled: role === 'operator' && twoFactor } },
   );
+  const secondFactorAt = role === 'operator' && twoFactor ? platform.clock.now() : null;
+  await platform.sessions.updateMany({ userId: personId }, { $set: { secondFactorAt } });
   const cookie = headers
     .getSetCookie()
     .map((one) => one.split(';')[0])

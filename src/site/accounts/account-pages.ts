@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Auth } from '../../accounts/auth.ts';
+import type { KnownDevices } from '../../accounts/known-devices.ts';
 import type { Platform } from '../../platform.ts';
 import { ownAccountPages } from './account.ts';
 import { discordPages } from './discord.ts';
@@ -10,7 +11,7 @@ import { twoFactorPages } from './two-factor.ts';
 import { verifyEmailPages } from './verify-email.ts';
 
 /** What the pages of this folder work with. */
-export type AccountSources = { platform: Platform; auth: Auth };
+export type AccountSources = { platform: Platform; auth: Auth; devices: KnownDevices };
 
 /** Signing up, in and out, and a person's own account. */
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {

@@ -2,12 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { showPerson } from '../../accounts/find-people.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
 import type { SignInSession } from '../../accounts/person.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
-import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { countProof, forgiveProof } from '../../accounts/sign-in-limits.ts';
 import { shownText } from '../../text.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -19,7 +21,7 @@ import { badge, button, card, checkbox, dataTable, facts, notice, textField } fr
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-pages.ts';
 import { agentName } from './agent-name.ts';
-import { giveCookies, refusalCode } from './library.ts';
+import { askerOf, giveCookies, refusalCode } from './library.ts';
 import { newPassword } from './sign-up.ts';
 
 const nameForm = z.object({ name: shownText(60) });
@@ -81,16 +83,18 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   app.post('/account/password', PERSON, async (request, reply) => {
     const { data, typed } = readForm(passwordForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    const { _id, email } = personOf(request);
-    const who = { email, address: request.ip };
-    const retryAt = await countTry(platform, who);
+    const person = personOf(request);
+    const { _id } = person;
+    const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const { headers } = await auth.api.changePassword({
-        body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
+      const { headers } = await hashingFor(askerOf(request), () =>
+        auth.api.changePassword({
+          body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        }),
+      );
       giveCookies(reply, headers);
     } catch (error) {
       const code = refusalCode(error);
@@ -98,10 +102,11 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       const faults = { ...typed.faults, current: 'That is not your present password.' };
       return sendPage(request, reply, await show(request, { ...typed, faults }), 400);
     }
-    await forgiveTry(platform, who);
+    await forgiveProof(platform, _id);
     // A link to set another one that somebody has asked for works no more.
     await platform.verifications.deleteMany({ value: _id.toHexString() });
     request.log.info({ event: 'account.password_changed', personId: _id.toHexString() });
+    await noteAccountChange(platform, person, 'password');
     return reply.redirect(`${base}/account?done=password`, 303);
   });
 

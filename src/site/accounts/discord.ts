@@ -11,10 +11,6 @@ import { giveCookies } from './library.ts';
 /** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */
 export const DISCORD_FAULTS = new Map([
   ['access_denied', 'You did not let Discord tell us who you are.'],
-  [
-    'account_not_linked',
-    'There is an account with your address, which is not confirmed. Sign in with its password.',
-  ],
   ['email_not_found', 'Your Discord account has no e-mail address.'],
   ['email_not_verified', 'Confirm your e-mail address at Discord first.'],
   ['PASSWORD_NEEDED', 'This account is better protected than by Discord alone. Sign in with its password.'],

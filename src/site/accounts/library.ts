@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Asker } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../clock.ts';
+import { networkOf } from '../../limits/network-of.ts';
 
 /** Hands the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -19,6 +21,10 @@ export function refusalCode(error: unknown): string {
   return error.body?.code ?? error.status.toString();
 }
 
+/** Said where no more links are sent for a while: those that were sent still work. */
+export const TOO_MANY_LINKS =
+  'Too many links were asked for. Look into your mailbox: those that were sent still work. Else wait a while.';
+
 /** Longer than writing a mail takes, short for a person. */
 const EVEN_MS = SECOND / 2;
 
@@ -29,4 +35,9 @@ const EVEN_MS = SECOND / 2;
 export async function evenly<T>(work: () => Promise<T>): Promise<T> {
   const [done] = await Promise.all([work(), pause(EVEN_MS)]);
   return done;
+}
+
+/** For whom a password is hashed: who is signed in already counts as a known device. */
+export function askerOf(request: FastifyRequest, device: string | null = null): Asker {
+  return { network: networkOf(request.ip), isKnownDevice: device !== null || request.signedIn !== null };
 }

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
+import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
@@ -10,14 +13,17 @@ import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
-import { evenly, refusalCode } from './library.ts';
-import { newPassword } from './sign-up.ts';
+import { askerOf, evenly, refusalCode, TOO_MANY_LINKS } from './library.ts';
+import { newPassword, newPasswordField } from './sign-up.ts';
 
 const forgotForm = z.object({
   email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
 });
 
-const setForm = z.object({ token: z.string().max(200), password: newPassword });
+/** Longer than any that we make. */
+const LONGEST_TOKEN = 200;
+
+const setForm = z.object({ token: z.string().max(LONGEST_TOKEN), password: newPassword });
 
 /** `/forgot-password` sends a link, `/set-password` is where it leads. */
 export function passwordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
@@ -33,14 +39,14 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     const { data, typed } = readForm(forgotForm, request);
     if (!data) return sendPage(request, reply, forgotPage(base, typed), 400);
     const retryAt = await countLink(platform, { email: data.email, address: request.ip });
-    if (retryAt) throw new PageError(429, 'Too many links were asked for. Wait a while.', retryAt);
-    await evenly(() => auth.api.requestPasswordReset({ body: data, headers: signInHeaders(request) }));
+    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+    await evenly(() => sendEntryLink(platform, auth, data.email));
     return sendPage(request, reply, sentPage(data.email));
   });
 
   app.get('/set-password', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
-    if (typeof token !== 'string' || !(await isGood(token))) {
+    if (typeof token !== 'string' || !(await whoseLink(token))) {
       return sendPage(request, reply, uselessPage(base, sendsMail), 400);
     }
     return sendPage(request, reply, setPage(base, token, UNTOUCHED));
@@ -49,11 +55,14 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   app.post('/set-password', ANYONE, async (request, reply) => {
     const { data, typed } = readForm(setForm, request);
     if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
+    const personId = await whoseLink(data.token);
     try {
-      await auth.api.resetPassword({
-        body: { token: data.token, newPassword: data.password },
-        headers: signInHeaders(request),
-      });
+      await hashingFor(askerOf(request), () =>
+        auth.api.resetPassword({
+          body: { token: data.token, newPassword: data.password },
+          headers: signInHeaders(request),
+        }),
+      );
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
@@ -64,15 +73,17 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       return sendPage(request, reply, uselessPage(base, sendsMail), 400);
     }
     request.log.info({ event: 'account.password_set', address: request.ip });
+    const person = personId && (await platform.people.findOne({ _id: new ObjectId(personId) }));
+    if (person) await noteAccountChange(platform, person, 'password');
     return reply.redirect(`${base}/sign-in?done=password-set`, 303);
   });
 
-  /** Whether the link still works; opening it does not use it up. */
-  async function isGood(token: string): Promise<boolean> {
-    if (token.length > 200) return false;
+  /** The id of the person whose password a link sets; null when it does not work. Asking does not use it up. */
+  async function whoseLink(token: string): Promise<string | null> {
+    if (token.length > LONGEST_TOKEN) return null;
     const { internalAdapter } = await auth.$context;
     const found = await internalAdapter.findVerificationValue(`reset-password:${token}`);
-    return found !== null && found.expiresAt > new Date();
+    return found && found.expiresAt > new Date() ? found.value : null;
   }
 }
 
@@ -125,7 +136,8 @@ function uselessPage(base: string, sendsMail: boolean): Page {
   };
 }
 
-function setPage(base: string, token: string, { faults }: Typed): Page {
+function setPage(base: string, token: string, typed: Typed): Page {
+  const { faults } = typed;
   return {
     title: 'Set a password',
     width: 'narrow',
@@ -133,7 +145,7 @@ function setPage(base: string, token: string, { faults }: Typed): Page {
       ${faults.form ? notice('bad', faults.form) : ''}
       <form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${token}" />
-        ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, fault: faults.password, hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.` })}
+        ${newPasswordField(typed, 'New password')}
         <button type="submit">Set the password</button>
         <p class="soft small">You are signed out everywhere then, and sign in with the new password.</p>
       </form>`,

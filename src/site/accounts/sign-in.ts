@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { APP_CODE } from '../../accounts/second-factor.ts';
+import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { offerAccount } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
@@ -12,7 +15,7 @@ import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { DISCORD_FAULT, DISCORD_FAULTS, discordButton } from './discord.ts';
-import { giveCookies, refusalCode } from './library.ts';
+import { askerOf, giveCookies, refusalCode } from './library.ts';
 
 const signInForm = z.object({
   email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'That is too long for an address.'),
@@ -39,7 +42,8 @@ const SAYS = {
 /** What the library refuses a sign-in with, in words; what is not here is a wrong address or password. */
 const REFUSALS: Record<string, string> = {
   SUSPENDED: 'This account is suspended. Ask the operator of this listing.',
-  EMAIL_NOT_VERIFIED: 'Your address is not confirmed yet. We have sent you the link once more.',
+  EMAIL_NOT_VERIFIED:
+    'Your address is not confirmed yet. Open the link that we have sent you: there you choose your password.',
 };
 
 const CODE_REFUSALS: Record<string, string> = {
@@ -49,7 +53,7 @@ const CODE_REFUSALS: Record<string, string> = {
 };
 
 /** `/sign-in`, with the second step for those who have a second factor, and `/sign-out`. */
-export function signInPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
   const discord = (next: string) => discordButton(base, platform.config.DISCORD_CLIENT_ID, next);
@@ -65,24 +69,31 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
     const { data, typed } = readForm(signInForm, request);
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, page(next, typed), 400);
-    const who = { email: data.email, address: request.ip };
+    const device = devices.find(request.headers.cookie, data.email);
+    const who = { email: data.email, address: request.ip, device };
     refuseTooMany(await countTry(platform, who));
     try {
-      const { headers, response } = await auth.api.signInEmail({
-        body: { email: data.email, password: data.password },
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
+      const { headers, response } = await hashingFor(askerOf(request, device), () =>
+        auth.api.signInEmail({
+          body: { email: data.email, password: data.password },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        }),
+      );
       giveCookies(reply, headers);
       if ('twoFactorRedirect' in response) {
         return reply.redirect(`${base}/sign-in/code?next=${encodeURIComponent(next)}`, 303);
       }
       await forgiveTry(platform, who);
+      reply.header('set-cookie', devices.cookieFor(data.email));
       request.log.info({ event: 'account.signed_in', personId: response.user.id });
       return reply.redirect(next, 303);
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
+      if (code === 'EMAIL_NOT_VERIFIED' && !(await countLink(platform, who))) {
+        await offerAccount(platform, data.email);
+      }
       const sentence = REFUSALS[code] ?? 'There is no account with this address and password.';
       return sendPage(request, reply, page(next, withFault(typed, sentence)), 401);
     }
@@ -104,11 +115,11 @@ export function signInPages(app: FastifyInstance, { platform, auth }: AccountSou
         headers: signInHeaders(request),
         returnHeaders: true,
       } as const;
-      // Six digits are the app's; anything else is one of the codes kept for the day the phone is lost.
-      const { headers } = /^\d{6}$/.test(data.code)
+      const { headers, response } = APP_CODE.test(data.code)
         ? await auth.api.verifyTOTP(asked)
         : await auth.api.verifyBackupCode(asked);
       giveCookies(reply, headers);
+      reply.header('set-cookie', devices.cookieFor(response.user.email));
       return reply.redirect(next, 303);
     } catch (error) {
       const code = refusalCode(error);

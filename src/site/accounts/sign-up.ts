@@ -1,42 +1,51 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
-import { countTry } from '../../accounts/sign-in-limits.ts';
+import { isCommonPassword } from '../../accounts/common-passwords.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
+import { offerAccount } from '../../accounts/sign-up.ts';
 import { shownText } from '../../text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
-import type { Content } from '../html.ts';
+import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { discordButton } from './discord.ts';
-import { evenly, giveCookies, refusalCode } from './library.ts';
+import { askerOf, evenly, giveCookies, refusalCode, TOO_MANY_LINKS } from './library.ts';
 
 /** What a new password must be, in a form. */
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, `A password has at least ${PASSWORD_LENGTH.min} characters.`)
-  .max(PASSWORD_LENGTH.max, `A password has at most ${PASSWORD_LENGTH.max} characters.`);
+  .max(PASSWORD_LENGTH.max, `A password has at most ${PASSWORD_LENGTH.max} characters.`)
+  .refine((password) => !isCommonPassword(password), {
+    error: 'Many people use this password, so it is among the first that are tried. Choose another one.',
+  });
 
-const signUpForm = z.object({
-  name: shownText(60),
+const addressForm = z.object({
   email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
-  password: newPassword,
   next: z.string().max(2_048).optional(),
 });
 
-/** `/sign-up`: makes a person of the role `owner`. */
-export function signUpPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
+
+/**
+ * `/sign-up`: makes a person of the role `owner`. With mail it asks for the address alone and sends a link, where the
+ * name and the password are chosen (see verify-email.ts); without, it makes the account at once.
+ */
+export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
   const { base } = app.site;
-  const { SMTP_URL, DISCORD_CLIENT_ID } = platform.config;
+  const { SMTP_URL, DISCORD_CLIENT_ID } = sources.platform.config;
   const sendsMail = SMTP_URL !== undefined;
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
   const page = (next: string, typed: Typed) =>
-    signUpPage({ base, next, otherWay: discordButton(base, DISCORD_CLIENT_ID, next) }, typed);
+    signUpPage({ base, next, sendsMail, otherWay: discordButton(base, DISCORD_CLIENT_ID, next) }, typed);
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
@@ -44,35 +53,53 @@ export function signUpPages(app: FastifyInstance, { platform, auth }: AccountSou
     return sendPage(request, reply, page(next, UNTOUCHED));
   });
 
-  app.post('/sign-up', ANYONE, async (request, reply) => {
+  const form = { page, inside };
+  app.post('/sign-up', ANYONE, sendsMail ? offering(sources, form) : makingAccounts(sources, form));
+}
+
+type Form = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Sends a link to the address, and says the same of every address. */
+function offering({ platform }: AccountSources, { page, inside }: Form): Handler {
+  return async (request, reply) => {
+    const { data, typed } = readForm(addressForm, request);
+    if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
+    const retryAt = await countLink(platform, { email: data.email, address: request.ip });
+    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+    await evenly(() => offerAccount(platform, data.email));
+    return sendPage(request, reply, sentPage(data.email));
+  };
+}
+
+/** Makes an account under an address that nobody can confirm. */
+function makingAccounts({ platform, auth, devices }: AccountSources, { page, inside }: Form): Handler {
+  return async (request, reply) => {
     const { data, typed } = readForm(signUpForm, request);
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, page(next, typed), 400);
     const { name, email, password } = data;
-    const retryAt = await countTry(platform, { email, address: request.ip });
+    const retryAt = await countSignUp(platform, request.ip);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const { headers, response } = await evenly(() =>
+      const { headers, response } = await hashingFor(askerOf(request), () =>
         auth.api.signUpEmail({
           body: { name, email, password },
           headers: signInHeaders(request),
           returnHeaders: true,
         }),
       );
-      if (sendsMail) return sendPage(request, reply, confirmPage(email));
       giveCookies(reply, headers);
+      reply.header('set-cookie', devices.cookieFor(email));
       request.log.info({ event: 'account.signed_up', personId: response.user.id });
       return reply.redirect(next, 303);
     } catch (error) {
-      const isTaken = TAKEN.has(refusalCode(error));
-      // Somebody else was faster by a moment: the page says what it says of every address.
-      if (isTaken && sendsMail) return sendPage(request, reply, confirmPage(email));
-      const sentence = isTaken
+      const sentence = TAKEN.has(refusalCode(error))
         ? 'There is an account with this address already. Sign in, or set a new password.'
         : 'The account could not be made. Check what you typed.';
       return sendPage(request, reply, page(next, withFault(typed, sentence)), 409);
     }
-  });
+  };
 }
 
 /** Two sign-ups at the same moment: the unique index refuses the later one. */
@@ -82,10 +109,9 @@ const TAKEN = new Set([
   'FAILED_TO_CREATE_USER',
 ]);
 
-function signUpPage(
-  { base, next, otherWay }: { base: string; next: string; otherWay: Content },
-  { values, faults }: Typed,
-): Page {
+type SignUp = { base: string; next: string; sendsMail: boolean; otherWay: Content };
+
+function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, faults }: Typed): Page {
   return {
     title: 'Sign up',
     width: 'narrow',
@@ -93,9 +119,9 @@ function signUpPage(
       ${faults.form ? notice('bad', faults.form) : ''}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? '', fault: faults.name, hint: 'Shown with your answers to reviews.' })}
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', fault: faults.email })}
-        ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, fault: faults.password, hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.` })}
+        ${sendsMail ? '' : nameField({ values, faults })}
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', fault: faults.email, hint: sendsMail ? 'We send a link there, and you choose your password behind it.' : undefined })}
+        ${sendsMail ? '' : newPasswordField({ values, faults })}
         <button type="submit">Sign up</button>
       </form>
       ${otherWay}
@@ -103,13 +129,42 @@ function signUpPage(
   };
 }
 
+/** A person's name, in a form. */
+export function nameField({ values, faults }: Typed): Html {
+  return textField({
+    name: 'name',
+    label: 'Your name',
+    autocomplete: 'name',
+    required: true,
+    maxlength: 60,
+    value: values.name ?? '',
+    fault: faults.name,
+    hint: 'Shown with your answers to reviews.',
+  });
+}
+
+/** A password that is chosen, in a form. */
+export function newPasswordField({ faults }: Typed, label = 'Password'): Html {
+  return textField({
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    minlength: PASSWORD_LENGTH.min,
+    maxlength: PASSWORD_LENGTH.max,
+    fault: faults.password,
+    hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.`,
+  });
+}
+
 /** The same whether the address was known or not. */
-function confirmPage(email: string): Page {
+function sentPage(email: string): Page {
   return {
     title: 'Confirm your address',
     width: 'narrow',
     body: html`<h1>Confirm your address</h1>
-      <p>We have sent a link to ${email}. Open it to go on; it works for a day.</p>
-      <p class="soft">Nothing came? Look among the spam, or sign in: the link is sent once more.</p>`,
+      <p>We have sent a link to ${email}. Open it to choose your password; it works for a day.</p>
+      <p class="soft">Nothing came? Look among the spam, check the address above for a slip, or sign up once more.</p>`,
   };
 }

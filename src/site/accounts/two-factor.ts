@@ -1,23 +1,27 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html, raw } from 'hono/html';
-import { renderSVG } from 'uqr';
 import { z } from 'zod';
+import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
+import { takeCode } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
-import { countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { countProof, forgiveProof } from '../../accounts/sign-in-limits.ts';
 import { isDuplicateKey } from '../../mongo.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
-import type { Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
-import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
-import { giveCookies, refusalCode } from './library.ts';
+import { askerOf, giveCookies, refusalCode } from './library.ts';
+import { backupCodesPage, codePage, offPage, onPage, setUpPage } from './two-factor-pages.ts';
 
 const passwordForm = z.object({
   password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),
+  code: z
+    .unknown()
+    .optional()
+    .transform(() => undefined),
 });
 
 const codeForm = z.object({
@@ -25,6 +29,14 @@ const codeForm = z.object({
     .string()
     .transform((value) => value.replace(/\s/g, ''))
     .pipe(z.string().regex(/^\d{6}$/, 'A code has six digits.')),
+});
+
+/** What is asked for where a second factor is on: a code of the app, or a backup code where the phone is lost. */
+const proofForm = passwordForm.extend({
+  code: z
+    .string()
+    .transform((value) => value.replace(/\s/g, ''))
+    .pipe(z.string().min(1, 'Enter a code.').max(32, 'That is too long for a code.')),
 });
 
 type Values = { password: string };
@@ -42,19 +54,28 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   const isDemanded = (request: FastifyRequest) =>
     personOf(request).role === 'operator' && platform.config.OPERATOR_TWO_FACTOR === 'required';
 
-  /** Does what needs the password: what was typed is shown again, with why, where it is not right. */
-  async function withPassword<T>(
+  /**
+   * Does what needs the password, and a code where a second factor is on: whoever found out the password, or sits at an
+   * open session, must not put their own phone in the place of the person's. What was typed is shown again, with why,
+   * where it is not right.
+   */
+  async function withProof<T>(
     request: FastifyRequest,
     work: (values: Values) => Promise<T>,
   ): Promise<{ done: T } | { refused: Page }> {
-    const { data, typed } = readForm(passwordForm, request);
+    const { _id, twoFactorEnabled } = personOf(request);
+    const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
     if (!data) return { refused: start(request, typed) };
-    const who = { email: personOf(request).email, address: request.ip };
-    const retryAt = await countTry(platform, who);
+    const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const done = await work(data);
-      await forgiveTry(platform, who);
+      const { password } = data;
+      const done = await hashingFor(askerOf(request), async () => {
+        await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
+        if (data.code !== undefined) await takeCode(platform, auth, inSession(request), data.code);
+        return work({ password });
+      });
+      await forgiveProof(platform, _id);
       return { done };
     } catch (error) {
       const code = refusalCode(error);
@@ -67,7 +88,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   app.get('/account/two-factor', PERSON, async (request, reply) => sendPage(request, reply, start(request)));
 
   app.post('/account/two-factor/begin', PERSON, async (request, reply) => {
-    const begun = await withPassword(request, (body) => begin(request, body));
+    const begun = await withProof(request, (body) => begin(request, body));
     if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
     return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
   });
@@ -75,8 +96,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   app.post('/account/two-factor/confirm', PERSON, async (request, reply) => {
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
-    const who = { email: `code of ${personOf(request)._id.toHexString()}`, address: request.ip };
-    const retryAt = await countTry(platform, who);
+    const retryAt = await countProof(platform, personOf(request)._id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({
@@ -93,27 +113,30 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     }
     const person = personOf(request);
     request.log.info({ event: 'account.two_factor_on', personId: person._id.toHexString() });
+    await noteAccountChange(platform, person, 'two-factor-on');
     const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: person._id.toHexString() } });
     const onwards = isDemanded(request) ? `${base}/operator` : `${base}/account`;
     return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
   });
 
   app.post('/account/two-factor/backup-codes', PERSON, async (request, reply) => {
-    const made = await withPassword(request, (body) =>
+    const made = await withProof(request, (body) =>
       auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
     );
     if ('refused' in made) return sendPage(request, reply, made.refused, 400);
+    await noteAccountChange(platform, personOf(request), 'backup-codes');
     return sendPage(request, reply, backupCodesPage(made.done.backupCodes, `${base}/account`));
   });
 
   app.post('/account/two-factor/off', PERSON, async (request, reply) => {
-    const ended = await withPassword(request, (body) =>
+    const ended = await withProof(request, (body) =>
       auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
     );
     if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);
     giveCookies(reply, ended.done.headers);
-    const personId = personOf(request)._id.toHexString();
-    request.log.info({ event: 'account.two_factor_off', personId });
+    const person = personOf(request);
+    request.log.info({ event: 'account.two_factor_off', personId: person._id.toHexString() });
+    await noteAccountChange(platform, person, 'two-factor-off');
     return reply.redirect(`${base}/account?done=two-factor-off`, 303);
   });
 
@@ -136,128 +159,20 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   }
 }
 
+/** Where somebody who is signed in gives a code. */
+function inSession(request: FastifyRequest) {
+  if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
+  const { person, session } = request.signedIn;
+  return { personId: person._id, sessionId: session.id, headers: signInHeaders(request) };
+}
+
 const WRONG_CODE =
   'That code is not right. Wait for the next one, and check that your phone’s clock is right.';
 
 const REFUSALS: Record<string, string> = {
   TOTP_ALREADY_ENABLED: 'Your second factor is on already.',
+  INVALID_CODE: 'That code is not right. Wait for the next one, or enter a backup code.',
+  INVALID_BACKUP_CODE: 'That is not one of your backup codes, or it was used already.',
+  CODE_USED: 'That code was used already. Wait for the next one.',
   CREDENTIAL_ACCOUNT_NOT_FOUND: 'Set a password first: the second factor stands beside it.',
 };
-
-function offPage(path: string, { faults }: Typed, { isDemanded }: { isDemanded: boolean }): Page {
-  return {
-    title: 'Second factor',
-    width: 'narrow',
-    body: html`<h1>Second factor</h1>
-      ${isDemanded ? notice('attention', 'Operators of this listing need a second factor. Set it up to go on to the desk.') : ''}
-      ${faults.form ? notice('bad', faults.form) : ''}
-      <p>You need an authenticator app on your phone, such as Aegis, Google Authenticator or a password manager. When you sign in, it gives you a code of six digits.</p>
-      <form method="post" action="${path}/begin" class="card stack">
-        ${passwordField(faults.password)}
-        <button type="submit">Set it up</button>
-      </form>`,
-  };
-}
-
-function onPage(path: string, base: string, { faults }: Typed): Page {
-  return {
-    title: 'Second factor',
-    width: 'narrow',
-    body: html`<h1>Second factor ${badge('good', 'on')}</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
-      ${card({
-        title: 'New backup codes',
-        body: html`<p>Each of them signs you in once when your phone is not at hand. New ones make the old ones useless.</p>
-          <form method="post" action="${path}/backup-codes" class="stack">
-            ${passwordField(faults.password)}
-            <button type="submit" class="quiet">Make new backup codes</button>
-          </form>`,
-      })}
-      ${card({
-        title: 'Switch it off',
-        body: confirmed({
-          text: 'Switch it off',
-          consequence:
-            'Your password alone opens your account then. To move to another phone, switch it off and set it up again.',
-          form: html`<form method="post" action="${path}/off" class="stack">
-            ${textField({ name: 'password', id: 'password-off', label: 'Your password', type: 'password', autocomplete: 'current-password', required: true })}
-            <button type="submit" class="danger">Switch the second factor off</button>
-          </form>`,
-        }),
-      })}
-      <p><a href="${base}/account">Back to your account</a></p>`,
-  };
-}
-
-function passwordField(fault: string | undefined): Html {
-  return textField({
-    name: 'password',
-    label: 'Your password',
-    type: 'password',
-    autocomplete: 'current-password',
-    required: true,
-    fault,
-  });
-}
-
-function setUpPage(path: string, totpUri: string): Page {
-  const secret = new URL(totpUri).searchParams.get('secret') ?? '';
-  return {
-    title: 'Set up the second factor',
-    width: 'narrow',
-    body: html`<h1>Set up the second factor</h1>
-      <section class="card stack">
-        <h2>1. Scan this with the app</h2>
-        <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(totpUri)}</div>
-        <p>Or type the secret into it:</p>
-        ${copyable(inGroups(secret), 'Secret')}
-      </section>
-      <section class="card stack">
-        <h2>2. Enter the code that it shows</h2>
-        ${codePart(path, undefined)}
-      </section>
-      <p class="soft">Both are shown only now. Nothing is switched on before the code was right.</p>`,
-  };
-}
-
-function codePage(path: string, { faults }: Typed): Page {
-  return {
-    title: 'Set up the second factor',
-    width: 'narrow',
-    body: html`<h1>Set up the second factor</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
-      <section class="card stack">${codePart(path, faults.code)}</section>
-      <p>Is the app not set up yet? <a href="${path}">Begin again</a>.</p>`,
-  };
-}
-
-function codePart(path: string, fault: string | undefined): Html {
-  return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, fault, hint: 'Six digits.' })}
-    <button type="submit">Switch it on</button>
-  </form>`;
-}
-
-function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
-  return {
-    title: 'Backup codes',
-    width: 'narrow',
-    body: html`<h1>Backup codes</h1>
-      ${isNew ? notice('good', 'Your second factor is on.') : notice('good', 'The old backup codes work no more.')}
-      <section class="card stack">
-        <p>Print these or put them into your password manager, not onto the same phone: each signs you in once when the app is not at hand. They are shown only now.</p>
-        ${copyable(codes.join('\n'), 'Backup codes')}
-        <a class="button" href="${onwards}">I have kept them</a>
-      </section>`,
-  };
-}
-
-/** Drawn by us, black on white in either colour scheme: readers of QR codes want it so. */
-function qrCode(text: string): Html {
-  return raw(renderSVG(text, { border: 2 })) as Html;
-}
-
-/** A long secret in groups of four, as people read and type it; apps ignore the blanks. */
-function inGroups(secret: string): string {
-  return secret.replace(/(.{4})(?=.)/g, '$1 ');
-}

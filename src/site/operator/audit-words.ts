@@ -42,6 +42,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'person.suspend': { title: 'Suspended a person', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
   'person.reset-two-factor': { title: 'Reset a second factor', more: ({ email }) => text(email) },
+  'account.two-factor-on': { title: 'Switched their second factor on' },
+  'account.two-factor-off': { title: 'Switched their second factor off' },
+  'account.backup-codes': { title: 'Made new backup codes' },
+  'account.password': { title: 'Set a new password' },
   'queue.button': {
     title: 'Pressed a button of the queues',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
+import { mailAccountChange } from '../../accounts/account-changes.ts';
 import { createAuth } from '../../accounts/auth.ts';
 import { type PersonView, showPerson } from '../../accounts/find-people.ts';
-import { giveLink } from '../../accounts/give-link.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import {
   type Decider,
@@ -15,6 +15,8 @@ import {
   suspendPerson,
 } from '../../accounts/people.ts';
 import type { Person } from '../../accounts/person.ts';
+import { sendLink } from '../../accounts/send-link.ts';
+import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
@@ -80,7 +82,11 @@ export function personPages(app: FastifyInstance, { platform }: DeskSources): vo
     suspendPerson(platform, id, { reason }, who),
   );
   decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
-  decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
+  decision('reset-two-factor', 'two-factor', async (id, who) => {
+    await resetTwoFactor(platform, id, who);
+    const person = await platform.people.findOne({ _id: id });
+    if (person) await mailAccountChange(platform, person, 'two-factor-reset');
+  });
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
   decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
 
@@ -88,8 +94,8 @@ export function personPages(app: FastifyInstance, { platform }: DeskSources): vo
     const { person } = await find(request);
     await noteLink(platform, person, deciderOf(request));
     if (sendsMail) {
-      const auth = createAuth(platform, (link) => giveLink(platform, link));
-      await auth.api.requestPasswordReset({ body: { email: person.email } });
+      const auth = createAuth(platform, (link) => sendLink(platform, link));
+      await sendEntryLink(platform, auth, person.email);
       return reply.redirect(`${people}/${person._id.toHexString()}?done=link-sent`, 303);
     }
     return sendPage(request, reply, linkPage(people, person, await makePasswordLink(platform, person)));

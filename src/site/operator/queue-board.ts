@@ -77,7 +77,8 @@ export async function queueBoard(
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
   });
   app.addHook('preHandler', async (request, reply) => {
-    if (!request.url.startsWith(`${app.prefix}/api/`)) return;
+    // The route's pattern: an address may spell the same path in many ways, such as %61pi.
+    if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
     // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
     if (await redisAnswers(sources.producerRedis, PATIENCE_MS))
       return auditPress(sources, app.prefix, request);

@@ -3,14 +3,24 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { dayOf } from '../periods/period-marks.ts';
-import type { OneTimeLink } from './auth.ts';
 import { hasAccountText, linkText } from './link-text.ts';
 import type { Person } from './person.ts';
 
-type Sources = Outbox & { log: Logger; config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'> };
+/** A link that lets one person do one thing once. `address` is whole: with the path that PUBLIC_URL may have. */
+export type OneTimeLink = {
+  kind: 'set-password' | 'verify-email';
+  person: Pick<Person, 'email'>;
+  address: string;
+};
+
+/** What sending a link works on. */
+export type LinkSources = Outbox & {
+  log: Logger;
+  config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
+};
 
 /** Sends a one-time link to its person by mail. Without a mail server only an operator can give one. */
-export async function giveLink(sources: Sources, link: OneTimeLink): Promise<void> {
+export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
     log.warn({ event: 'account.link_not_sent', kind: link.kind }, 'there is no mail server (SMTP_URL)');
@@ -23,7 +33,10 @@ export async function giveLink(sources: Sources, link: OneTimeLink): Promise<voi
  * Tells a person by mail that somebody signed up with their address, once a day: the page may not tell a stranger
  * that there is an account.
  */
-export async function tellKnownAddress(sources: Sources, { email }: Pick<Person, 'email'>): Promise<void> {
+export async function tellKnownAddress(
+  sources: LinkSources,
+  { email }: Pick<Person, 'email'>,
+): Promise<void> {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }

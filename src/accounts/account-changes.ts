@@ -1,0 +1,67 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import type { Config } from '../config.ts';
+import { type Outbox, putMail } from '../mail/outbox.ts';
+import type { Person } from './person.ts';
+
+/** What somebody changed about how their account is opened. */
+export type AccountChange = 'two-factor-on' | 'two-factor-off' | 'backup-codes' | 'password';
+
+type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+type Noting = Outbox & {
+  auditLog: Collection<AuditEntry>;
+  config: Site & Pick<Config, 'SMTP_URL'>;
+};
+type Changed = Pick<Person, 'email'> & { _id: ObjectId };
+
+const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
+  'two-factor-on': {
+    subject: 'Your second factor is on',
+    text: 'The second factor of your account was switched on.',
+  },
+  'two-factor-off': {
+    subject: 'Your second factor is off',
+    text: 'The second factor of your account was switched off. Your password alone opens it now.',
+  },
+  'backup-codes': {
+    subject: 'You have new backup codes',
+    text: 'New backup codes were made for your account. The old ones work no more.',
+  },
+  password: { subject: 'Your password is changed', text: 'A new password was set for your account.' },
+  'two-factor-reset': {
+    subject: 'Your second factor was taken away',
+    text: 'An operator has taken the second factor of your account away. Your password alone opens it now.',
+  },
+};
+
+/** Writes a change that somebody made to their own account into the audit log, and mails it to them. */
+export async function noteAccountChange(
+  sources: Noting,
+  person: Changed,
+  change: AccountChange,
+): Promise<void> {
+  await recordAudit(sources, {
+    by: person.email,
+    action: `account.${change}`,
+    serverId: null,
+    details: { personId: person._id.toHexString() },
+  });
+  await mailAccountChange(sources, person, change);
+}
+
+/** Tells a person by mail how their account is opened now, whether or not they want other mail. */
+export async function mailAccountChange(
+  sources: Outbox & Pick<Noting, 'config'>,
+  { email }: Pick<Person, 'email'>,
+  change: keyof typeof SENTENCES,
+): Promise<void> {
+  const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;
+  if (SMTP_URL === undefined) return;
+  const { subject, text } = SENTENCES[change];
+  const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
+  await putMail(sources, {
+    to: email,
+    subject: `${subject} (${name})`,
+    text: [text, ifNotYou, `-- \n${name}, ${url}`].join('\n\n'),
+  });
+}

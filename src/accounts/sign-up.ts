@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Collection, ObjectId } from 'mongodb';
+import { after, type Clock, DAY } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Auth, AuthSources } from './auth.ts';
+import { claimOnEntry } from './claim-servers.ts';
+import { ensurePerson } from './people.ts';
+import type { Person, Verification } from './person.ts';
+import { type LinkSources, sendLink, tellKnownAddress } from './send-link.ts';
+
+/** How long the link of a sign-up works. */
+const LINK_MS = DAY;
+
+const TOKEN_BYTES = 24;
+
+type Links = { verifications: Collection<Verification>; clock: Clock };
+
+type SigningUp = Links & LinkSources & { people: Collection<Person>; config: Pick<Config, 'PUBLIC_URL'> };
+
+/**
+ * Answers a sign-up with `email` by a mail to that address. Nothing is kept but the link's hash: no account is made, so
+ * that nobody has a claim to an address that is not theirs. The person who opens the link sets the password.
+ *
+ * An account that an earlier version or a listing without mail made and nobody confirmed goes the same way.
+ */
+export async function offerAccount(sources: SigningUp, email: string): Promise<void> {
+  const { people, verifications, clock, config } = sources;
+  const address = email.trim().toLowerCase();
+  const person = await people.findOne({ email: address });
+  if (person?.emailVerified) return tellKnownAddress(sources, person);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const now = clock.now();
+  await verifications.insertOne({
+    _id: new ObjectId(),
+    identifier: identifierOf(token),
+    value: address,
+    expiresAt: after(now, LINK_MS),
+  });
+  const link = `${config.PUBLIC_URL}/verify-email?token=${token}`;
+  await sendLink(sources, { kind: 'verify-email', person: { email: address }, address: link });
+}
+
+/**
+ * Sends a person the link by which they get into their account: to set a new password, or, where the address was never
+ * confirmed, to finish the sign-up. An unknown address gets nothing.
+ */
+export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
+  const person = await sources.people.findOne({ email: email.trim().toLowerCase() });
+  if (person && !person.emailVerified) await offerAccount(sources, email);
+  else await auth.api.requestPasswordReset({ body: { email } });
+}
+
+/** The confirmed address that a link of a sign-up stands for; null when the link does not work. */
+export async function addressOfSignUp(
+  { verifications, clock }: Links,
+  token: string,
+): Promise<string | null> {
+  const found = await verifications.findOne(usable(token, clock));
+  return found?.value ?? null;
+}
+
+/**
+ * Makes the account of somebody who has opened the link of their sign-up, with the password that they set now. An
+ * unconfirmed account of the same address loses its password, its second factor and its sessions.
+ *
+ * @returns the person; or why there is none: the link does not work, or the address has an account by now
+ */
+export async function finishSignUp(
+  sources: AuthSources,
+  auth: Auth,
+  { token, name, password }: { token: string; name: string; password: string },
+): Promise<Person | 'useless-link' | 'has-account'> {
+  const { people, verifications, clock } = sources;
+  const email = await addressOfSignUp(sources, token);
+  if (email === null) return 'useless-link';
+  const context = await auth.$context;
+  const hash = await context.password.hash(password);
+  // Of two presses at once one goes on.
+  const used = await verifications.findOneAndDelete(usable(token, clock));
+  if (!used) return 'useless-link';
+  await verifications.deleteMany({ value: email });
+  if (await people.findOne({ email, emailVerified: true })) return 'has-account';
+  const { person } = await ensurePerson(sources, { email, name });
+  const userId = person._id.toHexString();
+  await context.internalAdapter.linkAccount({
+    userId,
+    providerId: 'credential',
+    accountId: userId,
+    password: hash,
+  });
+  await claimOnEntry(sources, person._id);
+  return person;
+}
+
+function usable(token: string, clock: Clock) {
+  return { identifier: identifierOf(token), expiresAt: { $gt: clock.now() } };
+}
+
+function identifierOf(token: string): string {
+  return `sign-up:${createHash('sha256').update(token).digest('base64url')}`;
+}

@@ -1,0 +1,36 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+test('tokens of Discord that an older version kept are deleted; passwords stay', async () => {
+  const { credentials, mongo } = await testPlatform();
+  const userId = new ObjectId();
+  const kept = {
+    accessToken: 'granted',
+    refreshToken: 'granted anew',
+    idToken: null,
+    scope: 'identify,email',
+  };
+  const discord = {
+    _id: new ObjectId(),
+    userId,
+    providerId: 'discord',
+    accountId: '80351110224678912',
+    ...kept,
+  };
+  const password = {
+    _id: new ObjectId(),
+    userId,
+    providerId: 'credential',
+    accountId: 'x',
+    password: 'scrypt$1',
+  };
+  await credentials.insertMany([discord, password]);
+  await migrateDatabase(mongo.db);
+  await migrateDatabase(mongo.db);
+  expect(await credentials.find().sort({ providerId: 1 }).toArray()).toEqual([
+    password,
+    { ...discord, accessToken: null, refreshToken: null },
+  ]);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { createPasswordSlots, hashingFor } from '../../src/accounts/password-slots.ts';
+
+/** Work that ends when it is told to, and what has begun so far. */
+function stage() {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const work = (name: string) => () => {
+    begun.push(name);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    ends.set(name, () => resolve(name));
+    return promise;
+  };
+  return { begun, work, end: (name: string) => ends.get(name)?.() };
+}
+
+const from = (network: string, isKnownDevice = false) => ({ network, isKnownDevice });
+
+test('one network gets its share, and others still get in', async () => {
+  const { begun, work, end } = stage();
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4 });
+  const tries = Array.from({ length: 14 }, (_, n) =>
+    hashingFor(from('192.0.2.1'), () => inSlot(work(`attacker ${n}`))).catch((error) => error.statusCode),
+  );
+  const honest = hashingFor(from('198.51.100.7'), () => inSlot(work('honest')));
+  // Ten of fourteen are sent away at once, so the honest one waits behind two.
+  expect(await Promise.all(tries.slice(4))).toEqual(Array.from({ length: 10 }, () => 503));
+  expect(begun).toEqual(['attacker 0', 'attacker 1']);
+  for (let n = 0; n < 4; n += 1) {
+    end(`attacker ${n}`);
+    expect(await tries[n]).toBe(`attacker ${n}`);
+  }
+  end('honest');
+  expect(await honest).toBe('honest');
+});
+
+test('a network whose work has ended has its whole share again', async () => {
+  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 1 });
+  const once = () => hashingFor(from('192.0.2.1'), () => inSlot(async () => 'done'));
+  const failing = hashingFor(from('192.0.2.1'), () => inSlot(() => Promise.reject(new Error('wrong'))));
+  await expect(failing).rejects.toThrow('wrong');
+  expect([await once(), await once()]).toEqual(['done', 'done']);
+});
+
+test('however many networks wait, a known device goes before them', async () => {
+  const { begun, work, end } = stage();
+  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 4 });
+  const tries = Array.from({ length: 20 }, (_, n) =>
+    hashingFor(from(`192.0.2.${n}`), () => inSlot(work(`attacker ${n}`))).catch((error) => error.statusCode),
+  );
+  const known = hashingFor(from('192.0.2.1', true), () => inSlot(work('known')));
+  expect(await tries[19]).toBe(503);
+  end('attacker 0');
+  await expect.poll(() => begun).toEqual(['attacker 0', 'known']);
+  end('known');
+  expect(await known).toBe('known');
+  for (let n = 1; n <= 8; n += 1) {
+    await expect.poll(() => begun).toContain(`attacker ${n}`);
+    end(`attacker ${n}`);
+  }
+  expect(await Promise.all(tries)).toContain('attacker 8');
+});

@@ -1,0 +1,112 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { sendSignIn } from '../site/account-pages.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { OWN_ORIGIN, openWebApp, openWebAppOn, type WebApp } from '../support/web-app.ts';
+
+function faultsOf(TRUST_PROXY: string): string[] {
+  try {
+    loadConfig({ TRUST_PROXY });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test.each([
+  [
+    'true',
+    'TRUST_PROXY («true») would let every client choose its own address: set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+  ],
+  [
+    '10.0.0.1,0.0.0.0/0',
+    'TRUST_PROXY: «0.0.0.0/0» is everybody, who could then choose their own address; set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+  ],
+  [
+    '::/0',
+    'TRUST_PROXY: «::/0» is everybody, who could then choose their own address; set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+  ],
+  ['99', 'TRUST_PROXY («99») must be at most 8 proxies'],
+])('TRUST_PROXY=%s is refused at the start, with what to set', (value, line) => {
+  expect(faultsOf(value)).toEqual([line]);
+});
+
+test.each([
+  ['', false],
+  ['false', false],
+  ['0', false],
+  ['2', 2],
+  ['10.0.0.0/8, 2001:db8::7', ['10.0.0.0/8', '2001:db8::7']],
+])('TRUST_PROXY=%s is taken', (value, expected) => {
+  expect(loadConfig({ TRUST_PROXY: value }).TRUST_PROXY).toEqual(expected);
+});
+
+/** From which address somebody is found to sign in. */
+async function addressSeen(
+  web: WebApp,
+  forwarded: string,
+  remoteAddress: string,
+): Promise<string | null | undefined> {
+  const { email } = await signIn(web);
+  const answer = await web.app.inject({
+    method: 'POST',
+    url: '/sign-in',
+    remoteAddress,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-forwarded-for': forwarded,
+      'user-agent': email,
+      ...OWN_ORIGIN,
+    },
+    payload: new URLSearchParams({ email, password: PASSWORD }).toString(),
+  });
+  expect(answer.statusCode).toBe(303);
+  return (await web.platform.sessions.findOne({ userAgent: email }))?.ipAddress;
+}
+
+describe('what a client writes into X-Forwarded-For itself counts for nothing', () => {
+  test.each([
+    ['false', '203.0.113.66', '192.0.2.1', '192.0.2.1'],
+    ['1', '203.0.113.66, 192.0.2.1', '10.0.0.1', '192.0.2.1'],
+    ['2', '203.0.113.66, 192.0.2.1, 10.0.0.2', '10.0.0.1', '192.0.2.1'],
+    ['10.0.0.0/8', '203.0.113.66, 192.0.2.1, 10.0.0.2', '10.0.0.1', '192.0.2.1'],
+    // It does not come through the proxy.
+    ['10.0.0.0/8', '203.0.113.66', '192.0.2.1', '192.0.2.1'],
+  ])('with TRUST_PROXY=%s and the header %s from %s it is %s', async (trust, header, from, address) => {
+    expect(await addressSeen(await openWebApp({ TRUST_PROXY: trust }), header, from)).toBe(address);
+  });
+});
+
+type Line = { event?: string; header?: string; msg?: string };
+
+async function linesOf(trust: string, work: (web: WebApp) => Promise<unknown>): Promise<Line[]> {
+  const lines: Line[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const platform = await testPlatform({ TRUST_PROXY: trust });
+  await work(await openWebAppOn({ ...platform, log }));
+  return lines.filter(({ event }) => event === 'proxy.not_trusted');
+}
+
+test('a forwarded header is warned of once while no proxy is trusted', async () => {
+  const lines = await linesOf('false', async (web) => {
+    await web.app.inject({ url: '/healthz' });
+    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-for']) {
+      await web.app.inject({ url: '/healthz', headers: { [header]: 'for=192.0.2.1' } });
+    }
+  });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({
+    header: 'x-forwarded-for',
+    msg: expect.stringContaining('set TRUST_PROXY to'),
+  });
+});
+
+test('where a proxy is trusted there is no warning', async () => {
+  const lines = await linesOf('1', (web) =>
+    sendSignIn(web, 'a@example.org', 'x', { 'x-forwarded-for': '192.0.2.1' }),
+  );
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { HOUR, MINUTE } from '../../src/clock.ts';
+import { codeOf } from '../support/authenticator.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { cookiesOf, copied, mailsTo, sendSignIn, setUpTwoFactor } from './account-pages.ts';
+
+const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
+const FORMS = ['backup-codes', 'off'];
+
+const change = (web: WebApp, form: string, headers: { cookie: string }, fields: Record<string, string>) =>
+  sendForm(web, `/account/two-factor/${form}`, { password: PASSWORD, ...fields }, headers);
+
+const isOn = async (web: WebApp, email: string) =>
+  (await web.platform.people.findOne({ email }))?.twoFactorEnabled;
+
+describe.each(FORMS)('/account/two-factor/%s', (form) => {
+  test.each([
+    ['no code', {}],
+    ['an empty one', { code: ' ' }],
+    ['a wrong one', { code: '000000' }],
+    ['a backup code that is none', { code: 'aaaaa-bbbbb' }],
+  ])('does nothing with the password and %s', async (_, fields) => {
+    const web = await openWebApp();
+    const operator = await signIn(web, { role: 'operator', twoFactor: false });
+    const { headers, backupCodes } = await setUpTwoFactor(web, operator);
+    const refused = await change(web, form, headers, fields);
+    expect(refused.statusCode).toBe(400);
+    expect(await isOn(web, operator.email)).toBe(true);
+    expect((await change(web, 'off', headers, { code: backupCodes[0] ?? '' })).statusCode).toBe(303);
+  });
+
+  test('takes a code of the app once', async () => {
+    const web = await openWebApp();
+    const owner = await signIn(web);
+    const { headers, secret } = await setUpTwoFactor(web, owner);
+    const code = codeOf(secret);
+    const half = await sendSignIn(web, owner.email);
+    expect((await sendForm(web, '/sign-in/code', { code }, cookiesOf(half))).statusCode).toBe(303);
+    // Somebody looked over a shoulder, and sits at an open session.
+    const replayed = await change(web, form, headers, { code });
+    expect(replayed.statusCode).toBe(400);
+    expect(replayed.body).toContain('That code was used already.');
+    expect(await isOn(web, owner.email)).toBe(true);
+  });
+
+  test('needs the password too, and a wrong one uses no backup code up', async () => {
+    const web = await openWebApp();
+    const { email, headers: before } = await signIn(web);
+    const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
+    const code = backupCodes[0] ?? '';
+    const wrong = await change(web, form, headers, { password: 'four ships in the bay', code });
+    expect(wrong.statusCode).toBe(400);
+    expect(wrong.body).toContain('That is not your password.');
+    expect(await isOn(web, email)).toBe(true);
+    expect((await change(web, form, headers, { code })).statusCode).toBeLessThan(400);
+  });
+});
+
+test('codes cannot be guessed in an open session: it has ten tries in ten minutes', async () => {
+  const web = await openWebApp();
+  const owner = await signIn(web);
+  const { headers, backupCodes } = await setUpTwoFactor(web, owner);
+  await web.platform.rateLimits.deleteMany({});
+  expect((await change(web, 'off', headers, { code: '000000' })).statusCode).toBe(400);
+  await web.platform.rateLimits.updateMany({ _id: /^proof:/ }, { $set: { count: 9 } });
+  expect((await change(web, 'off', headers, { code: '000001' })).statusCode).toBe(400);
+  expect((await change(web, 'off', headers, { code: backupCodes[0] ?? '' })).statusCode).toBe(429);
+  expect(await isOn(web, owner.email)).toBe(true);
+});
+
+test('each change stands in the audit log and is mailed, whether or not its person wants mail', async () => {
+  const web = await openWebApp(MAIL);
+  const { email, headers: before, personId } = await signIn(web);
+  await web.platform.people.updateOne({ _id: personId }, { $set: { wantsMail: false } });
+  const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
+  const made = await change(web, 'backup-codes', headers, { code: backupCodes[0] ?? '' });
+  await change(web, 'off', headers, { code: copied(made.body).split('\n')[0] ?? '' });
+  const current = cookiesOf(await sendSignIn(web, email));
+  await sendForm(
+    web,
+    '/account/password',
+    { current: PASSWORD, password: 'seven lamps on the quay' },
+    current,
+  );
+
+  const actions = [
+    'account.two-factor-on',
+    'account.backup-codes',
+    'account.two-factor-off',
+    'account.password',
+  ];
+  const entries = await web.platform.auditLog.find({ by: email }).sort({ at: 1, _id: 1 }).toArray();
+  expect(entries.map(({ action }) => action)).toEqual(actions);
+  for (const { details } of entries) expect(details).toEqual({ personId: personId.toHexString() });
+  const letters = await mailsTo(web.platform, email);
+  expect(letters.map((text) => text.split('\n')[0])).toEqual([
+    'The second factor of your account was switched on.',
+    'New backup codes were made for your account. The old ones work no more.',
+    'The second factor of your account was switched off. Your password alone opens it now.',
+    'A new password was set for your account.',
+  ]);
+  for (const text of letters) expect(text).toContain('If this was not you');
+});
+
+test('a password that was set by a link, and a second factor that an operator took away, are mailed too', async () => {
+  const web = await openWebApp(MAIL);
+  const { email, personId } = await signIn(web);
+  await sendForm(web, '/forgot-password', { email });
+  const [text = ''] = await mailsTo(web.platform, email);
+  const token = /\?token=(\S+)/.exec(text)?.[1] ?? '';
+  await sendForm(web, '/set-password', { token, password: 'seven lamps on the quay' });
+  const operator = await signIn(web, { role: 'operator' });
+  await sendForm(web, `/operator/people/${personId.toHexString()}/reset-two-factor`, {}, operator.headers);
+  const letters = await mailsTo(web.platform, email);
+  expect(letters[1]).toContain('A new password was set for your account.');
+  expect(letters[2]).toContain('An operator has taken the second factor of your account away.');
+  expect(await web.platform.auditLog.countDocuments({ action: 'account.password', by: email })).toBe(1);
+});
+
+/** Moves what an operator did to this long ago. */
+async function ago(web: WebApp, ms: number): Promise<void> {
+  const at = new Date(Date.now() - ms);
+  await web.platform.sessions.updateMany({}, { $set: { createdAt: at, secondFactorAt: at } });
+}
+
+test('a new password renews an operator’s session, and not the time of the code', async () => {
+  const web = await openWebApp();
+  const { headers } = await signIn(web, { role: 'operator' });
+  await ago(web, 12 * HOUR + MINUTE);
+  expect((await getPage(web, '/operator', headers)).headers.location).toMatch(/^\/sign-in/);
+  const fields = { current: PASSWORD, password: 'seven lamps on the quay' };
+  const renewed = cookiesOf(await sendForm(web, '/account/password', fields, headers));
+  expect((await getPage(web, '/account', renewed)).statusCode).toBe(200);
+  expect((await getPage(web, '/operator', renewed)).headers.location).toMatch(/^\/sign-in/);
+});
+
+test('within twelve hours of the code a new password keeps an operator at the desk', async () => {
+  const web = await openWebApp();
+  const { headers } = await signIn(web, { role: 'operator' });
+  const fields = { current: PASSWORD, password: 'seven lamps on the quay' };
+  const renewed = cookiesOf(await sendForm(web, '/account/password', fields, headers));
+  expect((await getPage(web, '/operator', renewed)).statusCode).toBe(200);
+});
+
+test.each([
+  'required',
+  'optional',
+])('where a second factor is %s, a session in which no code was given opens no desk', async (rule) => {
+  const web = await openWebApp({ OPERATOR_TWO_FACTOR: rule });
+  const { headers } = await signIn(web, { role: 'operator' });
+  expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
+  await web.platform.sessions.updateMany({}, { $unset: { secondFactorAt: '' } });
+  expect((await getPage(web, '/operator', headers)).headers.location).toMatch(/^\/sign-in/);
+});
+
+test('a sign-in with a code opens the desk', async () => {
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator', twoFactor: false });
+  const { secret } = await setUpTwoFactor(web, operator);
+  const half = cookiesOf(await sendSignIn(web, operator.email));
+  const whole = cookiesOf(await sendForm(web, '/sign-in/code', { code: codeOf(secret) }, half));
+  expect((await getPage(web, '/operator', whole)).statusCode).toBe(200);
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import {
+  cookiesOf,
+  isSignedIn,
+  linkTo,
+  mailsTo,
+  sendSignIn,
+  setUpTwoFactor,
+  tokenOf,
+} from './account-pages.ts';
+
+const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
+const VICTIM = 'vera@example.org';
+const OWN_PASSWORD = 'seven lamps on the quay';
+
+function finish(web: WebApp, link: string, password = OWN_PASSWORD) {
+  return sendForm(web, '/verify-email', { token: tokenOf(link), name: 'Vera', password });
+}
+
+/** An account that nobody confirmed, as a listing without mail and older versions make them. */
+async function unconfirmed(web: WebApp, email = VICTIM) {
+  const stranger = await signIn(web, { email });
+  await web.platform.people.updateOne({ _id: stranger.personId }, { $set: { emailVerified: false } });
+  return stranger;
+}
+
+describe('a sign-up with somebody else’s address', () => {
+  test('makes no account and keeps nothing that was typed but the address', async () => {
+    const web = await openWebApp(MAIL);
+    const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
+    expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
+    expect(await web.platform.people.countDocuments()).toBe(0);
+    expect(await web.platform.credentials.countDocuments()).toBe(0);
+    expect((await sendSignIn(web, VICTIM)).body).toContain(
+      'There is no account with this address and password.',
+    );
+    expect(await mailsTo(web.platform, VICTIM)).toHaveLength(1);
+  });
+
+  test('gives its password no way in, whoever’s link the owner of the address opens', async () => {
+    const web = await openWebApp(MAIL);
+    await sendForm(web, '/sign-up', { name: 'Mallory', email: VICTIM, password: PASSWORD });
+    const attackersLink = await linkTo(web.platform, VICTIM);
+    await sendForm(web, '/sign-up', { name: 'Vera', email: VICTIM, password: OWN_PASSWORD });
+    await sendSignIn(web, VICTIM);
+    expect((await getPage(web, attackersLink)).body).toContain('name="password"');
+    expect((await finish(web, attackersLink)).headers.location).toBe('/sign-in?done=verified');
+    expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
+    expect(await isSignedIn(web, cookiesOf(await sendSignIn(web, VICTIM, OWN_PASSWORD)))).toBe(true);
+    expect(await web.platform.people.find().toArray()).toMatchObject([
+      { email: VICTIM, emailVerified: true, role: 'owner', name: 'Vera' },
+    ]);
+  });
+});
+
+test('a link of a sign-up works once and for a day; after it the other ones work no more', async () => {
+  const web = await openWebApp(MAIL);
+  await sendForm(web, '/sign-up', { email: VICTIM });
+  const first = await linkTo(web.platform, VICTIM);
+  await sendForm(web, '/sign-up', { email: VICTIM });
+  const second = await linkTo(web.platform, VICTIM);
+  const answers = await Promise.all([finish(web, first), finish(web, first), finish(web, first)]);
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 400, 400]);
+  expect((await finish(web, second, 'another long password')).statusCode).toBe(400);
+  expect((await sendSignIn(web, VICTIM, OWN_PASSWORD)).statusCode).toBe(303);
+
+  await sendForm(web, '/sign-up', { email: 'late@example.org' });
+  const late = await linkTo(web.platform, 'late@example.org');
+  await web.platform.verifications.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+  expect((await getPage(web, late)).statusCode).toBe(400);
+  expect((await finish(web, late)).statusCode).toBe(400);
+});
+
+test('a link whose address has an account by now makes no second one and changes no password', async () => {
+  const web = await openWebApp(MAIL);
+  await sendForm(web, '/sign-up', { email: VICTIM });
+  const link = await linkTo(web.platform, VICTIM);
+  await signIn(web, { email: VICTIM });
+  expect((await finish(web, link)).statusCode).toBe(409);
+  expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(303);
+  expect((await sendSignIn(web, VICTIM, OWN_PASSWORD)).statusCode).toBe(401);
+});
+
+test('a password that is refused uses the link up no more than a name that is none', async () => {
+  const web = await openWebApp(MAIL);
+  await sendForm(web, '/sign-up', { email: VICTIM });
+  const link = await linkTo(web.platform, VICTIM);
+  const common = await finish(web, link, '0123456789');
+  expect(common.statusCode).toBe(400);
+  expect(common.body).toContain('Many people use this password');
+  expect((await finish(web, link)).statusCode).toBe(303);
+});
+
+describe('an account from before that nobody confirmed', () => {
+  test.each([
+    '/sign-up',
+    '/forgot-password',
+  ])('is its address’s owner’s after %s, and nothing of the stranger’s opens it', async (path) => {
+    const web = await openWebApp(MAIL);
+    const stranger = await unconfirmed(web);
+    const { headers } = await setUpTwoFactor(web, stranger);
+    await sendForm(web, path, { email: VICTIM });
+    expect((await finish(web, await linkTo(web.platform, VICTIM))).statusCode).toBe(303);
+    expect(await isSignedIn(web, stranger.headers)).toBe(false);
+    expect(await isSignedIn(web, headers)).toBe(false);
+    expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
+    const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
+    // No second factor of the stranger's is asked for.
+    expect(entered.headers.location).toBe('/dashboard');
+    expect(await web.platform.people.find().toArray()).toMatchObject([
+      { _id: stranger.personId, emailVerified: true },
+    ]);
+  });
+
+  test('sends its address five mails an hour at most, whatever asks for them', async () => {
+    const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+    await unconfirmed(web);
+    for (let n = 0; n < 4; n += 1) {
+      const from = { 'x-forwarded-for': `192.0.2.${n}` };
+      const answer = await sendSignIn(web, VICTIM, PASSWORD, from);
+      expect(answer.statusCode).toBe(401);
+      expect(answer.body).toContain('Your address is not confirmed yet.');
+      await sendForm(web, '/sign-up', { email: VICTIM }, from);
+      await sendForm(web, '/forgot-password', { email: VICTIM }, from);
+    }
+    expect(await mailsTo(web.platform, VICTIM)).toHaveLength(5);
+  });
+});
+
+test('an address gets five links to sign up an hour, and those that were sent still work', async () => {
+  const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+  const up = (n: number) =>
+    sendForm(web, '/sign-up', { email: VICTIM }, { 'x-forwarded-for': `192.0.2.${n}` });
+  for (let n = 0; n < 5; n += 1) expect((await up(n)).statusCode).toBe(200);
+  const refused = await up(6);
+  expect(refused.statusCode).toBe(429);
+  expect(refused.body).toContain('those that were sent still work');
+  expect(await mailsTo(web.platform, VICTIM)).toHaveLength(5);
+  expect((await finish(web, await linkTo(web.platform, VICTIM))).statusCode).toBe(303);
+});
