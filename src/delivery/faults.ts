@@ -8,6 +8,8 @@ export const FAULTS = {
   },
   'address-refused': EXPLANATIONS['address-refused'],
   'connection-refused': EXPLANATIONS['connection-refused'],
+  'firewall-rejected': EXPLANATIONS['firewall-rejected'],
+  unreachable: EXPLANATIONS.unreachable,
   'connect-timeout': {
     cause: 'Nothing answered at this address and port: mostly a firewall drops the connection.',
     mend: 'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.',
@@ -55,10 +57,9 @@ export const FAULTS = {
     cause: 'The listener takes no message of this length.',
     mend: 'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.',
   },
-  'closed-without-answer': {
-    cause: 'The listener closed the connection without an answer.',
-    mend: 'Look into the game server’s log, check the token, and that no proxy, filter or address limit ends the connection: some listeners close without a word on a wrong token.',
-  },
+  'closed-without-answer': EXPLANATIONS['closed-without-answer'],
+  'listener-error': EXPLANATIONS['unknown-error'],
+  'vote-refused': EXPLANATIONS['vote-refused'],
   'garbage-answer': {
     cause: 'The listener answered with something else than a yes or a known error.',
     mend: 'Read its reply and look for the same words in the game server’s log; then update the vote plugin.',

@@ -83,8 +83,8 @@ const LETTERS: Record<Occasion['kind'], Writer> = {
 function reason({ listener }: Told): string[] {
   const found = listenerReason(listener);
   if (!found) return [];
-  const { cause, mend, words } = found;
-  return [`${cause}${words ? ` It said: «${words}»` : ''}\n${mend}`];
+  const { cause, mend, words, detail } = found;
+  return [`${cause}${words ? ` It said: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }
 
 function waiting({ fate }: Told): string {

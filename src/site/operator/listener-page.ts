@@ -77,7 +77,10 @@ function standingBadge({ listener: { state } }: ListenerOverview): Html {
   return badge(LISTENER_TONES[state], state);
 }
 
-function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview, now: Date): Content {
+function standing(
+  { listener, reason, waiting, unconfirmed, oldestWaiting }: ListenerOverview,
+  now: Date,
+): Content {
   const { host, port, protocol, breaker, lastDeliveredAt, state } = listener;
   const failing =
     breaker.failures > 0
@@ -87,7 +90,7 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
     reason
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
-          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}</p>
+          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
             <p>${reason.mend}</p>`,
         )
       : failing,
@@ -95,7 +98,8 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
       ['Since', reason ? time(reason.since) : null],
       ['Protocol', protocol],
       ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
-      ['Votes waiting', `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`],
+      ['Votes waiting', countedVotes(waiting)],
+      ['Unconfirmed', unconfirmed > 0 ? countedVotes(unconfirmed) : null],
       [
         'The oldest of them',
         oldestWaiting
@@ -106,6 +110,10 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
       ['Last delivered', lastDeliveredAt ? time(lastDeliveredAt) : 'never'],
     ]),
   ];
+}
+
+function countedVotes(votes: number): string {
+  return `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
 type Shown = { base: string; listenerId: string; state: DeliveryState | undefined };
@@ -138,7 +146,10 @@ function votesTable({ votes }: ListenerOverview): Html {
     columns: [
       { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
       { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
-      { title: 'State', cell: ({ state }) => state },
+      {
+        title: 'State',
+        cell: ({ state, confirmed }) => (confirmed === false ? 'sent, not confirmed' : state),
+      },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
       { title: 'Newest end', cell: ({ code }) => code?.replaceAll('-', ' ') },
       { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },

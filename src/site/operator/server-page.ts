@@ -141,6 +141,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Since', reason && timeAgo(reason.since, now)],
     ['Why', reason?.cause],
     ['It said', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
+    ['Found', reason?.detail],
     ['What helps', reason?.mend],
     ['Protocol', protocolName(protocol)],
     ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
