@@ -26,7 +26,7 @@ export type Diagnosis = {
   mend: string;
   /** What answered, at most 200 printable characters. */
   reply?: string;
-  /** What Tallyport itself found, in the words of its TLS library. */
+  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
   detail?: string;
 };
 

@@ -177,7 +177,10 @@ class Drain {
         // Votes that are cast meanwhile must not wait for the change.
         await within(look, this.#change.promise).catch(() => undefined);
         look = Math.min(2 * look, LAST_LOOK_MS);
-      } else if (!this.#limits.stop.aborted) return { kind: 'idle' };
+      } else if (!this.#limits.stop.aborted && state === listenerState(this.#held.now)) {
+        // Else an attempt ended during the claim, and changed how the listener stands.
+        return { kind: 'idle' };
+      }
     }
   }
 

@@ -169,12 +169,14 @@ async function hearRefusal(response: IncomingMessage): Promise<Outcome> {
   } catch {
     // The status was heard; what is missing are words.
   }
-  const body = Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
+  const said = Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
   const { location } = response.headers;
-  const said = code === 'http-redirected' && location ? `to ${location}` : body;
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   return {
     ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
+    ...(code === 'http-redirected' && location
+      ? { detail: printable(`The redirect leads to ${location}`) }
+      : {}),
     ...(retry === null ? {} : { retryAfterMs: retry }),
   };
 }

@@ -86,7 +86,7 @@ export type Outcome = {
   reached: Step;
   /** What the listener said, at most 200 printable characters; absent when it said nothing. */
   words?: string;
-  /** What Tallyport itself found, in the words of its TLS library. */
+  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
   detail?: string;
   /** For how long the listener asked to be left alone, in milliseconds (HTTP's Retry-After), at most an hour. */
   retryAfterMs?: number;

@@ -106,9 +106,10 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** The end without the secrets that the far end repeats in its words, as a page for «not found» does with the URL. */
+/** The end without the secrets that the far end repeats, as a page for «not found» or a redirect does with the URL. */
 function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
-  if (!end.words) return end;
   const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
-  return { ...end, words: hidden.reduce((words, secret) => words.replaceAll(secret, '[hidden]'), end.words) };
+  const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
+  const { words, detail } = end;
+  return { ...end, ...(words ? { words: hide(words) } : {}), ...(detail ? { detail: hide(detail) } : {}) };
 }
