@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import { explain } from '../../src/delivery/explanations.ts';
 import type { Fault } from '../../src/delivery/faults.ts';
@@ -9,7 +9,12 @@ import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { connectFault } from '../../src/delivery/wire.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import {
+  type ClockedPlatform,
+  type DeliveryBench,
+  deliveryBenchOn,
+  openDeliveryPlatform,
+} from '../support/delivering.ts';
 import { listen, startHttpListener } from '../support/http-listener.ts';
 import {
   closing,
@@ -25,6 +30,12 @@ import {
   votifier19,
   votifierPlus,
 } from './known-listeners.ts';
+
+let platform: ClockedPlatform;
+
+beforeAll(async () => {
+  platform = await openDeliveryPlatform();
+});
 
 /** What is said of one situation: the end of the test vote, the fault, and the sentences for the owner. */
 type Case = {
@@ -294,7 +305,7 @@ const CASES: Case[] = [
 ];
 
 async function diagnosed({ set, send }: Case): Promise<{ diagnosis: Diagnosis; code: OutcomeCode }> {
-  const bench = await deliveryBench();
+  const bench = await deliveryBenchOn(platform);
   await set(bench);
   let end: Outcome | undefined;
   const sending = send ?? createSend(bench.platform.config);
@@ -335,7 +346,7 @@ describe('each of the 34 cases that real listeners made has its own code, cause 
 });
 
 it('a process that a wrong token has ended refuses the next connection', async () => {
-  const bench = await deliveryBench();
+  const bench = await deliveryBenchOn(platform);
   await v2(goVotifier(), 'wrong')(bench);
   const diagnose = () =>
     diagnoseListener({ ...bench.platform, send: createSend(bench.platform.config) }, bench.serverId);
