@@ -26,6 +26,8 @@ type VoteInShort = {
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
+    /** As the listener's document has it. */
+    lastDeliveryConfirmed: boolean | null | undefined;
     state: ListenerState;
     lastDeliveredAt: Date | null;
   };
@@ -66,7 +68,7 @@ export async function listenerOverview(
     { projection: { sealedSecret: 0, previousSecret: 0, url: 0, lease: 0 } },
   );
   if (!listener) return null;
-  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null } = listener;
+  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null, lastDeliveryConfirmed } = listener;
   const waiting = { serverId, 'delivery.state': 'waiting' as const };
   const [server, count, unconfirmed, oldest, shown] = await Promise.all([
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
@@ -82,7 +84,15 @@ export async function listenerOverview(
       slug: server?.slug ?? '',
       removed: !server || !!server.removedAt,
     },
-    listener: { protocol, host, port, breaker, lastDeliveredAt, state: listenerState(listener) },
+    listener: {
+      protocol,
+      host,
+      port,
+      breaker,
+      lastDeliveredAt,
+      lastDeliveryConfirmed,
+      state: listenerState(listener),
+    },
     reason: listenerReason(listener),
     waiting: count,
     unconfirmed,

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
+import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import { answerTimeoutMs, attemptLeaseMs } from '../../src/delivery/schedule.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 
@@ -40,6 +42,9 @@ describe('the wait for an answer', () => {
     await bench.drain();
     expect(codesOf((await bench.vote(next)).delivery)).toEqual(['acknowledged']);
     expect(bench.listener.votes).toHaveLength(1);
+    const { platform, serverId } = bench;
+    const deps = { ...platform, send: createSend(platform.config) };
+    expect(await diagnoseListener(deps, serverId)).toMatchObject({ fault: null, confirmed: true });
   });
 
   it('begins anew with other settings', async () => {

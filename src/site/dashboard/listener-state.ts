@@ -23,10 +23,19 @@ export function waitingWords(waiting: number): string {
 export function listenerLine({ listener, queuePaused }: Standing, now: Date): Html {
   if (!listener)
     return html`<p class="soft">There is no vote listener: votes are counted, and can be sent later.</p>`;
-  const { state, lastDeliveredAt } = listener;
+  const { state } = listener;
   return html`<p>${badge(LISTENER_TONES[state], state)} ${shortReason(listener, now)}
-    ${lastDeliveredAt ? html`<span class="soft">The last vote arrived ${timeAgo(lastDeliveredAt, now)}.</span>` : ''}
+    ${lastVoteWords(listener, now)}
     ${queuePaused ? HELD : ''}</p>`;
+}
+
+/** When the last vote arrived, or was sent without a word from the listener. */
+export function lastVoteWords({ lastDeliveredAt, lastDeliveryConfirmed }: ListenerView, now: Date): Content {
+  if (!lastDeliveredAt) return '';
+  const at = timeAgo(lastDeliveredAt, now);
+  return lastDeliveryConfirmed === false
+    ? html`<span class="soft">The last vote was sent ${at}, not confirmed.</span>`
+    : html`<span class="soft">The last vote arrived ${at}.</span>`;
 }
 
 function shortReason(listener: ListenerView, now: Date): Content {

@@ -81,7 +81,8 @@ function standing(
   { listener, reason, waiting, unconfirmed, oldestWaiting }: ListenerOverview,
   now: Date,
 ): Content {
-  const { host, port, protocol, breaker, lastDeliveredAt, state } = listener;
+  const { host, port, protocol, breaker, lastDeliveredAt, lastDeliveryConfirmed, state } = listener;
+  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
   const failing =
     breaker.failures > 0
       ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
@@ -107,7 +108,7 @@ function standing(
           : 'none',
       ],
       ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
-      ['Last delivered', lastDeliveredAt ? time(lastDeliveredAt) : 'never'],
+      ['Last delivered', lastDeliveredAt ? html`${time(lastDeliveredAt)}${unsaid}` : 'never'],
     ]),
   ];
 }

@@ -135,7 +135,8 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   if (!listener) return html`<p class="soft">None is set: votes count and are not forwarded.</p>`;
   const state = listenerState(listener);
   const reason = listenerReason(listener);
-  const { protocol, url, host, port, lastDeliveredAt } = listener;
+  const { protocol, url, host, port, lastDeliveredAt, lastDeliveryConfirmed } = listener;
+  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
   return facts([
     ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
     ['Since', reason && timeAgo(reason.since, now)],
@@ -146,7 +147,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Protocol', protocolName(protocol)],
     ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
-    ['Last delivery', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'none yet'],
+    ['Last delivery', lastDeliveredAt ? html`${timeAgo(lastDeliveredAt, now)}${unsaid}` : 'none yet'],
   ]);
 }
 
