@@ -15,7 +15,7 @@ import {
   deliveryBenchOn,
   openDeliveryPlatform,
 } from '../support/delivering.ts';
-import { listen, startHttpListener } from '../support/http-listener.ts';
+import { listen, startFakeHttpListener } from '../support/fake-http-listener.ts';
 import {
   closing,
   goVotifier,
@@ -277,7 +277,7 @@ const CASES: Case[] = [
   {
     name: 'HTTP, a redirect',
     set: website(plain, async () => {
-      const site = await startHttpListener();
+      const site = await startFakeHttpListener();
       site.answer = (response) =>
         response.writeHead(301, { location: 'https://www.example.org/votes' }).end('Moved');
       return site.port;
@@ -293,7 +293,7 @@ const CASES: Case[] = [
     name: 'HTTPS, a certificate of another name',
     set: website(
       (port) => `https://127.0.0.1:${port}/votes`,
-      async () => (await startHttpListener({ certificate: 'other' })).port,
+      async () => (await startFakeHttpListener({ certificate: 'other' })).port,
     ),
     code: 'certificate-refused',
     fault: 'tls-server',
