@@ -4,14 +4,13 @@ import { after, HOUR } from '../clock.ts';
 import { hostSchema, parseInput } from '../input.ts';
 import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
+import { listenerPort, unansweredVotes } from './listener-settings.ts';
 import {
   changeListener,
   type ListenerSet,
   type ListenerSetup,
-  listenerPort,
   literally,
   placeListener,
-  unansweredVotes,
 } from './listeners.ts';
 import { secretContext } from './send-vote.ts';
 

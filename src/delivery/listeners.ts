@@ -1,10 +1,9 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
-import { z } from 'zod';
-import { isRefusedPort } from '../address-guard.ts';
+import type { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
-import { hostSchema, parseInput } from '../input.ts';
+import { parseInput } from '../input.ts';
 import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
@@ -21,6 +20,7 @@ import {
   listenerState,
   REACHABLE,
 } from './listener.ts';
+import { listenerSettingsSchema } from './listener-settings.ts';
 import { MOST_SENDINGS } from './schedule.ts';
 import { secretContext } from './send-vote.ts';
 import { countUnconfirmed, giveUpSentVotes, resendUsedUp } from './unconfirmed-votes.ts';
@@ -37,43 +37,6 @@ export type ListenerSetup = {
   log: Logger;
 };
 
-/** The port of a listener. */
-export const listenerPort = z
-  .int('port must be a whole number, 1 to 65535')
-  .min(1, 'port must be a whole number, 1 to 65535')
-  .max(65_535, 'port must be a whole number, 1 to 65535')
-  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
-
-/**
- * What an owner decides about votes without an answer. `maxSendings`: how often such a vote is sent at most; left
- * out, it stays as it is. `resendUsedUp`: votes that an earlier token or key used up are sent again with the new one.
- */
-export const unansweredVotes = z.object({
-  maxSendings: z
-    .int(`a vote is sent at most 1 to ${MOST_SENDINGS} times`)
-    .min(1, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
-    .max(MOST_SENDINGS, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
-    .optional(),
-  resendUsedUp: z.boolean().default(true),
-});
-
-/**
- * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
- * the one that is set.
- */
-const listenerSettingsSchema = unansweredVotes.extend({
-  protocol: z.enum(['votifier-v1', 'votifier-v2']),
-  host: hostSchema,
-  port: listenerPort,
-  secret: z.string().nullable(),
-  serviceName: z
-    .string()
-    .trim()
-    .min(1, 'service name must not be empty')
-    .max(64, 'service name must have at most 64 characters')
-    .regex(/^\P{Cc}*$/u, 'service name must have no control characters'),
-});
-
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
 /** The canonical form of a pasted key or token. Throws a `CredentialError` that says what is wrong with it. */
@@ -82,8 +45,9 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
 }
 
 /**
- * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the way before (a pause for a fault of
- * configuration, an open breaker) is forgotten, and waiting votes are tried at once.
+ * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the
+ * way before (a pause for a fault of configuration, an open breaker) is forgotten, waiting votes are tried at once, and
+ * votes that an earlier token or key used up are sent again.
  *
  * @param by - who does it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape, or
