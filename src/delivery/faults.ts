@@ -49,7 +49,10 @@ export const FAULTS = {
     cause: 'What is set as the token cannot be one.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
   },
-  'bad-signature': EXPLANATIONS['bad-signature'],
+  'bad-signature': {
+    cause: 'The listener refused the signature: its token or secret is another one.',
+    mend: EXPLANATIONS['bad-signature'].mend,
+  },
   'unknown-service': EXPLANATIONS['unknown-service'],
   'challenge-refused': EXPLANATIONS['challenge-refused'],
   'name-too-long': {
