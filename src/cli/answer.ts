@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { invocation } from './invocation.ts';
 import { redisAnswers, type Session, withSession } from './session.ts';
-import { say, type Terminal } from './terminal.ts';
+import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
 /** What a command says in the end. */
 export type Answer = {
@@ -9,8 +9,8 @@ export type Answer = {
   json: unknown;
   /** The same for people. */
   text: string;
-  /** 1 when what was asked for was done and did not succeed. */
-  exitCode?: 1;
+  /** 1 when what was asked for was done and did not succeed; 3 when nobody knows whether it did. */
+  exitCode?: 1 | typeof UNCONFIRMED;
 };
 
 /** Writes an answer to standard output. */

@@ -15,6 +15,9 @@ export type SetOptions = {
   token?: string;
   url?: string;
   serviceName?: string;
+  maxSendings?: number;
+  /** False with `--no-resend`. */
+  resend?: boolean;
 };
 
 /** What each protocol needs, by the names of its options; it takes no other of these. */

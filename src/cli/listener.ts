@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { diagnoseListener } from '../delivery/diagnose-listener.ts';
+import { type Diagnosis, diagnoseListener } from '../delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis-steps.ts';
-import { listenerReason } from '../delivery/explanations.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
 import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
 import {
-  type ListenerView,
   pauseListener,
   removeListener,
   resumeListener,
@@ -21,13 +19,20 @@ import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
 import { hostWarning, requireOptions, type SetOptions, secretOf } from './listener-options.ts';
-import { port } from './option-values.ts';
+import {
+  addressOf,
+  listenerJson,
+  listenerText,
+  type ShownListener,
+  unconfirmedText,
+} from './listener-view.ts';
+import { port, sendings } from './option-values.ts';
 import { showsProgress } from './progress.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
-import { say, type Terminal } from './terminal.ts';
-import { counted, iso, when } from './words.ts';
+import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
+import { counted, when } from './words.ts';
 
 export function addListenerCommands(program: Command, terminal: Terminal): void {
   const listener = program.command('listener').description('say where a server’s votes are forwarded to');
@@ -42,6 +47,12 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
     .option('--token <token>', 'for votifier-v2: the token in the plugin’s configuration')
     .option('--url <url>', 'for http: where votes are posted to, signed; the secret is printed once')
+    .option(
+      '--max-sendings <n>',
+      'how often a vote is sent at most when no answer comes, 1 to 3; stays as it is by default',
+      sendings,
+    )
+    .option('--no-resend', 'leave the votes as they are that a wrong token or key has used up')
     .option('--service-name <name>', 'what the listener sees as the voting site; stays as it is by default')
     .addHelpText(
       'after',
@@ -85,32 +96,43 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const server = await serverOf(session, text);
   const before = await session.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
-  const secret = await place(session, server, { ...options, serviceName, pasted });
+  const { secret, resent } = await place(session, server, { ...options, serviceName, pasted });
   const shown = await viewOf(session, server);
   const warning = await hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
   return {
-    json: { ...listenerJson(shown), ...(secret ? { secret } : {}), ...(warning ? { warning } : {}) },
+    json: {
+      ...listenerJson(shown),
+      ...(resent > 0 ? { resent } : {}),
+      ...(secret ? { secret } : {}),
+      ...(warning ? { warning } : {}),
+    },
     text: [
       `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name «${shown.serviceName}».`}`,
       ...(shown.url ? secretText(session, secret, server) : []),
+      ...(resent > 0
+        ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: sent again.`]
+        : []),
       `See whether they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
 }
 
-/** Stores what was typed. Returns the secret of a new http listener, to be shown once. */
+/** Stores what was typed. `secret`: of a new http listener, to be shown once. */
 async function place(
   session: Session,
   { _id }: WithId<Server>,
   options: SetOptions & { serviceName: string; pasted: string },
-): Promise<string | null> {
-  const { protocol, host = '', port = 0, url = '', serviceName, pasted: secret } = options;
+): Promise<{ secret: string | null; resent: number }> {
+  const { protocol, host = '', port = 0, url = '', pasted: secret } = options;
+  const { serviceName, maxSendings, resend: resendUsedUp } = options;
+  const shared = { serviceName, maxSendings, resendUsedUp };
   if (protocol === 'http') {
-    return (await setHttpListener(session, _id, { url, serviceName }, BY)).secret;
+    const { listener, secret: made } = await setHttpListener(session, _id, { url, ...shared }, BY);
+    return { secret: made, resent: listener.resent };
   }
-  await setListener(session, _id, { protocol, host, port, secret, serviceName }, BY);
-  return null;
+  const { resent } = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
+  return { secret: null, resent };
 }
 
 function secretText({ terminal }: Session, secret: string | null, { slug }: Server): string[] {
@@ -146,10 +168,7 @@ function noListener({ terminal }: Session, { slug }: Server): CommandError {
   );
 }
 
-/** A listener with whether the queue of all of them is paused; null: Redis does not say. */
-type Shown = ListenerView & { queuePaused: boolean | null };
-
-async function viewOf(session: Session, server: Server): Promise<Shown> {
+async function viewOf(session: Session, server: Server): Promise<ShownListener> {
   const shown = await showListener(session, server._id);
   if (!shown) throw noListener(session, server);
   return { ...shown, queuePaused: await queuePaused(session) };
@@ -158,7 +177,7 @@ async function viewOf(session: Session, server: Server): Promise<Shown> {
 async function show(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text);
   const shown = await viewOf(session, server);
-  return { json: listenerJson(shown), text: listenerText(shown, server, session.clock.now()) };
+  return { json: listenerJson(shown), text: listenerText(shown, server, session) };
 }
 
 async function change(
@@ -173,6 +192,7 @@ async function change(
     json: listenerJson(shown),
     text: [
       `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
+      ...(shown.unconfirmed > 0 ? [`Unconfirmed: ${unconfirmedText(shown, server, session)}`] : []),
       ...(shown.queuePaused ? [`${QUEUE_PAUSED}.`] : []),
     ].join('\n'),
   };
@@ -193,19 +213,27 @@ async function test(session: Session, text: string): Promise<Answer> {
   const deps = { ...session, send: createSend(session.config) };
   const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
   if (!diagnosis) throw noListener(session, server);
-  const { outcome, fault, step, cause, mend, reply } = diagnosis;
+  const { outcome, confirmed, fault, step, cause, mend, reply, detail } = diagnosis;
   const delivered = outcome === 'delivered';
+  const ended = delivered && !confirmed ? 'sent, not confirmed' : outcome;
   return {
     json: { ...(delivered ? {} : { error: cause }), ...diagnosis },
     text: pairs([
-      ['Outcome', fault ? `${outcome} (${fault})` : outcome],
+      ['Outcome', fault ? `${ended} (${fault})` : ended],
       [delivered ? 'Reached' : 'Stopped at', step.replaceAll('-', ' ')],
       ['It said', reply ? `«${reply}»` : '-'],
+      ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', cause],
       ['Mend', mend],
     ]),
-    ...(delivered ? {} : { exitCode: 1 }),
+    ...exitOf(diagnosis),
   };
+}
+
+/** 0 only where the listener said that it took the test vote. */
+function exitOf({ outcome, confirmed }: Diagnosis): Pick<Answer, 'exitCode'> {
+  if (outcome !== 'delivered') return { exitCode: 1 };
+  return confirmed ? {} : { exitCode: UNCONFIRMED };
 }
 
 /** What a diagnosis is at, for somebody who waits for it. */
@@ -221,75 +249,4 @@ const STEPS: Record<DiagnosisStep, string> = {
 
 function sayStep(terminal: Terminal, step: DiagnosisStep): void {
   if (showsProgress(terminal)) say(terminal, `${STEPS[step]} …`);
-}
-
-function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
-  if (url) return url;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function listenerText(shown: Shown, { slug }: Server, now: Date): string {
-  const reason = listenerReason(shown);
-  const { breaker } = shown;
-  const failing = !reason && breaker.failures > 0 && breaker.code;
-  return pairs([
-    ['Server', slug],
-    ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
-    ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
-    ...(reason
-      ? ([
-          ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
-          ['Mend', reason.mend],
-        ] satisfies [string, string][])
-      : []),
-    ...(reason?.words ? ([['The listener said', `«${reason.words}»`]] satisfies [string, string][]) : []),
-    ...(failing
-      ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [
-          string,
-          string,
-        ][])
-      : []),
-    ['Protocol', shown.protocol],
-    ['Address', addressOf(shown)],
-    ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
-    ['Waiting', counted(shown.waiting, 'vote')],
-    ['Next test', when(nextTest(shown), now)],
-    ['Last delivered', when(shown.lastDeliveredAt, now)],
-    ['Changed', when(shown.updatedAt, now)],
-  ]);
-}
-
-/** A paused listener is not tested. */
-function nextTest({ pause, breaker }: ListenerView): Date | null {
-  return pause ? null : (breaker.nextTestAt ?? null);
-}
-
-function listenerJson(shown: Shown): Record<string, unknown> {
-  const reason = listenerReason(shown);
-  return {
-    server_id: shown.serverId.toHexString(),
-    listener_id: shown._id.toHexString(),
-    protocol: shown.protocol,
-    host: shown.host,
-    port: shown.port,
-    url: shown.url ?? null,
-    service_name: shown.serviceName,
-    state: shown.state,
-    reason: reason && {
-      code: reason.code ?? null,
-      cause: reason.cause,
-      mend: reason.mend,
-      words: reason.words ?? null,
-      since: iso(reason.since),
-    },
-    queue_paused: shown.queuePaused,
-    waiting: shown.waiting,
-    next_test_at: iso(nextTest(shown)),
-    failures: shown.breaker.failures,
-    last_failure: shown.breaker.code ?? null,
-    last_delivered_at: iso(shown.lastDeliveredAt),
-    revision: shown.revision,
-    created_at: iso(shown.createdAt),
-    updated_at: iso(shown.updatedAt),
-  };
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+import { MOST_SENDINGS } from '../delivery/schedule.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
   const number = Number(text);
@@ -12,6 +13,11 @@ function wholeNumber(text: string, minimum: number, maximum: number): number {
 
 export function port(text: string): number {
   return wholeNumber(text, 1, 65_535);
+}
+
+/** How often a vote is sent at most. */
+export function sendings(text: string): number {
+  return wholeNumber(text, 1, MOST_SENDINGS);
 }
 
 export function rating(text: string): number {

@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander';
+import type { ObjectId } from 'mongodb';
 import { resendVote } from '../delivery/resend-vote.ts';
-import { NOT_ARRIVED, type ResentRange, resendVotes } from '../delivery/resend-votes.ts';
+import {
+  countResendable,
+  NOT_ARRIVED,
+  type ResendRange,
+  type ResentRange,
+  resendVotes,
+} from '../delivery/resend-votes.ts';
 import type { Platform } from '../platform.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../votes/vote.ts';
 import { findVote } from '../votes/vote-list.ts';
@@ -66,6 +73,7 @@ async function resendRange(
     resendVotes(session, server._id, range, BY, { progress }),
   );
   if (!resent) throw noListener();
+  const unconfirmed = await leftUnconfirmed(session, server._id, range);
   return {
     json: {
       server_id: server._id.toHexString(),
@@ -75,23 +83,38 @@ async function resendRange(
       resent: resent.resent,
       may_arrive_twice: resent.mayArriveTwice,
       more: resent.more,
+      unconfirmed,
     },
-    text: rangeText(resent, range),
+    text: rangeText(resent, { ...range, unconfirmed }),
   };
+}
+
+/** Unconfirmed votes of the range that were not asked for. */
+async function leftUnconfirmed(platform: Platform, serverId: ObjectId, range: ResendRange): Promise<number> {
+  if (range.states.includes('unconfirmed')) return 0;
+  const { votes } = await countResendable(platform, serverId, { ...range, states: ['unconfirmed'] });
+  return votes;
 }
 
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
-  { since, until, states }: { since: Date; until: Date; states: DeliveryState[] },
+  { since, until, states, unconfirmed }: ResendRange & { unconfirmed: number },
 ): string {
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
-  if (resent === 0) return `No vote to send again: there is none in the state ${span}.`;
+  const left =
+    unconfirmed > 0
+      ? [
+          `${counted(unconfirmed, 'vote')} of this time ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed and may have arrived: send ${unconfirmed === 1 ? 'it' : 'them'} too with --state unconfirmed.`,
+        ]
+      : [];
+  if (resent === 0) return [`No vote to send again: there is none in the state ${span}.`, ...left].join('\n');
   return [
     `${counted(resent, 'vote')} in the line again (${span}).`,
     ...(mayArriveTwice > 0
       ? [`${mayArriveTwice} of them may have arrived before, and arrive twice then.`]
       : []),
     ...(more ? ['There are more in this time: run it again.'] : []),
+    ...left,
   ].join('\n');
 }
 

@@ -118,7 +118,7 @@ function tallyport(terminal: Terminal): Command {
         'vote list alpha-craft --state waiting',
       ),
     )
-    .addHelpText('after', '\nExit codes: 0 done; 1 refused or failed; 2 wrong use.');
+    .addHelpText('after', '\nExit codes: 0 done; 1 refused or failed; 2 wrong use; 3 sent, not confirmed.');
   addServerCommands(program, terminal);
   addTokenCommands(program, terminal);
   addListenerCommands(program, terminal);

@@ -10,14 +10,17 @@ export type Streams = {
 
 type Output = Writable & { isTTY?: boolean; columns?: number };
 
+/** The exit code of what was sent and not confirmed. */
+export const UNCONFIRMED = 3;
+
 /** What a command knows and does of the process that it runs in. */
 export type Terminal = {
   env: Variables;
   streams: Streams;
   /** Whether `--json` stands among the arguments: a program reads the answer. */
   json: boolean;
-  /** 1 once a command was done and did not succeed. */
-  exitCode: 0 | 1;
+  /** 1 once a command was done and did not succeed; 3 when nobody knows whether it did. */
+  exitCode: 0 | 1 | typeof UNCONFIRMED;
   /** `stop` is called at the first signal that asks the command to end, `kill` at the second. */
   onInterrupt(act: { stop(): Promise<void>; kill(): void }): void;
 };

@@ -92,6 +92,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
     class: end?.class ?? null,
     code: end?.code ?? null,
     words: end?.words ?? null,
+    detail: end?.detail ?? null,
     duration_ms: end?.durationMs ?? null,
     late_at: iso(attempt.lateAt),
     cause: end?.cause ?? null,
@@ -132,7 +133,15 @@ export function timelineText(shown: Shown): string {
     ...(held ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);
-  return [head, '', table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '')].join('\n');
+  const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');
+  const mends = pairs(mendsOf(timeline.events));
+  return [head, '', events, ...(mends ? ['', 'What to do', mends] : [])].join('\n');
+}
+
+/** What to do about each outcome that was not a delivery, the newest first. */
+function mendsOf(events: TimelineEvent[]): [string, string][] {
+  const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
+  return [...new Map(ends.toReversed().map(({ code, mend }) => [code as string, mend]))];
 }
 
 type Row = [string, string, string, string, string, string];
@@ -175,6 +184,6 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `the listener said «${oneLine(end.words)}»` : end.cause,
+    end.words ? `the listener said «${oneLine(end.words)}»` : (end.detail ?? end.cause),
   ];
 }

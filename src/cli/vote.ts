@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { isConfirmed } from '../delivery/unconfirmed-votes.ts';
 import { voteTimeline } from '../delivery/vote-timeline.ts';
 import type { Platform } from '../platform.ts';
 import { usernameSchema } from '../votes/username.ts';
@@ -59,7 +60,7 @@ async function list(
     vote._id.toString(),
     vote.username,
     when(vote.votedAt, now),
-    vote.delivery.state,
+    isConfirmed(vote.delivery) === false ? 'sent, not confirmed' : vote.delivery.state,
     vote.delivery.attemptCount,
     lastCode(vote) ?? '-',
     vote.excludedAt ? 'excluded' : 'yes',
@@ -85,6 +86,7 @@ function summaryJson(vote: Vote): Record<string, unknown> {
     username: vote.username,
     voted_at: iso(vote.votedAt),
     state: delivery.state,
+    confirmed: isConfirmed(delivery),
     attempt_count: delivery.attemptCount,
     last_code: lastCode(vote),
     next_at: iso(delivery.nextAt),

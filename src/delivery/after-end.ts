@@ -2,10 +2,15 @@ import { after, SECOND } from '../clock.ts';
 import type { Attempt, Vote } from '../votes/vote.ts';
 import type { Cause } from './causes.ts';
 import type { Outcome } from './outcomes.ts';
-import { delayAt, MOST_AMBIGUOUS_ENDS } from './schedule.ts';
+import { delayAt, MOST_SENDINGS } from './schedule.ts';
 
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };
+
+/** The step of the answer's deadline: ambiguous ends of this vote, or what its listener was known to need. */
+export function answerStepOf({ vote, attempt }: Claimed): number {
+  return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
+}
 
 /** A vote that met a fault of configuration is not due again before the pause is written. */
 const PAUSE_IS_COMING_MS = 5 * SECOND;
@@ -36,25 +41,24 @@ export type Change = {
 
 /** How a vote ends that is not sent again by itself after `end`; null when it is delivered or goes on waiting. */
 export function givenUpAfter(
-  { delivery: { ambiguousEnds } }: Vote,
+  { vote, attempt }: Claimed,
   end: Pick<Outcome, 'class'>,
 ): 'failed' | 'unconfirmed' | null {
   if (end.class === 'vote-only') return 'failed';
-  return end.class === 'ambiguous' && ambiguousEnds + 1 >= MOST_AMBIGUOUS_ENDS ? 'unconfirmed' : null;
+  const sendings = vote.delivery.ambiguousEnds + 1;
+  return end.class === 'ambiguous' && sendings >= (attempt.maxSendings ?? MOST_SENDINGS)
+    ? 'unconfirmed'
+    : null;
 }
 
 /**
  * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
  * test's; a vote that failed a test goes behind the others.
  */
-export function afterEnd(
-  { vote, attempt }: Claimed,
-  end: Outcome,
-  now: Date,
-  schedule: readonly number[],
-): Change {
+export function afterEnd(claimed: Claimed, end: Outcome, now: Date, schedule: readonly number[]): Change {
+  const { vote, attempt } = claimed;
   const { step, ends } = vote.delivery;
-  const givenUp = givenUpAfter(vote, end);
+  const givenUp = givenUpAfter(claimed, end);
   switch (end.class) {
     case 'delivered':
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };

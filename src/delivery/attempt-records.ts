@@ -8,6 +8,7 @@ import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
 import type { Listener } from './listener.ts';
 import { withAttempt } from './older-attempts.ts';
 import type { Outcome } from './outcomes.ts';
+import { attemptLeaseMs, LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
 
 /** What recording works on. */
 export type Recording = {
@@ -15,13 +16,13 @@ export type Recording = {
   clock: Clock;
   /** Who sends: stands in every attempt. */
   processId: string;
-  config: { LEASE_MS: number; DELIVERY_SCHEDULE: readonly number[] };
+  config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
 
 /** What a claim takes from the listener. */
 export type Claiming = Pick<
   Listener,
-  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease'
+  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease' | 'answerStep' | 'maxSendings'
 >;
 
 /** The order in which votes go out: the listener's line. */
@@ -53,12 +54,23 @@ export function newAttempt(
 ): { attempt: Attempt; recorded: Document[] } {
   const { protocol, revision } = listener;
   const { test } = reason;
-  const attempt: Attempt = { id, at: now, worker: processId, protocol, revision, test };
+  const answerStep = listener.answerStep ?? 0;
+  const maxSendings = listener.maxSendings ?? MOST_SENDINGS;
+  const attempt: Attempt = {
+    id,
+    at: now,
+    worker: processId,
+    protocol,
+    revision,
+    test,
+    answerStep,
+    maxSendings,
+  };
   const recorded = [
     {
       $set: {
         'delivery.state': 'sending',
-        'delivery.leaseUntil': { $add: ['$$NOW', config.LEASE_MS] },
+        'delivery.leaseUntil': { $add: ['$$NOW', leaseOfAttempt(config, answerStep)] },
         'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
         ...withAttempt({ $mergeObjects: [{ $literal: attempt }, causeOfAttempt(listener, reason)] }),
       },
@@ -66,6 +78,13 @@ export function newAttempt(
     { $unset: ['delivery.nextAt', 'delivery.dueBy'] },
   ];
   return { attempt, recorded };
+}
+
+/** An attempt's lease in milliseconds, as an aggregation expression on its vote: it outlasts the answer's deadline. */
+function leaseOfAttempt(config: Recording['config'], answerStep: number): Document {
+  const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
+  const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
+  return { $arrayElemAt: [leases, step] };
 }
 
 /**
@@ -220,6 +239,7 @@ function describe(
     ...(end.code === 'lease-ran-out' ? {} : { [`${path}.reached`]: end.reached }),
     [`${path}.durationMs`]: Math.round(durationMs),
     ...(end.words ? { [`${path}.words`]: end.words } : {}),
+    ...(end.detail ? { [`${path}.detail`]: end.detail } : {}),
   };
 }
 

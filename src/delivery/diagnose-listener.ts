@@ -2,12 +2,12 @@ import type { Collection, ObjectId } from 'mongodb';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
-import { EXPLANATIONS } from './explanations.ts';
+import { explain } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import type { Listener } from './listener.ts';
+import type { Listener, Protocol } from './listener.ts';
 import { askInOtherTongues, tongueOf } from './other-tongues.ts';
 import type { OutcomeClass, OutcomeCode } from './outcomes.ts';
-import { printable } from './printable.ts';
+import { readable } from './printable.ts';
 import { type ListenerTest, sendTestVote, type Testing } from './test-listener.ts';
 import { dial, patience } from './wire.ts';
 
@@ -15,6 +15,8 @@ import { dial, patience } from './wire.ts';
 export type Diagnosis = {
   /** How the test vote ended. */
   outcome: OutcomeClass;
+  /** Whether the listener said that it took the test vote; a bare close in Votifier v1 says nothing. */
+  confirmed: boolean;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
   /** Where it stopped: what comes before that is in order. */
@@ -24,6 +26,8 @@ export type Diagnosis = {
   mend: string;
   /** What answered, at most 200 printable characters. */
   reply?: string;
+  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
+  detail?: string;
 };
 
 /** What a diagnosis works on. */
@@ -39,13 +43,14 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'dns-not-found': 'dns-not-found',
   'dns-timeout': 'dns-not-found',
   'connection-refused': 'connection-refused',
-  unreachable: 'connect-timeout',
+  'firewall-rejected': 'firewall-rejected',
+  unreachable: 'unreachable',
   'connect-timeout': 'connect-timeout',
   silent: 'silent',
   'closed-before-greeting': 'closed-without-answer',
   'closed-before-written': 'closed-without-answer',
   'too-slow': 'too-slow',
-  'unknown-error': 'garbage-answer',
+  'unknown-error': 'listener-error',
   'challenge-refused': 'challenge-refused',
   'http-unavailable': 'http-server',
   'closed-without-answer': 'closed-without-answer',
@@ -68,9 +73,10 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'http-forbidden': 'bad-signature',
   'http-not-found': 'http-server',
   'repeated-vote-faults': null,
+  'never-acknowledged': null,
   'name-too-long': 'name-too-long',
   'frame-too-long': 'name-too-long',
-  'vote-refused': 'garbage-answer',
+  'vote-refused': 'vote-refused',
   'stopped-before-written': null,
   'our-fault': null,
 };
@@ -80,7 +86,9 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'acknowledged',
   'sent-not-confirmed',
   'dns-timeout',
-  'unreachable',
+  'closed-before-greeting',
+  'closed-before-written',
+  'reset',
   'no-answer',
   'http-unavailable',
   'http-redirected',
@@ -119,15 +127,36 @@ export async function diagnose(deps: Diagnosing, listener: Listener, onStep?: On
   const tested = await sendTestVote(deps, listener, onStep);
   const votifier = listener.protocol !== 'http';
   const found = votifier && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
-  return found ?? diagnosisOf(tested);
+  return found ?? diagnosisOf(tested, listener.protocol);
 }
 
 /** What an end alone says. */
-function diagnosisOf({ code, class: outcome, reached, words }: ListenerTest): Diagnosis {
-  const fault = FAULT_OF[code];
-  const { cause, mend } = fault === null || SAYS_MORE.has(code) ? EXPLANATIONS[code] : FAULTS[fault];
-  const step = fault ? stepOf(fault, reached === 'written') : 'acknowledgement';
-  return { outcome, fault, step, cause, mend, ...(words ? { reply: words } : {}) };
+function diagnosisOf(
+  { code, class: outcome, reached, words, detail }: ListenerTest,
+  protocol: Protocol,
+): Diagnosis {
+  const fault = faultOf(code, protocol);
+  // What a fault says of Votifier is not true of a website.
+  const byCode = fault === null || SAYS_MORE.has(code) || protocol === 'http';
+  return {
+    outcome,
+    confirmed: code === 'acknowledged',
+    fault,
+    step: fault ? stepOf(fault, reached === 'written') : reachedStep(code),
+    ...(byCode ? explain(code, protocol) : FAULTS[fault]),
+    ...(words ? { reply: words } : {}),
+    ...(detail ? { detail } : {}),
+  };
+}
+
+/** A v1 listener that neither answers nor closes has, first of all, another key. */
+function faultOf(code: OutcomeCode, protocol: Protocol): Fault | null {
+  return code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : FAULT_OF[code];
+}
+
+/** How far a test vote came in which nothing is known to be wrong: a bare close does not tell of the key. */
+function reachedStep(code: OutcomeCode): DiagnosisStep {
+  return code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement';
 }
 
 function stepOf(fault: Fault, written: boolean): DiagnosisStep {
@@ -137,6 +166,8 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
     case 'address-refused':
       return 'address-policy';
     case 'connection-refused':
+    case 'firewall-rejected':
+    case 'unreachable':
     case 'connect-timeout':
       return 'connecting';
     case 'v1-only':
@@ -150,8 +181,10 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
     case 'challenge-refused':
     case 'name-too-long':
     case 'garbage-answer':
+    case 'vote-refused':
       return 'acknowledgement';
     case 'closed-without-answer':
+    case 'listener-error':
     case 'too-slow':
     case 'http-server':
       return written ? 'acknowledgement' : 'greeting';
@@ -176,8 +209,15 @@ async function askWhatItIs(
 }
 
 function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosis {
-  const reply = printable(heard);
-  return { outcome, fault, step: 'greeting', ...FAULTS[fault], ...(reply ? { reply } : {}) };
+  const reply = readable(heard);
+  return {
+    outcome,
+    confirmed: false,
+    fault,
+    step: 'greeting',
+    ...FAULTS[fault],
+    ...(reply ? { reply } : {}),
+  };
 }
 
 /** Checked once more: the name may have changed since the test vote. */

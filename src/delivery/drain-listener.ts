@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
-import type { Claimed } from './after-end.ts';
+import { answerStepOf, type Claimed } from './after-end.ts';
 import { beginDrain } from './begin-drain.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
-import { HeldListener } from './held-listener.ts';
+import { HeldListener, RENEW_MS } from './held-listener.ts';
 import { HeldTurn } from './held-turn.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
 import { listenerState } from './listener.ts';
@@ -15,7 +15,7 @@ import { openOrExplain, ourFault } from './our-fault.ts';
 import { type Outcome, outcome } from './outcomes.ts';
 import { Pace } from './pace.ts';
 import { recordPatiently } from './record-patiently.ts';
-import { MOST_AT_ONCE } from './schedule.ts';
+import { attemptLeaseMs, MOST_AT_ONCE } from './schedule.ts';
 import { countWaiting } from './waiting-votes.ts';
 import { Yielding } from './yielding.ts';
 
@@ -114,17 +114,26 @@ class Drain {
     this.#deps.onBegin?.(server);
     const end = await this.#sendDueVotes();
     await this.#giveBackReady();
-    await Promise.all(this.#underWay);
+    await this.#untilNoneUnderWay();
     if (this.#fault) throw this.#fault;
     return typeof end === 'object' ? end : this.#unreachable(server);
   }
 
   /** Gives the lease back once nothing is under way. */
   async close(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await this.#untilNoneUnderWay();
     this.#turn.end();
     await this.#giveBackReady();
     await this.#held.giveBack();
+  }
+
+  /** Waits for the attempts under way. The lease is renewed meanwhile: an answer may be waited for as long as it lasts. */
+  async #untilNoneUnderWay(): Promise<void> {
+    while (this.#underWay.size > 0) {
+      await within(RENEW_MS, Promise.all(this.#underWay)).catch(() => undefined);
+      // Where MongoDB is away, the next look tries again; the attempts record their ends patiently.
+      await this.#held.renew().catch(() => false);
+    }
   }
 
   /** Why it stopped. */
@@ -144,7 +153,7 @@ class Drain {
       const test = state === 'unreachable';
       const most = test ? this.#mostTests() : this.#mostToClaim();
       if (most === 0) {
-        await this.#change.promise;
+        await within(RENEW_MS, this.#change.promise).catch(() => undefined);
         continue;
       }
       const { nextTestAt } = this.#held.now.breaker;
@@ -168,7 +177,10 @@ class Drain {
         // Votes that are cast meanwhile must not wait for the change.
         await within(look, this.#change.promise).catch(() => undefined);
         look = Math.min(2 * look, LAST_LOOK_MS);
-      } else if (!this.#limits.stop.aborted) return { kind: 'idle' };
+      } else if (!this.#limits.stop.aborted && state === listenerState(this.#held.now)) {
+        // Else an attempt ended during the claim, and changed how the listener stands.
+        return { kind: 'idle' };
+      }
     }
   }
 
@@ -294,12 +306,15 @@ class Drain {
 
   async #send(claimed: Claimed, claimedAt: number): Promise<Outcome> {
     const { config, log, send } = this.#deps;
+    const answerStep = answerStepOf(claimed);
+    const leaseMs = attemptLeaseMs(config, answerStep);
     try {
       return await send(this.#held.opened, claimed.vote, {
         signal: this.#limits.stop,
         waitSignal: this.#limits.waitNoLonger,
+        answerStep,
         // A process that was stopped and goes on must not send what another has taken over.
-        mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < config.LEASE_MS,
+        mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
       });
     } catch (error) {
       log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });

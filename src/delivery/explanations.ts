@@ -1,4 +1,5 @@
-import type { Listener } from './listener.ts';
+import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
+import type { Breaker, Listener, Protocol } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
 
 /** An outcome in the words of a server's owner: one sentence each. */
@@ -11,13 +12,13 @@ export type Explanation = {
 
 const NOTHING_TO_DO = 'There is nothing to do.';
 
-/** What each end of an attempt means for the owner of the server, and how it is mended. */
+/** What each end of an attempt means for the owner of the server, and how it is mended; `explain` knows the protocol. */
 export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   acknowledged: { cause: 'The listener took the vote and said so.', mend: NOTHING_TO_DO },
   'sent-not-confirmed': {
     cause:
       'The vote was sent, and the listener closed the connection without an error; Votifier v1 says no more than that, even when the key is wrong.',
-    mend: 'If votes do not arrive in the game, compare the public key with the plugin’s own, or change to Votifier v2, which can confirm.',
+    mend: 'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
   },
 
   'dns-not-found': {
@@ -31,6 +32,10 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   'connection-refused': {
     cause: 'The machine answers, but nothing listens on this port.',
     mend: 'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
+  },
+  'firewall-rejected': {
+    cause: 'A firewall rejects connections to the listener’s port.',
+    mend: 'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.',
   },
   unreachable: {
     cause: 'There is no way through the network to the listener’s address.',
@@ -58,7 +63,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'unknown-error': {
     cause: 'The listener answered with an error of its own.',
-    mend: 'Read the listener’s words, and look for the same error in the game server’s log.',
+    mend: 'Look for the listener’s words in the game server’s log: mostly the vote plugin, or one that takes its votes, has failed.',
   },
   'challenge-refused': {
     cause: 'The listener did not accept the answer to its own challenge.',
@@ -72,8 +77,8 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 
   'closed-without-answer': {
     cause:
-      'The vote was sent, and the listener closed the connection without an answer, so the vote may have arrived.',
-    mend: 'Check that the token is the plugin’s own and look into the game server’s log: some listeners close without a word on a wrong token.',
+      'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token; it may have arrived all the same.',
+    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, look into the game server’s log.',
   },
   reset: {
     cause: 'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
@@ -154,6 +159,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: 'The listener refused several votes in a row, one by one.',
     mend: 'Read why in the timelines of these votes, mend it, and resume the listener.',
   },
+  'never-acknowledged': {
+    cause:
+      'The listener has taken no vote with its present settings, and the last one ended without a word, as it does with a wrong token; votes wait so that none is used up.',
+    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
+  },
 
   'name-too-long': {
     cause: 'The listener takes no player name of this length.',
@@ -178,12 +188,21 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 };
 
+/** What an outcome means with a listener of this protocol. */
+export function explain(code: OutcomeCode, protocol: Protocol | undefined): Explanation {
+  const own =
+    protocol === 'http' ? HTTP_WORDS[code] : protocol === 'votifier-v1' ? V1_WORDS[code] : undefined;
+  return own ?? EXPLANATIONS[code];
+}
+
 /** Why a listener is not simply active, since when, and what to do about it. */
 export type ListenerReason = Explanation & {
   /** Absent when its owner paused it. */
   code?: OutcomeCode;
   /** What the listener said, where it said something. */
   words?: string;
+  /** What Tallyport itself found. */
+  detail?: string;
   since: Date;
 };
 
@@ -191,9 +210,10 @@ export type ListenerReason = Explanation & {
 export function listenerReason({
   pause,
   breaker,
-}: Pick<Listener, 'pause' | 'breaker'>): ListenerReason | null {
-  if (pause) return reason(pause.code, pause.words, pause.at);
-  return breaker.openSince ? reason(breaker.code, breaker.words, breaker.openSince) : null;
+  protocol,
+}: Pick<Listener, 'pause' | 'breaker'> & { protocol?: Protocol }): ListenerReason | null {
+  if (pause) return reason(pause, pause.at, protocol);
+  return breaker.openSince ? reason(breaker, breaker.openSince, protocol) : null;
 }
 
 const PAUSED_BY_OWNER: Explanation = {
@@ -202,10 +222,10 @@ const PAUSED_BY_OWNER: Explanation = {
 };
 
 function reason(
-  code: OutcomeCode | null | undefined,
-  words: string | null | undefined,
+  { code, words, detail }: Pick<Breaker, 'code' | 'words' | 'detail'>,
   since: Date,
+  protocol: Protocol | undefined,
 ): ListenerReason {
-  const explanation = code ? { code, ...EXPLANATIONS[code] } : PAUSED_BY_OWNER;
-  return { ...explanation, ...(words ? { words } : {}), since };
+  const explanation = code ? { code, ...explain(code, protocol) } : PAUSED_BY_OWNER;
+  return { ...explanation, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
 }

@@ -1,6 +1,9 @@
 import { EXPLANATIONS, type Explanation } from './explanations.ts';
 
-/** What is wrong with a listener, as a diagnosis names it. The codes are stable: they stand in `--json` output. */
+/**
+ * What is wrong with a listener, as a diagnosis names it, in the words for a Votifier; an HTTP listener is told what
+ * `explain` says. The codes are stable: they stand in `--json` output.
+ */
 export const FAULTS = {
   'dns-not-found': {
     cause: 'The host name of the listener leads to no address.',
@@ -8,6 +11,8 @@ export const FAULTS = {
   },
   'address-refused': EXPLANATIONS['address-refused'],
   'connection-refused': EXPLANATIONS['connection-refused'],
+  'firewall-rejected': EXPLANATIONS['firewall-rejected'],
+  unreachable: EXPLANATIONS.unreachable,
   'connect-timeout': {
     cause: 'Nothing answered at this address and port: mostly a firewall drops the connection.',
     mend: 'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.',
@@ -18,17 +23,16 @@ export const FAULTS = {
     mend: 'Check that the port is the vote plugin’s and restart the game server; a plugin that hangs keeps its port open.',
   },
   'http-server': {
-    cause: 'A website answers here, not a vote listener as it was set.',
-    mend: 'Set the port of the vote plugin (usually 8192); for votes by HTTP, set the URL that takes them, without a redirect.',
+    cause: 'A website answers here, not a vote listener.',
+    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
   },
   'minecraft-server': {
     cause: 'This is the port that players join on, not the one of the vote plugin.',
     mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
   },
   'tls-server': {
-    cause:
-      'Something here speaks TLS in another way than this listener was set: a website, or a proxy with a certificate.',
-    mend: 'For Votifier set the plugin’s own port; for votes by HTTPS check the port and renew or complete the certificate.',
+    cause: 'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.',
+    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192, and let no proxy stand before it.',
   },
   'proxy-protocol': {
     cause: 'A proxy stands before the listener and speaks the PROXY protocol, which voting sites do not.',
@@ -47,7 +51,7 @@ export const FAULTS = {
   },
   'bad-signature': {
     cause: 'The listener refused the signature: its token or secret is another one.',
-    mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; for HTTP, compare the secret.',
+    mend: EXPLANATIONS['bad-signature'].mend,
   },
   'unknown-service': EXPLANATIONS['unknown-service'],
   'challenge-refused': EXPLANATIONS['challenge-refused'],
@@ -55,10 +59,9 @@ export const FAULTS = {
     cause: 'The listener takes no message of this length.',
     mend: 'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.',
   },
-  'closed-without-answer': {
-    cause: 'The listener closed the connection without an answer.',
-    mend: 'Look into the game server’s log, check the token, and that no proxy, filter or address limit ends the connection: some listeners close without a word on a wrong token.',
-  },
+  'closed-without-answer': EXPLANATIONS['closed-without-answer'],
+  'listener-error': EXPLANATIONS['unknown-error'],
+  'vote-refused': EXPLANATIONS['vote-refused'],
   'garbage-answer': {
     cause: 'The listener answered with something else than a yes or a known error.',
     mend: 'Read its reply and look for the same words in the game server’s log; then update the vote plugin.',

@@ -5,9 +5,9 @@ import type { Clock } from '../clock.ts';
 import { SECOND } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { REPLICATED } from '../mongo.ts';
-import type { Claimed } from './after-end.ts';
+import { answerStepOf, type Claimed } from './after-end.ts';
 import { type Standing, standingAfter } from './breaker.ts';
-import type { Listener } from './listener.ts';
+import { hasTakenVotes, type Listener } from './listener.ts';
 import { renewLease } from './listener-lease.ts';
 import { logStanding } from './log-ends.ts';
 import type { Outcome } from './outcomes.ts';
@@ -15,7 +15,7 @@ import { LONGEST_USUAL_NAME } from './schedule.ts';
 import type { OpenedListener } from './send-vote.ts';
 
 /** How often the lease is renewed and the listener's settings are read again. */
-const RENEW_MS = SECOND;
+export const RENEW_MS = SECOND;
 
 /** Changes of listeners by those who hold their leases. */
 const changeListeners = updateTogether<Listener>(REPLICATED);
@@ -39,7 +39,7 @@ export class HeldListener {
   #now: Listener;
   #opened: OpenedListener;
   #renewedAt: number;
-  #lastDeliveredAt: Date | undefined;
+  #lastDelivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> | undefined;
   /** Changes of the listener's standing are written one after the other. */
   #written: Promise<unknown> = Promise.resolve();
 
@@ -92,11 +92,16 @@ export class HeldListener {
   }
 
   /** Lets the end of a vote's attempt change how the listener stands, if its settings are still the same. */
-  async noteEnd({ vote, attempt }: Claimed, end: Outcome): Promise<void> {
+  async noteEnd(claimed: Claimed, end: Outcome): Promise<void> {
+    const { vote, attempt } = claimed;
     const { clock, config, log } = this.#deps;
+    const acknowledgedAt = acknowledgedBefore(this.#now);
     if (end.class === 'delivered') {
-      this.#lastDeliveredAt = clock.now();
-      this.#now = { ...this.#now, lastDeliveredAt: this.#lastDeliveredAt };
+      this.#lastDelivered = {
+        lastDeliveredAt: clock.now(),
+        lastDeliveryConfirmed: end.code === 'acknowledged',
+      };
+      this.#now = { ...this.#now, ...this.#lastDelivered };
     }
     if (attempt.revision !== this.#now.revision) return;
     // Anybody may vote under any name: five long ones must not stop everybody's votes.
@@ -106,8 +111,10 @@ export class HeldListener {
       pause: this.#now.pause ?? null,
       voteFaults: this.#now.voteFaults,
       released: this.#now.released ?? null,
+      acknowledgedAt,
+      answerStep: this.#now.answerStep ?? 0,
     };
-    const told = { ...end, test: attempt.test };
+    const told = { ...end, test: attempt.test, answerStep: answerStepOf(claimed) };
     const standing = standingAfter(before, told, clock.now(), config.BREAKER_SCHEDULE);
     if (standing === before) return;
     // In memory at once: the other attempts under way must not be judged by the older standing.
@@ -138,7 +145,12 @@ export class HeldListener {
     const { lanes, listeners } = this.#deps;
     const q = { serverId: this.#now.serverId, 'lease.owner': this.#owner };
     // When it last took a vote is written once a drain, not once a vote.
-    const delivered = this.#lastDeliveredAt ? { lastDeliveredAt: this.#lastDeliveredAt } : {};
-    await lanes.ask(changeListeners, listeners, { q, u: { $set: { lease: null, ...delivered } } });
+    await lanes.ask(changeListeners, listeners, { q, u: { $set: { lease: null, ...this.#lastDelivered } } });
   }
+}
+
+/** When it first took a vote with its present settings, so far as that is on record. */
+function acknowledgedBefore(listener: Listener): Date | null {
+  if (!hasTakenVotes(listener)) return null;
+  return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;
 }

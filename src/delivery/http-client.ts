@@ -2,11 +2,11 @@ import http, { type IncomingMessage } from 'node:http';
 import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
-import { printable } from './printable.ts';
+import { printable, readable } from './printable.ts';
 import { resolveListener } from './resolve-listener.ts';
 import { secure } from './tls.ts';
 import { assertSendable, type ForwardedVote } from './vote-message.ts';
-import type { SendOptions, SendResult } from './votifier-client.ts';
+import { answerMsOf, type SendOptions, type SendResult } from './votifier-client.ts';
 import { dial, patience, type Wire } from './wire.ts';
 
 /** An HTTP listener as its owner set it, its secrets opened. */
@@ -76,7 +76,9 @@ export function portOf(url: URL): number {
 
 async function handshake(plain: Wire, host: string, options: SendOptions): Promise<Wire | Outcome> {
   const secured = await secure(plain.socket, host, patience(options.timeoutMs, options.signal));
-  return 'fault' in secured ? outcome(secured.fault, 'connected', printable(secured.words)) : secured;
+  if (!('fault' in secured)) return secured;
+  const { fault, detail } = secured;
+  return { ...outcome(fault, 'connected'), ...(detail ? { detail: printable(detail) } : {}) };
 }
 
 function secretsAt({ target: { secret, previous }, now }: Message): string[] {
@@ -87,7 +89,7 @@ type Message = { target: HttpTarget; vote: ForwardedVote; now: Date };
 
 async function post(wire: Wire, url: URL, message: Message, options: SendOptions): Promise<Outcome> {
   const early = await wire.glance();
-  if (early.kind === 'bytes') return outcome('not-http', 'connected', printable(early.bytes));
+  if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
   if (early.kind === 'closed' || early.kind === 'broken')
     return outcome('closed-before-written', 'connected');
 
@@ -125,7 +127,7 @@ async function hearStatus(request: http.ClientRequest, body: string, options: Se
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
   const onStop = () => stop('stopped-while-waiting');
   // A busy process may notice the deadline long after it, with an answer in time still unread.
-  const timer = setTimeout(() => setImmediate(() => stop('no-answer')), options.timeoutMs);
+  const timer = setTimeout(() => setImmediate(() => stop('no-answer')), answerMsOf(options));
   options.waitSignal?.addEventListener('abort', onStop);
   request
     // The wire leaves it paused between two looks.
@@ -168,9 +170,13 @@ async function hearRefusal(response: IncomingMessage): Promise<Outcome> {
     // The status was heard; what is missing are words.
   }
   const said = Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
+  const { location } = response.headers;
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   return {
     ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
+    ...(code === 'http-redirected' && location
+      ? { detail: printable(`The redirect leads to ${location}`) }
+      : {}),
     ...(retry === null ? {} : { retryAfterMs: retry }),
   };
 }

@@ -4,8 +4,14 @@ import { after, HOUR } from '../clock.ts';
 import { hostSchema, parseInput } from '../input.ts';
 import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
-import type { Listener } from './listener.ts';
-import { changeListener, type ListenerSetup, listenerPort, literally, placeListener } from './listeners.ts';
+import { listenerPort, unansweredVotes } from './listener-settings.ts';
+import {
+  changeListener,
+  type ListenerSet,
+  type ListenerSetup,
+  literally,
+  placeListener,
+} from './listeners.ts';
 import { secretContext } from './send-vote.ts';
 
 /** After a rotation votes are signed with the old secret too for so long. */
@@ -38,11 +44,17 @@ const listenerUrl = z
     return { url: url.href, host: host.data, port: port.data };
   });
 
-const httpSettings = z.object({ url: listenerUrl });
+const httpSettings = unansweredVotes.extend({ url: listenerUrl });
+
+/** Where votes are posted, as an owner enters it. */
+type HttpListenerSettings = z.input<typeof httpSettings> & {
+  /** Kept for a later change to Votifier; the message does not carry it. */
+  serviceName: string;
+};
 
 /** An HTTP listener that was set. */
 type HttpListenerSet = {
-  listener: Listener;
+  listener: ListenerSet;
   /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps the one it has. */
   secret: string | null;
 };
@@ -51,16 +63,15 @@ type HttpListenerSet = {
  * Lets a server's votes be posted to a URL, signed after Standard Webhooks. The first time a secret is made;
  * another URL later keeps it (`rotateSecret` makes a new one).
  *
- * @param serviceName - kept for a later change to Votifier; the message does not carry it
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the kept secret cannot be read
  */
 export async function setHttpListener(
   deps: ListenerSetup,
   serverId: ObjectId,
-  { url, serviceName }: { url: string; serviceName: string },
+  { serviceName, ...settings }: HttpListenerSettings,
   by: string,
 ): Promise<HttpListenerSet> {
-  const { url: place } = parseInput(httpSettings, { url });
+  const { url: place, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
   const context = secretContext({ serverId });
   for (;;) {
     const standing = await deps.listeners.findOne({ serverId });
@@ -74,9 +85,11 @@ export async function setHttpListener(
       serviceName,
       sealedSecret: deps.secrets.seal(signing, context),
       previousSecret: before?.previousSecret ?? null,
+      maxSendings,
     } as const;
     // Only over the one that was read: a secret that was made meanwhile and shown must not be lost.
-    const listener = await placeListener(deps, serverId, placed, { by, standing });
+    const how = { by, standing, sameSecret: before !== null, resendUsedUp };
+    const listener = await placeListener(deps, serverId, placed, how);
     if (listener) return { listener, secret };
   }
 }

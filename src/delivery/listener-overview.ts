@@ -1,4 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../clock.ts';
 import type { Server } from '../servers/server.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
@@ -6,6 +7,7 @@ import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './explanations.ts';
 import { type Listener, type ListenerState, listenerState } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
+import { countUnconfirmed, isConfirmed } from './unconfirmed-votes.ts';
 
 /** A vote on its way to a listener, in short. */
 type VoteInShort = {
@@ -14,6 +16,8 @@ type VoteInShort = {
   votedAt: Date;
   state: DeliveryState;
   attempts: number;
+  /** Whether the listener said that it took it; null unless delivered, and where that is not on record. */
+  confirmed: boolean | null;
   /** How the newest attempt ended; absent before the first end. */
   code?: OutcomeCode;
 };
@@ -22,6 +26,8 @@ type VoteInShort = {
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
+    /** As the listener's document has it. */
+    lastDeliveryConfirmed: boolean | null | undefined;
     state: ListenerState;
     lastDeliveredAt: Date | null;
   };
@@ -29,6 +35,8 @@ export type ListenerOverview = {
   reason: ListenerReason | null;
   /** Votes that wait, counted up to `COUNTED_AT_MOST`. */
   waiting: number;
+  /** Votes that were sent and never confirmed, counted as far. */
+  unconfirmed: number;
   /** When the oldest of them was cast. */
   oldestWaiting: Date | null;
   /** Newest first. */
@@ -37,7 +45,12 @@ export type ListenerOverview = {
   next: VotesFrom | null;
 };
 
-type Reading = { listeners: Collection<Listener>; servers: Collection<Server>; votes: Collection<Vote> };
+type Reading = {
+  listeners: Collection<Listener>;
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  clock: Clock;
+};
 
 /**
  * Reads how a listener fares, with one page of its server's votes.
@@ -46,7 +59,7 @@ type Reading = { listeners: Collection<Listener>; servers: Collection<Server>; v
  * @returns null when there is no such listener: it was removed
  */
 export async function listenerOverview(
-  { listeners, servers, votes }: Reading,
+  { listeners, servers, votes, clock }: Reading,
   listenerId: ObjectId,
   page: { state?: DeliveryState | undefined; from?: VotesFrom | undefined } = {},
 ): Promise<ListenerOverview | null> {
@@ -55,11 +68,12 @@ export async function listenerOverview(
     { projection: { sealedSecret: 0, previousSecret: 0, url: 0, lease: 0 } },
   );
   if (!listener) return null;
-  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null } = listener;
+  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null, lastDeliveryConfirmed } = listener;
   const waiting = { serverId, 'delivery.state': 'waiting' as const };
-  const [server, count, oldest, shown] = await Promise.all([
+  const [server, count, unconfirmed, oldest, shown] = await Promise.all([
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
     votes.countDocuments(waiting, { limit: COUNTED_AT_MOST }),
+    countUnconfirmed({ votes, clock }, serverId, COUNTED_AT_MOST),
     votes.findOne(waiting, { sort: { votedAt: 1 }, projection: { votedAt: 1 } }),
     pageOfVotes({ votes }, serverId, { state: page.state }, page.from),
   ]);
@@ -70,9 +84,18 @@ export async function listenerOverview(
       slug: server?.slug ?? '',
       removed: !server || !!server.removedAt,
     },
-    listener: { protocol, host, port, breaker, lastDeliveredAt, state: listenerState(listener) },
+    listener: {
+      protocol,
+      host,
+      port,
+      breaker,
+      lastDeliveredAt,
+      lastDeliveryConfirmed,
+      state: listenerState(listener),
+    },
     reason: listenerReason(listener),
     waiting: count,
+    unconfirmed,
     oldestWaiting: oldest?.votedAt ?? null,
     votes: shown.votes.map(inShort),
     next: shown.next,
@@ -87,6 +110,7 @@ function inShort({ _id, username, votedAt, delivery }: Vote): VoteInShort {
     votedAt,
     state: delivery.state,
     attempts: delivery.attemptCount,
+    confirmed: isConfirmed(delivery),
     ...(code ? { code } : {}),
   };
 }

@@ -2,6 +2,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
 import { CAUSES } from './causes.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import { LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
 
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -15,6 +16,7 @@ const pauseDefinition = {
   by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
   code: { type: String, enum: OUTCOME_CODES },
   words: { type: String },
+  detail: { type: String },
 } as const;
 
 /** Failures in a row; from `BREAKER_THRESHOLD` on the listener is unreachable and tested one vote at a time. */
@@ -30,6 +32,7 @@ const breakerDefinition = {
   tests: { type: Number, required: true },
   code: { type: String, enum: OUTCOME_CODES },
   words: { type: String },
+  detail: { type: String },
 } as const;
 
 /** What let its waiting votes go when it was last paused or unreachable. */
@@ -73,6 +76,14 @@ const listenerDefinition = {
   /** Votes refused one by one without a success between them. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
+  /** Whether it acknowledged that vote; false in Votifier v1, where it only closed the connection. */
+  lastDeliveryConfirmed: { type: Boolean },
+  /** When it first took a vote with its present settings; null while it has not (see `hasTakenVotes`). */
+  acknowledgedAt: { type: Date },
+  /** How long its answers are waited for: a step of `answerTimeoutMs` that grows when none came in time. */
+  answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
+  /** How often its owner has a vote sent at most when no answer comes; `MOST_SENDINGS` where absent. */
+  maxSendings: { type: Number, min: 1, max: MOST_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
   /** Held by the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
@@ -107,6 +118,19 @@ export type ListenerState = 'active' | 'paused' | 'unreachable';
 export function listenerState(listener: Pick<Listener, 'pause' | 'breaker'>): ListenerState {
   if (listener.pause) return 'paused';
   return listener.breaker.openSince ? 'unreachable' : 'active';
+}
+
+/**
+ * Whether a listener has taken a vote with its present settings, so that its token or key is known to be right. A
+ * document without the field is from before there was one: its last delivery tells then.
+ */
+export function hasTakenVotes({
+  acknowledgedAt,
+  lastDeliveredAt,
+  updatedAt,
+}: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
+  if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
+  return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
 /** The breaker of a listener that is not known to fail. */

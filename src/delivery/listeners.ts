@@ -1,20 +1,29 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
-import { z } from 'zod';
-import { isRefusedPort } from '../address-guard.ts';
+import type { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
-import { hostSchema, parseInput } from '../input.ts';
+import { parseInput } from '../input.ts';
 import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
-import type { SecretBox } from '../secrets.ts';
+import { type SecretBox, UnsealError } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Cause } from './causes.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
-import { type Listener, type ListenerState, listenerSchema, listenerState, REACHABLE } from './listener.ts';
+import {
+  hasTakenVotes,
+  type Listener,
+  type ListenerState,
+  listenerSchema,
+  listenerState,
+  REACHABLE,
+} from './listener.ts';
+import { listenerSettingsSchema } from './listener-settings.ts';
+import { MOST_SENDINGS } from './schedule.ts';
 import { secretContext } from './send-vote.ts';
+import { countUnconfirmed, giveUpSentVotes, resendUsedUp } from './unconfirmed-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** What setting up listeners works on. */
@@ -28,30 +37,6 @@ export type ListenerSetup = {
   log: Logger;
 };
 
-/** The port of a listener. */
-export const listenerPort = z
-  .int('port must be a whole number, 1 to 65535')
-  .min(1, 'port must be a whole number, 1 to 65535')
-  .max(65_535, 'port must be a whole number, 1 to 65535')
-  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
-
-/**
- * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
- * the one that is set.
- */
-const listenerSettingsSchema = z.object({
-  protocol: z.enum(['votifier-v1', 'votifier-v2']),
-  host: hostSchema,
-  port: listenerPort,
-  secret: z.string().nullable(),
-  serviceName: z
-    .string()
-    .trim()
-    .min(1, 'service name must not be empty')
-    .max(64, 'service name must have at most 64 characters')
-    .regex(/^\P{Cc}*$/u, 'service name must have no control characters'),
-});
-
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
 /** The canonical form of a pasted key or token. Throws a `CredentialError` that says what is wrong with it. */
@@ -60,8 +45,9 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
 }
 
 /**
- * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the way before (a pause for a fault of
- * configuration, an open breaker) is forgotten, and waiting votes are tried at once.
+ * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the
+ * way before (a pause for a fault of configuration, an open breaker) is forgotten, waiting votes are tried at once, and
+ * votes that an earlier token or key used up are sent again.
  *
  * @param by - who does it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape, or
@@ -72,8 +58,8 @@ export async function setListener(
   serverId: ObjectId,
   settings: ListenerSettings,
   by: string,
-): Promise<Listener> {
-  const { secret, ...rest } = parseInput(listenerSettingsSchema, settings);
+): Promise<ListenerSet> {
+  const { secret, maxSendings, resendUsedUp, ...rest } = parseInput(listenerSettingsSchema, settings);
   const { protocol } = rest;
   const context = secretContext({ serverId });
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
@@ -83,10 +69,22 @@ export async function setListener(
     // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
     const held = entered ?? (kept ? deps.secrets.open(kept, context) : canonicalSecret(protocol, ''));
     const sealedSecret = deps.secrets.seal(held, context);
-    const placed = { ...rest, url: null, sealedSecret, previousSecret: null };
-    const listener = await placeListener(deps, serverId, placed, { by, standing });
+    const placed = { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings };
+    const sameSecret = kept !== null && (entered === null || isSealed(deps.secrets, kept, context, entered));
+    const how = { by, standing, sameSecret, resendUsedUp };
+    const listener = await placeListener(deps, serverId, placed, how);
     // Otherwise somebody set it in the same moment: the later one stands.
     if (listener) return listener;
+  }
+}
+
+/** Whether `sealed` holds this very secret. One that cannot be read is another one. */
+function isSealed(secrets: SecretBox, sealed: string, context: string, secret: string): boolean {
+  try {
+    return secrets.open(sealed, context) === secret;
+  } catch (error) {
+    if (error instanceof UnsealError) return false;
+    throw error;
   }
 }
 
@@ -94,26 +92,50 @@ export async function setListener(
 type Placed = Pick<
   Listener,
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
->;
+> & {
+  /** Left out, it stays as it is. */
+  maxSendings?: number | undefined;
+};
+
+/** A listener that was set, and how many votes are sent again that its earlier token or key had used up. */
+export type ListenerSet = Listener & { resent: number };
+
+/** How a listener is set. */
+type Placing = {
+  by: string;
+  /** The listener that was read before; null: there was none. */
+  standing: Listener | null;
+  /** The token, key or secret is the one that was set before. */
+  sameSecret: boolean;
+  resendUsedUp: boolean;
+};
 
 /**
  * Stores a listener's settings, forgets what stood in the way before, and wakes its votes.
  *
- * @param standing - the listener that was read before (null: there was none): where another one stands by now,
- *   nothing is stored and null is returned
+ * @returns null, and nothing is stored, where another listener stands by now than `standing`
  */
 export async function placeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
   placed: Placed,
-  { by, standing }: { by: string; standing: Pick<Listener, '_id' | 'revision'> | null },
-): Promise<Listener | null> {
-  const changed = { ...placed, updatedAt: deps.clock.now(), breaker: REACHABLE, voteFaults: 0 };
+  { by, standing, sameSecret, resendUsedUp: resends }: Placing,
+): Promise<ListenerSet | null> {
+  const { protocol, host, port, url, serviceName } = placed;
+  const changed = {
+    ...placed,
+    maxSendings: placed.maxSendings ?? standing?.maxSendings ?? MOST_SENDINGS,
+    updatedAt: deps.clock.now(),
+    breaker: REACHABLE,
+    voteFaults: 0,
+  };
+  const sameCredentials =
+    sameSecret && standing?.protocol === protocol && standing.serviceName === serviceName;
+  const samePlace = standing?.host === host && standing.port === port && (standing.url ?? null) === url;
   const listener = standing
-    ? await update(deps, serverId, standing, changed)
+    ? await update(deps, standing, changed, sameCredentials && samePlace)
     : await insert(deps, serverId, changed);
   if (!listener) return null;
-  const { protocol, host, port, url, serviceName } = placed;
   await recordAudit(deps, {
     by,
     action: 'listener.set',
@@ -121,21 +143,40 @@ export async function placeListener(
     details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
   });
   logChange(deps, listener, 'listener.set', by);
+  await giveUpSentVotes(deps, listener);
+  const mended = resends && standing !== null && !sameCredentials;
+  const resent = mended ? await resendUsedUp(deps, standing, by) : 0;
   await wake(deps, listener, 'settings-changed');
-  return listener;
+  return { ...listener, resent };
 }
 
 type Changed = Omit<
   Listener,
-  '_id' | 'serverId' | 'revision' | 'createdAt' | 'pause' | 'lastDeliveredAt' | 'released' | 'lease'
+  | '_id'
+  | 'serverId'
+  | 'revision'
+  | 'createdAt'
+  | 'pause'
+  | 'lastDeliveredAt'
+  | 'lastDeliveryConfirmed'
+  | 'acknowledgedAt'
+  | 'answerStep'
+  | 'released'
+  | 'lease'
 >;
 
+/** @param same - token or key and address are those that were set before: what is known of them stays */
 function update(
   { listeners }: ListenerSetup,
-  serverId: ObjectId,
-  { _id, revision }: Pick<Listener, '_id' | 'revision'>,
+  standing: Listener,
   changed: Changed,
+  same: boolean,
 ): Promise<Listener | null> {
+  const { _id, serverId, revision } = standing;
+  const taken = hasTakenVotes(standing) ? (standing.lastDeliveredAt ?? null) : null;
+  const known = same
+    ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
+    : { acknowledgedAt: null, answerStep: 0 };
   // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
   const held = { $eq: ['$pause.by', 'owner'] };
   const pause = { $cond: [held, '$pause', null] };
@@ -143,7 +184,7 @@ function update(
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
-    [{ $set: { ...literally(changed), pause, released, revision: { $add: ['$revision', 1] } } }],
+    [{ $set: { ...literally(changed), ...known, pause, released, revision: { $add: ['$revision', 1] } } }],
     { returnDocument: 'after' },
   );
 }
@@ -168,6 +209,8 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     createdAt: changed.updatedAt,
     pause: null,
     lastDeliveredAt: null,
+    acknowledgedAt: null,
+    answerStep: 0,
     released: null,
     lease: null,
   });
@@ -184,26 +227,28 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
 export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'released' | 'lease'> & {
   state: ListenerState;
   waiting: number;
+  /** Sent, and never confirmed: only their owner sends them again. */
+  unconfirmed: number;
 };
 
 /**
  * A server's listener and how it fares; null when it has none.
  *
- * @param countedAtMost - waiting votes are not counted further; all of them by default
+ * @param countedAtMost - votes are not counted further; all of them by default
  */
 export async function showListener(
-  { listeners, votes }: Pick<ListenerSetup, 'listeners' | 'votes'>,
+  { listeners, votes, clock }: Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'>,
   serverId: ObjectId,
   countedAtMost?: number,
 ): Promise<ListenerView | null> {
   const found = await listeners.findOne({ serverId });
   if (!found) return null;
   const { sealedSecret: _, previousSecret: __, released: ___, lease: ____, ...shown } = found;
-  return {
-    ...shown,
-    state: listenerState(found),
-    waiting: await countWaiting(votes, serverId, countedAtMost),
-  };
+  const [waiting, unconfirmed] = await Promise.all([
+    countWaiting(votes, serverId, countedAtMost),
+    countUnconfirmed({ votes, clock }, serverId, countedAtMost),
+  ]);
+  return { ...shown, state: listenerState(found), waiting, unconfirmed };
 }
 
 /**

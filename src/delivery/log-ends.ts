@@ -8,10 +8,11 @@ import type { Outcome } from './outcomes.ts';
  *
  * @param log - knows server, listener and job
  */
-export function logEnd(log: Logger, { vote, attempt }: Claimed, end: Outcome, durationMs: number): void {
+export function logEnd(log: Logger, claimed: Claimed, end: Outcome, durationMs: number): void {
+  const { vote, attempt } = claimed;
   const voteId = vote._id.toString();
   const { code } = end;
-  const words = end.words ? { words: end.words } : {};
+  const words = { ...(end.words ? { words: end.words } : {}), ...(end.detail ? { detail: end.detail } : {}) };
   log.info({
     event: 'delivery.attempt',
     voteId,
@@ -24,7 +25,7 @@ export function logEnd(log: Logger, { vote, attempt }: Claimed, end: Outcome, du
     durationMs: Math.round(durationMs),
     ...words,
   });
-  const state = givenUpAfter(vote, end);
+  const state = givenUpAfter(claimed, end);
   if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
 }
 

@@ -2,9 +2,10 @@ import type { Collection, Filter, ObjectId } from 'mongodb';
 import { anyOf } from '../batching/find-together.ts';
 import type { Together } from '../batching/lanes.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { Claimed } from './after-end.ts';
+import { answerStepOf, type Claimed } from './after-end.ts';
 import { type Recording, recordEnd } from './attempt-records.ts';
 import { outcome } from './outcomes.ts';
+import { attemptLeaseMs } from './schedule.ts';
 
 /** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
@@ -54,8 +55,8 @@ export async function endLostAttempts(recording: Recording, serverId: ObjectId):
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt) continue;
     const claimed = { vote, attempt };
-    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), recording.config.LEASE_MS))
-      ended.push(claimed);
+    const leaseMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
+    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), leaseMs)) ended.push(claimed);
   }
   return ended;
 }

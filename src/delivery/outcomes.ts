@@ -3,8 +3,8 @@
  *
  * - `delivered`: acknowledged (or, in v1, cleanly closed); done.
  * - `transient`: the frame was not taken; again by the schedule; counts for the breaker.
- * - `ambiguous`: the frame was written and no answer is known; again, at most three times; counts for the
- *   breaker.
+ * - `ambiguous`: the frame was written and no answer is known; again, as often as the owner allows; counts for
+ *   the breaker.
  * - `configuration`: it will fail for every vote until the owner mends it; the listener is paused.
  * - `vote-only`: this vote cannot be taken, others can; the vote is failed.
  * - `none`: a fault or a stop of ours; the attempt does not count.
@@ -26,6 +26,7 @@ export const OUTCOMES = {
   'dns-not-found': 'transient',
   'dns-timeout': 'transient',
   'connection-refused': 'transient',
+  'firewall-rejected': 'transient',
   unreachable: 'transient',
   'connect-timeout': 'transient',
   silent: 'transient',
@@ -57,6 +58,7 @@ export const OUTCOMES = {
   'http-forbidden': 'configuration',
   'http-not-found': 'configuration',
   'repeated-vote-faults': 'configuration',
+  'never-acknowledged': 'configuration',
 
   'name-too-long': 'vote-only',
   'frame-too-long': 'vote-only',
@@ -68,6 +70,14 @@ export const OUTCOMES = {
 
 export type OutcomeCode = keyof typeof OUTCOMES;
 
+/** Ends after the frame was written in which the listener may have refused it without a word. */
+export const SILENT_ENDS = ['closed-without-answer', 'reset', 'no-answer'] as const satisfies OutcomeCode[];
+
+/** Whether a listener ended an attempt without a word, as many do when the token or key is wrong. */
+export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
+  return !words && SILENT_ENDS.some((silent) => silent === code);
+}
+
 /** The end of one attempt. */
 export type Outcome = {
   code: OutcomeCode;
@@ -76,6 +86,8 @@ export type Outcome = {
   reached: Step;
   /** What the listener said, at most 200 printable characters; absent when it said nothing. */
   words?: string;
+  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
+  detail?: string;
   /** For how long the listener asked to be left alone, in milliseconds (HTTP's Retry-After), at most an hour. */
   retryAfterMs?: number;
 };

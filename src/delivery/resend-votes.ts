@@ -7,6 +7,7 @@ import type { Producer } from '../queues.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
+import { SILENT_ENDS } from './outcomes.ts';
 import { mayHaveArrived, RESENDABLE_STATES, resending } from './resend-vote.ts';
 import { RESENDABLE_MS } from './schedule.ts';
 
@@ -19,6 +20,8 @@ export type ResendRange = {
   states: DeliveryState[];
   /** Only this player's, in any spelling. */
   player?: string;
+  /** Only those whose last attempt was made after this moment and ended without a word. */
+  silentSince?: Date;
 };
 
 /** What became of a range. */
@@ -38,7 +41,7 @@ export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 const MOST_RESENT = 50_000;
 const BATCH = 500;
 
-type ResendingMany = {
+export type ResendingMany = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
   auditLog: Collection<AuditEntry>;
@@ -133,7 +136,7 @@ async function count(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player }: ResendRange,
+  { since, until, states, player, silentSince }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
@@ -144,7 +147,13 @@ function filterOf(
     seq: { $gt: 0 },
     'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
+    ...(silentSince ? endedSilently(silentSince) : {}),
     // Not those that this run has resent and that have ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };
+}
+
+function endedSilently(since: Date): Filter<Vote> {
+  const last = (field: string) => ({ $last: `$delivery.attempts.${field}` });
+  return { $expr: { $and: [{ $gt: [last('at'), since] }, { $in: [last('code'), [...SILENT_ENDS]] }] } };
 }

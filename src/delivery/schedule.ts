@@ -4,8 +4,32 @@ import { DAY, HOUR, MINUTE } from '../clock.ts';
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
-/** After this many ambiguous ends a vote is unconfirmed: it may have arrived that often. */
-export const MOST_AMBIGUOUS_ENDS = 3;
+/** After this many ambiguous ends a vote is unconfirmed, unless its owner chose fewer: it may have arrived that often. */
+export const MOST_SENDINGS = 3;
+
+/** How much longer the answer is waited for after so many ambiguous ends: 5 s, 15 s, 30 s. */
+const ANSWER_FACTORS = [1, 3, 6] as const;
+export const LAST_ANSWER_STEP = 2;
+
+/**
+ * How long an attempt waits for the answer, in milliseconds.
+ *
+ * @param timeoutMs - `LISTENER_TIMEOUT_MS`
+ * @param step - ambiguous ends so far; the last deadline goes on for ever
+ */
+export function answerTimeoutMs(timeoutMs: number, step: number): number {
+  return timeoutMs * (ANSWER_FACTORS[step] ?? ANSWER_FACTORS[LAST_ANSWER_STEP]);
+}
+
+/**
+ * How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, and as much longer as its answer is waited for.
+ */
+export function attemptLeaseMs(
+  { LEASE_MS, LISTENER_TIMEOUT_MS }: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number },
+  step: number,
+): number {
+  return LEASE_MS + answerTimeoutMs(LISTENER_TIMEOUT_MS, step) - LISTENER_TIMEOUT_MS;
+}
 
 /** Failures in a row that make a listener unreachable. */
 export const BREAKER_THRESHOLD = 3;

@@ -7,6 +7,7 @@ import type { OnStep } from './diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http-client.ts';
 import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
+import { answerTimeoutMs } from './schedule.ts';
 import { sendVote, type VotifierTarget } from './votifier-client.ts';
 
 /** A listener with its secret read: ready to send with. Never logged, never stored. */
@@ -17,6 +18,8 @@ type SendLimits = {
   signal: AbortSignal;
   /** Gives up waiting for the answer. */
   waitSignal: AbortSignal;
+  /** Ambiguous ends so far: the answer is waited for the longer. 0 by default. */
+  answerStep?: number;
   /** Asked right before the first byte: is there time enough to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
   /** Told of each step as it begins. */
@@ -65,14 +68,16 @@ export function createSend(
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
-  return (listener, vote, { signal, waitSignal, mayWrite, onStep }) => {
+  return (listener, vote, { signal, waitSignal, answerStep = 0, mayWrite, onStep }) => {
+    const answerMs = answerTimeoutMs(timeoutMs, answerStep);
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
       allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
       timeoutMs,
       signal,
       waitSignal,
-      mayWrite: () => mayWrite(timeoutMs),
+      answerMs,
+      mayWrite: () => mayWrite(answerMs),
       onStep,
     };
     const sending =
@@ -101,9 +106,10 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** The end without the secrets that the far end repeats in its words, as a page for «not found» does with the URL. */
+/** The end without the secrets that the far end repeats, as a page for «not found» or a redirect does with the URL. */
 function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
-  if (!end.words) return end;
   const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
-  return { ...end, words: hidden.reduce((words, secret) => words.replaceAll(secret, '[hidden]'), end.words) };
+  const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
+  const { words, detail } = end;
+  return { ...end, ...(words ? { words: hide(words) } : {}), ...(detail ? { detail: hide(detail) } : {}) };
 }

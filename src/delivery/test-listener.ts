@@ -35,6 +35,8 @@ export async function sendTestVote(
     {
       signal: AbortSignal.timeout(MINUTE),
       waitSignal: AbortSignal.timeout(MINUTE),
+      // As long as its votes are waited for.
+      answerStep: listener.answerStep ?? 0,
       mayWrite: () => true,
       onStep,
     },

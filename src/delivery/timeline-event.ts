@@ -19,7 +19,7 @@ export type VoteStanding =
       givenUpAt: Date | null;
     }
   | { state: 'sending'; since: Date | null }
-  /** `confirmed`: the listener said so; false in Votifier v1, which cannot; null where it is not on record. */
+  /** `confirmed`: the listener said so; false after a bare close in Votifier v1; null where it is not on record. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
   | { state: 'unconfirmed'; resendableUntil: Date }
   | {
@@ -37,6 +37,8 @@ export type AttemptEnd = Explanation & {
   reached: Step | null;
   /** What the listener said. */
   words: string | null;
+  /** What Tallyport itself found. */
+  detail: string | null;
   durationMs: number | null;
 };
 

@@ -74,9 +74,9 @@ export function standingWords(
       return `sending: an attempt is under way${twice}`;
     case 'delivered': {
       const at = standing.at ? ` ${when(standing.at)}` : '';
-      const unconfirmed =
-        standing.confirmed === false ? ': sent, not confirmed, since Votifier v1 has no answer' : '';
-      return `delivered${at}${unconfirmed}${twice}`;
+      return standing.confirmed === false
+        ? `sent, not confirmed${at}: the listener closed without an answer, as most do in Votifier v1${twice}`
+        : `delivered${at}${twice}`;
     }
     case 'unconfirmed':
       return 'unconfirmed: it may have arrived; only a resend sends it again';

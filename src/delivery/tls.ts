@@ -9,7 +9,8 @@ type TlsFault = {
     OutcomeCode,
     'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
   >;
-  words: string;
+  /** What the TLS library found: never the words of who answered. */
+  detail: string;
 };
 
 /**
@@ -34,15 +35,20 @@ export function secure(socket: Socket, host: string, { until, stop }: Patience):
       if (!(result instanceof Wire)) secured.destroy();
       resolve(result);
     };
-    const fail = (fault: TlsFault['fault'], words = '') => settle({ fault, words });
+    const fail = (fault: TlsFault['fault'], detail = '') => settle({ fault, detail });
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     stop?.addEventListener('abort', onStop);
     // The listener stays: what fails after the handshake is told by the wire.
     secured
-      .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), error.message))
+      .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
       .once('secureConnect', () => settle(new Wire(secured)));
   });
+}
+
+/** Node gives what OpenSSL says in a field of its own; its message has OpenSSL's source lines in it. */
+function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
+  return faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
 }
 
 function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFault['fault'] {

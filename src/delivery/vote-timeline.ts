@@ -2,10 +2,9 @@ import type { Collection } from 'mongodb';
 import { after } from '../clock.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
-import { EXPLANATIONS, listenerReason } from './explanations.ts';
+import { explain, listenerReason } from './explanations.ts';
 import type { Listener } from './listener.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
-import type { OutcomeCode } from './outcomes.ts';
 import { RESENDABLE_MS } from './schedule.ts';
 import type {
   AttemptEnd,
@@ -14,13 +13,14 @@ import type {
   VoteStanding,
   VoteTimeline,
 } from './timeline-event.ts';
+import { isConfirmed } from './unconfirmed-votes.ts';
 import { waitingFor } from './waiting-for.ts';
 
 /** How far the votes ahead in a line are counted. */
 export const MOST_AHEAD = 100;
 
 /** A listener, and whether it holds its votes. */
-type Held = Pick<Listener, 'pause' | 'breaker'>;
+type Held = Pick<Listener, 'pause' | 'breaker'> & { protocol?: Listener['protocol'] };
 
 /**
  * Tells what happened to a vote, how it stands and what it waits for, from what is stored.
@@ -94,13 +94,6 @@ function standingOf(
   }
 }
 
-function isConfirmed({ attempts, codes }: Delivery): boolean | null {
-  const ended = (code: OutcomeCode) =>
-    attempts.some((attempt) => attempt.code === code) || (codes?.[code] ?? 0) > 0;
-  if (ended('acknowledged')) return true;
-  return ended('sent-not-confirmed') ? false : null;
-}
-
 function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'server-removed' {
   const givenUp = events.findLast(({ kind }) => kind === 'expired' || kind === 'server-removed');
   const refused = attempts.findLast((attempt) => attempt.class === 'vote-only');
@@ -170,8 +163,23 @@ function attemptEvents(delivery: Delivery): AttemptEvent[] {
   });
 }
 
-function endOf({ code, class: of, reached, words, durationMs }: Attempt): AttemptEnd | null {
+function endOf({
+  code,
+  class: of,
+  protocol,
+  reached,
+  words,
+  detail,
+  durationMs,
+}: Attempt): AttemptEnd | null {
   if (!code || !of) return null;
-  const said = { reached: reached ?? null, words: words ?? null, durationMs: durationMs ?? null };
-  return { code, class: of, ...said, ...EXPLANATIONS[code] };
+  return {
+    code,
+    class: of,
+    reached: reached ?? null,
+    words: words ?? null,
+    detail: detail ?? null,
+    durationMs: durationMs ?? null,
+    ...explain(code, protocol),
+  };
 }

@@ -3,7 +3,7 @@ import type { ResolveOptions } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
-import { printable } from './printable.ts';
+import { readable } from './printable.ts';
 import { resolveListener } from './resolve-listener.ts';
 import { assertSendable, type ForwardedVote } from './vote-message.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
@@ -22,8 +22,10 @@ export type VotifierTarget = {
 
 export type SendOptions = {
   allowedPrivateRanges: Config['ALLOWED_PRIVATE_RANGES'];
-  /** For each of: resolving the name, connecting, the greeting, the acknowledgement. */
+  /** For each of: resolving the name, connecting, the greeting. */
   timeoutMs: number;
+  /** For the acknowledgement; `timeoutMs` by default. */
+  answerMs?: number;
   /** Stops the attempt before anything is written; what is written waits on for its answer. */
   signal?: AbortSignal;
   /** Ends the wait for the answer too. */
@@ -96,7 +98,12 @@ async function converse(
   options.onStep?.('key-or-token');
   wire.write(frame);
   options.onStep?.('acknowledgement');
-  return hearAnswer(wire, target, vote, patience(options.timeoutMs, options.waitSignal));
+  return hearAnswer(wire, target, vote, patience(answerMsOf(options), options.waitSignal));
+}
+
+/** How long the answer is waited for. */
+export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
+  return answerMs ?? timeoutMs;
 }
 
 type Welcome = Exclude<Greeting, { notVotifier: string }>;
@@ -106,9 +113,9 @@ async function hearGreeting(wire: Wire, waiting: Patience): Promise<Welcome | Ou
   if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
   if (greeting && !('notVotifier' in greeting)) return greeting;
   if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
-  if (!mayBecomeGreeting(heard)) return outcome('not-votifier', 'connected', printable(heard));
-  if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', printable(heard));
-  return outcome(heard.length === 0 ? 'silent' : 'too-slow', 'connected', printable(heard));
+  if (!mayBecomeGreeting(heard)) return outcome('not-votifier', 'connected', readable(heard));
+  if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', readable(heard));
+  return outcome(heard.length === 0 ? 'silent' : 'too-slow', 'connected', readable(heard));
 }
 
 /** A v1 block is welcome on either greeting: listeners that speak v2 take both. */
@@ -139,9 +146,7 @@ function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
  */
 async function hearInterruption(wire: Wire, afterGreeting: Buffer): Promise<Outcome | undefined> {
   const heard = await wire.glance();
-  const said = printable(
-    heard.kind === 'bytes' ? Buffer.concat([afterGreeting, heard.bytes]) : afterGreeting,
-  );
+  const said = readable(heard.kind === 'bytes' ? Buffer.concat([afterGreeting, heard.bytes]) : afterGreeting);
   if (said) return outcome('unknown-error', 'greeted', said);
   if (heard.kind === 'closed' || heard.kind === 'broken') return outcome('closed-before-written', 'greeted');
   return undefined;
@@ -154,24 +159,22 @@ async function hearAnswer(
   waiting: Patience,
 ): Promise<Outcome> {
   const { read: reply, heard, end } = await hear(wire, readReply, waiting);
-  if (reply) return outcomeOfReply(reply, target, vote);
-  return outcome(codeWithoutReply(end, printable(heard), target), 'written', printable(heard));
+  if (reply) return outcomeOfReply(reply, vote);
+  const said = readable(heard);
+  return outcome(codeWithoutReply(end, said, target), 'written', said);
 }
 
-function outcomeOfReply(reply: Reply, { protocol }: VotifierTarget, { username }: ForwardedVote): Outcome {
-  if (reply.status === 'ok') {
-    return protocol === 'votifier-v2'
-      ? outcome('acknowledged', 'acknowledged')
-      : outcome('sent-not-confirmed', 'written');
-  }
+/** Some listeners answer a good v1 vote as they do one of v2: that confirms it. */
+function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
+  if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
-  return outcome(code, 'written', printable(reply.text));
+  return outcome(code, 'written', readable(Buffer.from(reply.text)));
 }
 
 /**
  * The end of an attempt whose answer did not come or was not finished.
  *
- * In v1 a clean close without a word is how listeners say thanks, and how they say "wrong key" too: it is
+ * In v1 a clean close without a word is how most listeners say thanks, and how they say "wrong key" too: it is
  * delivered, not confirmed. A close after words that are no answer is not clean: something that does not speak
  * Votifier may have taken the block. Neither is a reset: a listener that has read its 256 bytes has no reason
  * for one.

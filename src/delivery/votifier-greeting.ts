@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable, readable } from './printable.ts';
 
 /** The first line that a listener sends, and the bytes that came after it. */
 export type Greeting =
@@ -29,10 +29,11 @@ export function readGreeting(heard: Buffer): Greeting | 'incomplete' {
   if (end === -1) {
     return heard.length < LONGEST_GREETING
       ? 'incomplete'
-      : { notVotifier: printable(heard.subarray(0, LONGEST_GREETING)) };
+      : { notVotifier: readable(heard.subarray(0, LONGEST_GREETING)) };
   }
   const line = heard.toString('utf8', 0, end).trimEnd();
-  if (line !== OPENING && !line.startsWith(`${OPENING} `)) return { notVotifier: printable(line) };
+  if (line !== OPENING && !line.startsWith(`${OPENING} `))
+    return { notVotifier: readable(heard.subarray(0, end)) };
 
   const [, challenge = '', dottedChallenge = ''] = VERSION_2.exec(line) ?? [];
   const greeting = { banner: printable(line), rest: heard.subarray(end + 1) };

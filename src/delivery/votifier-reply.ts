@@ -70,7 +70,7 @@ function errorText({ cause, error, errorMessage }: Record<string, unknown>): str
  * first: an unknown service's text repeats the name of the service.
  */
 const MEANINGS: [RegExp, OutcomeCode][] = [
-  [/only accepts well-formed votifier v2/i, 'v2-only'],
+  [/only accepts well-formed votifier v2|v1 protocol is disabled/i, 'v2-only'],
   [/unknown service|no token configured for service/i, 'unknown-service'],
   [/adjusted frame length exceeds/i, 'frame-too-long'],
   [/username too long/i, 'name-too-long'],

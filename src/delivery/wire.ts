@@ -123,6 +123,7 @@ type DialFault = Extract<
   | 'connection-refused'
   | 'closed-before-greeting'
   | 'connect-timeout'
+  | 'firewall-rejected'
   | 'unreachable'
   | 'our-fault'
   | 'address-refused'
@@ -137,6 +138,7 @@ const TELLING: DialFault[] = [
   'our-fault',
   'closed-before-greeting',
   'connection-refused',
+  'firewall-rejected',
   'connect-timeout',
   'unreachable',
 ];
@@ -170,6 +172,7 @@ function connect(address: string, port: number, { until, stop }: Patience): Prom
       resolve('stopped-before-written');
       return;
     }
+    const began = performance.now();
     const socket = net.connect({ host: address, port });
     const settle = (result: Wire | DialFault) => {
       cancel();
@@ -181,7 +184,7 @@ function connect(address: string, port: number, { until, stop }: Patience): Prom
       resolve(result);
     };
     const onConnect = () => settle(new Wire(socket));
-    const onError = (error: Error) => settle(connectFault(errorCode(error)));
+    const onError = (error: Error) => settle(connectFault(errorCode(error), performance.now() - began));
     const onStop = () => settle('stopped-before-written');
     const cancel = after(until, () => settle('connect-timeout'));
     stop?.addEventListener('abort', onStop);
@@ -189,8 +192,16 @@ function connect(address: string, port: number, { until, stop }: Patience): Prom
   });
 }
 
-/** What a failed `connect(2)` means. */
-function connectFault(code: string): DialFault {
+/** A router needs longer than this to find out that nobody has an address (ARP); a firewall rejects at once. */
+const AT_ONCE_MS = 1_000;
+
+/**
+ * What a failed `connect(2)` means.
+ *
+ * @param code - `ECONNREFUSED` and its like
+ * @param tookMs - how long it took to fail
+ */
+export function connectFault(code: string, tookMs: number): DialFault {
   switch (code) {
     case 'ECONNREFUSED':
       return 'connection-refused';
@@ -199,6 +210,12 @@ function connectFault(code: string): DialFault {
     // It accepted and reset at once, before we were told of the former.
     case 'ECONNRESET':
       return 'closed-before-greeting';
+    // ICMP: host or administratively prohibited. For IPv6, Linux says EACCES; for its own firewall, EPERM.
+    case 'EACCES':
+    case 'EPERM':
+      return 'firewall-rejected';
+    case 'EHOSTUNREACH':
+      return tookMs < AT_ONCE_MS ? 'firewall-rejected' : 'unreachable';
     // This machine is short of sockets or memory; the listener has no part in it.
     case 'EMFILE':
     case 'ENFILE':

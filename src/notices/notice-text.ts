@@ -49,7 +49,7 @@ const LETTERS: Record<Occasion['kind'], Writer> = {
   paused: (told, { since }) => ({
     subject: 'its vote listener is paused',
     lines: [
-      `The vote listener of ${told.server.name} refuses votes, so we have sent it none since ${time(since)}.`,
+      `The vote listener of ${told.server.name} takes no votes, so we have sent it none since ${time(since)}.`,
       ...reason(told),
       `${waiting(told)} Votes are kept for 72 hours after they were cast, and sent as soon as you have mended the listener and resumed it here:`,
     ],
@@ -83,8 +83,8 @@ const LETTERS: Record<Occasion['kind'], Writer> = {
 function reason({ listener }: Told): string[] {
   const found = listenerReason(listener);
   if (!found) return [];
-  const { cause, mend, words } = found;
-  return [`${cause}${words ? ` It said: «${words}»` : ''}\n${mend}`];
+  const { cause, mend, words, detail } = found;
+  return [`${cause}${words ? ` It said: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }
 
 function waiting({ fate }: Told): string {

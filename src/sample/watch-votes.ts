@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
-import { EXPLANATIONS } from '../delivery/explanations.ts';
+import { explain } from '../delivery/explanations.ts';
 import { isUnknownEnd } from '../mongo.ts';
 import type { Platform } from '../platform.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 250;
 function news({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
-  const { cause } = EXPLANATIONS[failed.code];
+  const { cause } = explain(failed.code, failed.protocol);
   return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${cause}`;
 }
 

@@ -11,8 +11,8 @@ import type { Nested } from '../document.ts';
  * - `none`: cast while the server had no listener.
  * - `waiting`: to be sent; the listener's turn or the vote's own next time is awaited.
  * - `sending`: an attempt is recorded and not ended; when its lease runs out, that is an ambiguous end.
- * - `delivered`: acknowledged.
- * - `unconfirmed`: three ambiguous ends; it may have arrived. Only the owner sends it again.
+ * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (the attempt's code says which).
+ * - `unconfirmed`: as many ambiguous ends as its owner allows; it may have arrived. Only the owner sends it again.
  * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
@@ -32,10 +32,15 @@ const attemptDefinition = {
   revision: { type: Number, required: true },
   /** It tested a listener that had failed before (breaker open): it used up no step of the schedule. */
   test: { type: Boolean, required: true },
+  /** The listener's settings of that moment (see listener.ts); absent in records that are older than these. */
+  answerStep: { type: Number },
+  maxSendings: { type: Number },
   code: { type: String, enum: OUTCOME_CODES },
   class: { type: String, enum: OUTCOME_CLASSES },
   reached: { type: String, enum: STEPS },
   words: { type: String },
+  /** What Tallyport itself found (see `Outcome`). */
+  detail: { type: String },
   durationMs: { type: Number },
   /** What started it; absent where that is not on record. */
   wokenBy: { type: String, enum: CAUSES },

@@ -29,6 +29,7 @@ describe('vote list', () => {
       username: 'Steve',
       voted_at: expect.stringMatching(/Z$/),
       state: 'none',
+      confirmed: null,
       attempt_count: 0,
       last_code: null,
       next_at: null,

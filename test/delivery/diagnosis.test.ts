@@ -3,9 +3,10 @@ import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
-import { EXPLANATIONS } from '../../src/delivery/explanations.ts';
+import { EXPLANATIONS, type Explanation } from '../../src/delivery/explanations.ts';
 import { FAULTS, type Fault } from '../../src/delivery/faults.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
 import type { Behaviour } from '../../src/sample/votifier-listener.ts';
@@ -36,6 +37,7 @@ describe('a listener that is in order', () => {
     const { diagnose, listener } = await clinic();
     expect(await diagnose()).toEqual({
       outcome: 'delivered',
+      confirmed: true,
       fault: null,
       step: 'acknowledgement',
       cause: 'The listener took the vote and said so.',
@@ -49,7 +51,9 @@ describe('a listener that is in order', () => {
     await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
     expect(await diagnose()).toMatchObject({
       outcome: 'delivered',
+      confirmed: false,
       fault: null,
+      step: 'key-or-token',
       cause: expect.stringContaining('Votifier v1 says no more than that, even when the key is wrong'),
     });
   });
@@ -76,6 +80,24 @@ describe('a fault on the way to the listener', () => {
     const { diagnose, listener } = await clinic();
     await listener.stop();
     expect(await diagnose()).toMatchObject({ fault: 'connection-refused', step: 'connecting' });
+  });
+
+  it('unreachable: there is no route', async () => {
+    const { diagnose, set } = await clinic();
+    // The broadcast address of loopback: the system has no way to connect to it.
+    await set({ host: '127.255.255.255' });
+    expect(await diagnose()).toMatchObject({ fault: 'unreachable', step: 'connecting' });
+  });
+
+  it('firewall-rejected', async () => {
+    const { platform, serverId } = await clinic();
+    const send = async () => outcome('firewall-rejected', 'resolved');
+    expect(await diagnoseListener({ ...platform, send }, serverId)).toMatchObject({
+      fault: 'firewall-rejected',
+      step: 'connecting',
+      ...FAULTS['firewall-rejected'],
+    });
+    made.add('firewall-rejected');
   });
 
   it('connect-timeout', async () => {
@@ -166,6 +188,11 @@ describe('something else at the port', () => {
 
 describe('a Votifier that does not take the vote', () => {
   type Case = { fault: Fault; step: Diagnosis['step']; behaviour?: Behaviour; secret?: string };
+  /** What is said where a fault is one of several outcomes. */
+  const said: Record<string, Explanation> = {
+    'too-slow at acknowledgement': EXPLANATIONS['no-answer'],
+    'closed-without-answer at greeting': EXPLANATIONS['closed-before-greeting'],
+  };
   const error = (cause: string, text: string) => JSON.stringify({ status: 'error', cause, error: text });
 
   it.each<Case>([
@@ -184,6 +211,11 @@ describe('a Votifier that does not take the vote', () => {
     { fault: 'closed-without-answer', step: 'acknowledgement', behaviour: { onFrame: 'close' } },
     { fault: 'closed-without-answer', step: 'greeting', behaviour: { onConnect: 'close' } },
     { fault: 'garbage-answer', step: 'acknowledgement', behaviour: { answer: '{"status":"perhaps"}' } },
+    {
+      fault: 'listener-error',
+      step: 'acknowledgement',
+      behaviour: { answer: error('java.lang.Exception', 'disk full') },
+    },
     { fault: 'too-slow', step: 'acknowledgement', behaviour: { onFrame: 'silence' } },
     { fault: 'too-slow', step: 'greeting', behaviour: { dripMs: 150 } },
   ])('$fault at $step', async ({ fault, step, behaviour = {}, secret }) => {
@@ -193,7 +225,7 @@ describe('a Votifier that does not take the vote', () => {
     expect(await diagnose()).toMatchObject({
       fault,
       step,
-      ...(fault === 'too-slow' && step === 'acknowledgement' ? EXPLANATIONS['no-answer'] : FAULTS[fault]),
+      ...(said[`${fault} at ${step}`] ?? FAULTS[fault]),
     });
   });
 
@@ -236,6 +268,7 @@ describe('a website', () => {
     [401, 'bad-signature', 'key-or-token', /does not accept our signature/],
     [404, 'http-server', 'acknowledgement', /nothing at this URL/],
     [302, 'http-server', 'acknowledgement', /redirect/],
+    [422, 'vote-refused', 'acknowledgement', /refused this vote/],
     [500, 'http-server', 'acknowledgement', /cannot take votes now/],
   ] as const)('that answers %s', async (status, fault, step, cause) => {
     const { platform, serverId, diagnose } = await clinic();

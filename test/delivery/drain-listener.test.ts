@@ -151,6 +151,9 @@ describe('Draining a listener', () => {
 
   it('calls a vote unconfirmed after three ambiguous ends', async () => {
     const bench = await deliveryBench();
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.votes.length = 0;
     bench.listener.behaviour = { onFrame: 'close' };
     const vote = await bench.cast('Steve');
     for (let n = 0; n < 3; n += 1) {

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPLANATIONS, listenerReason } from '../../src/delivery/explanations.ts';
+import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/explanations.ts';
+import { HTTP_WORDS, V1_WORDS } from '../../src/delivery/explanations-by-protocol.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
-import { OUTCOMES } from '../../src/delivery/outcomes.ts';
+import { OUTCOMES, type OutcomeCode } from '../../src/delivery/outcomes.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { deliveryIn } from '../support/votes.ts';
@@ -16,6 +18,33 @@ describe('explanations', () => {
     for (const sentence of Object.values(EXPLANATIONS[code])) {
       expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
       expect(sentence).not.toMatch(/\. [A-Z]/);
+    }
+  });
+
+  it.each(
+    (Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]).flatMap((code) =>
+      (['votifier-v1', 'http'] as const).map((protocol) => [code, protocol] as const),
+    ),
+  )('say in one sentence each what %s is with %s', (code, protocol) => {
+    for (const sentence of Object.values(explain(code, protocol))) {
+      expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
+      expect(sentence).not.toMatch(/\. [A-Z]/);
+    }
+  });
+
+  it('stand in the documentation in these words', () => {
+    const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8').split('\n');
+    for (const [code, { cause, mend }] of Object.entries(EXPLANATIONS)) {
+      const row = page.find((line) => line.startsWith(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} |`));
+      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${cause} | ${mend} |`);
+    }
+    for (const [protocol, words] of [
+      ['Votifier v1', V1_WORDS],
+      ['HTTP', HTTP_WORDS],
+    ] as const) {
+      for (const [code, { cause, mend }] of Object.entries(words)) {
+        expect(page).toContain(`| ${protocol} | \`${code}\` | ${cause} | ${mend} |`);
+      }
     }
   });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/delivery/printable.ts';
+import { printable, readable } from '../../src/delivery/printable.ts';
 
 describe('printable', () => {
   it.each([
@@ -31,6 +31,32 @@ describe('printable', () => {
         const shown = printable(bytes);
         expect([...shown].length).toBeLessThanOrEqual(200);
         expect(shown).not.toMatch(/\p{C}|[\r\n\u2028\u2029]/u);
+      }),
+    );
+  });
+});
+
+describe('readable', () => {
+  it.each([
+    ['text', Buffer.from('Zoë said\r\nhello\n'), 'Zoë said hello'],
+    [
+      'text between other bytes',
+      Buffer.from('J\0\0\0\n8.0.36\0\u0001\u0002\u0003native_password\0'),
+      '8.0.36 … native_password',
+    ],
+    ['text after one byte that is none', Uint8Array.of(0xff, 0x4f, 0x6b, 0x61, 0x79), 'Okay'],
+    ['a TLS alert', Uint8Array.of(0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46), '(7 bytes that are not text)'],
+    ['nothing', Uint8Array.of(), ''],
+  ])('shows of %s what can be read', (_what, bytes, shown) => {
+    expect(readable(bytes)).toBe(shown);
+  });
+
+  it('leaves nothing dangerous of any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
+        const shown = readable(bytes);
+        expect([...shown].length).toBeLessThanOrEqual(200);
+        expect(shown).not.toMatch(/\p{C}|\u{fffd}|[\r\n\u2028\u2029]/u);
       }),
     );
   });

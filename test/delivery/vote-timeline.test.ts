@@ -104,8 +104,8 @@ describe('An attempt says what started it', () => {
     const breaker = { failures: 3, tests: 1, openSince: now, nextTestAt: now } as const;
     const before = { breaker: { ...breaker, hastenedBy: 'server-returned' as const }, pause: null };
     const { breaker: next } = standingAfter(
-      { ...before, voteFaults: 0, released: null },
-      { ...outcome('our-fault', 'none'), test: true },
+      { ...before, voteFaults: 0, released: null, acknowledgedAt: now, answerStep: 0 },
+      { ...outcome('our-fault', 'none'), test: true, answerStep: 0 },
       now,
       [SECOND],
     );
@@ -304,7 +304,9 @@ describe('A vote that has ended says how', () => {
     const vote = await bench.cast('Steve');
     await bench.drain();
     expect((await timeline(vote)).standing).toMatchObject({ state: 'delivered', confirmed: false });
-    expect(await words(vote)).toBe('delivered …: sent, not confirmed, since Votifier v1 has no answer');
+    expect(await words(vote)).toBe(
+      'sent, not confirmed …: the listener closed without an answer, as most do in Votifier v1',
+    );
   });
 
   it('refused, by the listener’s words', async () => {

@@ -80,9 +80,9 @@ describe('finding the listener', () => {
   it.each([
     ['ECONNREFUSED', 'connection-refused'],
     ['ECONNRESET', 'closed-before-greeting'],
-    ['EHOSTUNREACH', 'unreachable'],
+    ['EHOSTUNREACH', 'firewall-rejected'],
     ['ENETUNREACH', 'unreachable'],
-    ['EACCES', 'unreachable'],
+    ['EACCES', 'firewall-rejected'],
     ['ETIMEDOUT', 'connect-timeout'],
     ['EMFILE', 'our-fault'],
   ])('ends with %s of the system as %s', async (code, expected) => {

@@ -43,7 +43,7 @@ describe('readGreeting', () => {
     ['votifier 2 abc\n', 'votifier 2 abc'],
     [' VOTIFIER 2 abc\n', 'VOTIFIER 2 abc'],
     ['\n', ''],
-    ['\u001b[2J\u202e\n', '�[2J�'],
+    ['\u001b[2J\u202e\n', '(7 bytes that are not text)'],
   ])('hears no Votifier in %j', (text, words) => {
     expect(read(text)).toEqual({ notVotifier: words });
   });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { MINUTE, SECOND } from '../../src/clock.ts';
+import { resumeListener } from '../../src/delivery/listeners.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { createLogger } from '../../src/log.ts';
@@ -110,8 +111,16 @@ async function settle(platform: Platform, targets: Target[]): Promise<void> {
       serverId: { $in: working },
       'delivery.state': { $in: ['waiting', 'sending'] },
     });
+  /** Listeners that a fault met before their first vote hold their votes: their owners resume them. */
+  const resumeHeld = async () => {
+    const held = platform.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
+    for await (const { serverId } of held) await resumeListener(platform, serverId, 'storm');
+  };
   const untilNoneIsOpen = async () => {
-    while ((await open()) > 0 && Date.now() < deadline) await pause(100);
+    while ((await open()) > 0 && Date.now() < deadline) {
+      await resumeHeld();
+      await pause(100);
+    }
   };
   await untilNoneIsOpen();
   for (const serverId of working) {

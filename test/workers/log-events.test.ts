@@ -64,9 +64,11 @@ it('a vote that is given up says so, and so does a listener that is paused for a
   if (!refused || !lost || !misconfigured) throw new Error('not listed');
   const tooLong = { status: 'error', cause: 'CorruptedFrameException', error: 'Username too long' };
   refused.listener.behaviour = { answer: JSON.stringify(tooLong) };
-  lost.listener.behaviour = { onFrame: 'close' };
   misconfigured.listener.tokens = { default: 'another-token' };
   const worker = await startWorker(platform.config);
+  await lost.cast('First');
+  await vi.waitUntil(async () => (await lost.count('delivered')) === 1, PATIENT);
+  lost.listener.behaviour = { onFrame: 'close' };
 
   const failed = await refused.cast('Steve');
   expect(await worker.waitForEvent('vote.failed')).toMatchObject({

@@ -17,6 +17,8 @@ type Case = {
   protocol?: ListenerSettings['protocol'];
   behaviour?: Behaviour;
   before?: (listener: VotifierListener) => unknown;
+  /** It has taken a vote before. */
+  known?: true;
   state: DeliveryState;
   codes: string[];
   ends: Record<string, number>;
@@ -44,12 +46,22 @@ const CASES: Case[] = [
   },
   {
     name: 'v2 that takes the vote and closes without a word, three times',
+    known: true,
     behaviour: { onFrame: 'close' },
     state: 'unconfirmed',
     codes: ['closed-without-answer', 'closed-without-answer', 'closed-without-answer'],
     ends: { ambiguous: 3 },
     receipts: 3,
     listener: { state: 'unreachable', breaker: { code: 'closed-without-answer' } },
+  },
+  {
+    name: 'v2 that has never taken a vote and closes without a word',
+    behaviour: { onFrame: 'close' },
+    state: 'waiting',
+    codes: ['closed-without-answer'],
+    ends: { ambiguous: 1 },
+    receipts: 1,
+    listener: { state: 'paused', waiting: 1, pause: { by: 'tallyport', code: 'never-acknowledged' } },
   },
   {
     name: 'v2 with another token',
@@ -95,8 +107,13 @@ it('ends every vote as its listener’s answer demands', async () => {
   const platform = await castingPlatform();
   await startWorker(platform.config);
   await Promise.all(
-    CASES.map(async ({ name, player = 'Steve', protocol, behaviour = {}, before, ...expected }) => {
+    CASES.map(async ({ name, player = 'Steve', protocol, behaviour = {}, before, known, ...expected }) => {
       const server = await addGameServer(platform, { name, ...(protocol ? { protocol } : {}) });
+      if (known) {
+        await server.cast('First');
+        await vi.waitUntil(async () => (await server.count('delivered')) === 1, PATIENT);
+        server.listener.votes.length = 0;
+      }
       server.listener.behaviour = behaviour;
       before?.(server.listener);
       const vote = await server.cast(player);

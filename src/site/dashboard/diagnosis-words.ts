@@ -37,9 +37,9 @@ export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
 
 /** What came of a test: each step with its verdict, then the cause and the mend. */
 export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
-  const { outcome, fault, cause, mend, reply } = diagnosis;
+  const { outcome, confirmed, fault, cause, mend, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
-  const unconfirmed = arrived && protocol === 'votifier-v1';
+  const unconfirmed = arrived && !confirmed;
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
   const head = unconfirmed
     ? 'The test vote was sent, and cannot be confirmed'
@@ -57,6 +57,7 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
       reply || fault
         ? facts([
             ['The listener said', reply ? html`«<bdi>${reply}</bdi>»` : arrived || !fault ? null : 'nothing'],
+            ['Found', detail],
             ['Fault, for a search', fault ? html`<code>${fault}</code>` : null],
           ])
         : ''
@@ -64,7 +65,7 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
   </div>`;
 }
 
-function judged({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
+function judged({ outcome, confirmed, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
   const steps = ORDER.filter((step) => {
     const asked = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
     return asked || step === stopped;
@@ -75,8 +76,8 @@ function judged({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol
     if (fault === null && outcome !== 'delivered') return judgement('quiet', name, what, 'not known');
     if (fault !== null && index === end) return judgement('bad', name, what, 'here it fails');
     if (fault !== null && index > end) return judgement('quiet', name, what, 'not known');
-    // Votifier v1 has no answer: neither the key nor the vote itself is confirmed.
-    const silent = protocol === 'votifier-v1' && (step === 'key-or-token' || step === 'acknowledgement');
+    // After a bare close neither the key nor the vote itself is confirmed.
+    const silent = !confirmed && (step === 'key-or-token' || step === 'acknowledgement');
     return silent
       ? judgement('attention', name, what, 'cannot be confirmed')
       : judgement('good', name, what, 'in order');

@@ -2,9 +2,11 @@ import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { Protocol } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { MOST_SENDINGS } from '../../delivery/schedule.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
-import { notice, PORT_LENGTH, textArea, textField } from '../parts.ts';
+import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';
+import { counted } from '../words.ts';
 
 /** Each protocol in the words of somebody who has to choose one, the best first. */
 const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
@@ -41,11 +43,40 @@ export function listenerForm(form: Form): Html {
       ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : votifierFields(form)}
+      ${sendingsField(form)} ${keepField(form)}
       <div class="actions">
         <button type="submit">${listener ? 'Save the settings' : 'Set the listener'}</button>
         ${listener ? html`<a class="button quiet" href="${path}">Leave it as it is</a>` : ''}
       </div>
     </form>`;
+}
+
+/** A second sending without an answer to the first may reward a player twice; a vote that is sent once may get lost. */
+function sendingsField({ listener, typed: { values, faults } }: Form): Html {
+  return select({
+    name: 'maxSendings',
+    label: 'When no answer comes, send a vote',
+    hint: 'It may have arrived all the same: most plugins reward a player again for a second sending.',
+    value: values.maxSendings ?? String(listener?.maxSendings ?? MOST_SENDINGS),
+    fault: faults.maxSendings,
+    options: [
+      ['1', 'once, and never again by itself'],
+      ['2', 'twice at most'],
+      ['3', 'three times at most'],
+    ],
+  });
+}
+
+/** Offered where there is something to send again. */
+function keepField({ listener, typed: { values } }: Form): Content {
+  if (!listener || listener.unconfirmed === 0) return '';
+  const votes = counted(listener.unconfirmed, 'vote');
+  return checkbox({
+    name: 'keepUnconfirmed',
+    label: 'Do not send unconfirmed votes again',
+    hint: `${votes} ${listener.unconfirmed === 1 ? 'is' : 'are'} unconfirmed. With another token or key, those that ended without a word since the last delivery are sent again.`,
+    checked: values.keepUnconfirmed === 'yes',
+  });
 }
 
 function urlField({ listener, typed: { values, faults } }: Form): Content {

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { MOST_SENDINGS } from '../../delivery/schedule.ts';
 import type { Content, Html } from '../html.ts';
 import { button, confirmed, copyable, facts } from '../parts.ts';
 import { counted, timeAgo } from '../words.ts';
@@ -8,12 +9,14 @@ import { protocolName } from './listener-form.ts';
 /** How a listener is set, and what can be done to that. No secret is among it. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
+  const sendings = counted(listener.maxSendings ?? MOST_SENDINGS, 'time');
   const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return html`${facts([
     ['Protocol', protocolName(protocol)],
     [url ? 'URL' : 'Address', html`<span class="mono">${url ?? place}</span>`],
     ['Service name', url ? null : serviceName],
     [SECRET_NAMES[protocol], url ? 'set; it was shown once' : 'set'],
+    ['Without an answer', `a vote is sent ${sendings} at most`],
     ['Changed', timeAgo(updatedAt, now)],
   ])}
   <div class="actions">

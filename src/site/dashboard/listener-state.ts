@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { EXPLANATIONS, listenerReason } from '../../delivery/explanations.ts';
+import { explain, listenerReason } from '../../delivery/explanations.ts';
 import type { ListenerState } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import type { Content, Html } from '../html.ts';
@@ -23,10 +23,19 @@ export function waitingWords(waiting: number): string {
 export function listenerLine({ listener, queuePaused }: Standing, now: Date): Html {
   if (!listener)
     return html`<p class="soft">There is no vote listener: votes are counted, and can be sent later.</p>`;
-  const { state, lastDeliveredAt } = listener;
+  const { state } = listener;
   return html`<p>${badge(LISTENER_TONES[state], state)} ${shortReason(listener, now)}
-    ${lastDeliveredAt ? html`<span class="soft">The last vote arrived ${timeAgo(lastDeliveredAt, now)}.</span>` : ''}
+    ${lastVoteWords(listener, now)}
     ${queuePaused ? HELD : ''}</p>`;
+}
+
+/** When the last vote arrived, or was sent without a word from the listener. */
+export function lastVoteWords({ lastDeliveredAt, lastDeliveryConfirmed }: ListenerView, now: Date): Content {
+  if (!lastDeliveredAt) return '';
+  const at = timeAgo(lastDeliveredAt, now);
+  return lastDeliveryConfirmed === false
+    ? html`<span class="soft">The last vote was sent ${at}, not confirmed.</span>`
+    : html`<span class="soft">The last vote arrived ${at}.</span>`;
 }
 
 function shortReason(listener: ListenerView, now: Date): Content {
@@ -50,19 +59,31 @@ export function listenerState(
   path: string,
   now: Date,
 ): Html {
-  const { lastDeliveredAt, breaker, state, waiting } = listener;
+  const { lastDeliveredAt, lastDeliveryConfirmed, breaker, state, waiting, unconfirmed } = listener;
   return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
     ${facts([
       ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
+      ['Unconfirmed', unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
       [
         'Next test',
         state === 'unreachable' && breaker.nextTestAt
           ? html`${timeAgo(breaker.nextTestAt, now)}, with one vote; the first that arrives releases the others`
           : null,
       ],
-      ['Last delivered', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'no vote yet'],
+      [
+        'Last delivered',
+        lastDeliveredAt
+          ? html`${timeAgo(lastDeliveredAt, now)}${lastDeliveryConfirmed === false ? ', not confirmed' : ''}`
+          : 'no vote yet',
+      ],
     ])}
     <div class="actions">${actions(state, path)}</div>`;
+}
+
+/** Votes that may have arrived, with the way to send them again. */
+function unconfirmedWords(unconfirmed: number, path: string): Html {
+  const resend = `${path.replace(/\/listener$/, '/votes')}/resend?state=unconfirmed`;
+  return html`${waitingWords(unconfirmed)}: sent, and never confirmed. <a href="${resend}">Send them again …</a>`;
 }
 
 function why(listener: ListenerView, now: Date): Content {
@@ -78,7 +99,7 @@ function why(listener: ListenerView, now: Date): Content {
     return notice(
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${what} since ${time(reason.since)}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
-        <p>${reason.code ? reason.cause : ''}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}</p>
+        <p>${reason.code ? reason.cause : ''}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
         <p>${reason.mend}</p>`,
     );
   }
@@ -87,7 +108,7 @@ function why(listener: ListenerView, now: Date): Content {
   }
   const times =
     breaker.failures === 1 ? 'The last attempt failed' : `The last ${breaker.failures} attempts failed`;
-  return html`<p>${times}: ${EXPLANATIONS[breaker.code].cause} It is tried again by itself; after three failures in a row
+  return html`<p>${times}: ${explain(breaker.code, listener.protocol).cause} It is tried again by itself; after three failures in a row
     the listener counts as unreachable.</p>`;
 }
 

@@ -25,6 +25,8 @@ import { standingReader } from './standing.ts';
 
 const SAYS = {
   set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',
+  'set-and-resent':
+    'The listener is set. What waits is sent, and so are the unconfirmed votes that the earlier token or key had used up.',
   paused: 'The listener is paused. Votes are counted, and wait until you resume it.',
   resumed: 'The listener is tried at once, with the votes that wait.',
   removed: 'The listener is removed. Votes are counted and no longer forwarded.',
@@ -98,7 +100,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     const { protocol = 'votifier-v2' } = chosen.parse(values);
     const placed = await place(request, protocol, values);
     if ('typed' in placed) return show(request, reply, { protocol, typed: placed.typed, status: 400 });
-    if (placed.secret === null) return back(request, reply, 'set');
+    if (placed.secret === null) return back(request, reply, placed.resent > 0 ? 'set-and-resent' : 'set');
     return show(request, reply, { said: secretShownOnce(placed.secret, null) });
   });
 
@@ -107,25 +109,27 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     request: FastifyRequest,
     protocol: Protocol,
     values: Record<string, string>,
-  ): Promise<{ secret: string | null } | { typed: Typed }> => {
+  ): Promise<{ secret: string | null; resent: number } | { typed: Typed }> => {
     const { _id: serverId } = serverOf(request);
     const by = personOf(request).email;
-    const { url = '', host = '', port = '', secret = '', serviceName = '' } = values;
+    const { url = '', host = '', port = '', secret = '', serviceName = '', maxSendings } = values;
+    const unanswered = {
+      ...(maxSendings === undefined ? {} : { maxSendings: Number(maxSendings) }),
+      resendUsedUp: values.keepUnconfirmed !== 'yes',
+    };
     try {
       if (protocol === 'http') {
         const before = await platform.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
         const kept = before?.serviceName ?? platform.config.SERVICE_NAME;
-        return { secret: (await setHttpListener(platform, serverId, { url, serviceName: kept }, by)).secret };
+        const settings = { url, serviceName: kept, ...unanswered };
+        const set = await setHttpListener(platform, serverId, settings, by);
+        return { secret: set.secret, resent: set.listener.resent };
       }
       const entered = secret.trim() === '' ? null : secret;
       const number = port.trim() === '' ? Number.NaN : Number(port);
-      await setListener(
-        platform,
-        serverId,
-        { protocol, host, port: number, secret: entered, serviceName },
-        by,
-      );
-      return { secret: null };
+      const settings = { protocol, host, port: number, secret: entered, serviceName, ...unanswered };
+      const { resent } = await setListener(platform, serverId, settings, by);
+      return { secret: null, resent };
     } catch (error) {
       return { typed: settingFaults(error, values) };
     }

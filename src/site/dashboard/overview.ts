@@ -15,7 +15,7 @@ import { serverFigures } from '../server-figures.ts';
 import { shareCard } from '../share-card.ts';
 import { counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
-import { LISTENER_TONES } from './listener-state.ts';
+import { LISTENER_TONES, lastVoteWords } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
 import { placeOf, serverFrame, serverPath } from './server-frame.ts';
 
@@ -93,9 +93,9 @@ function toDo(base: string, server: WithId<Server>, { token, listener }: Done): 
 
 function listenerLine(listener: ListenerView | null, now: Date): Html {
   if (!listener) return html`<p class="soft">None is set. Votes are counted, and can be sent later.</p>`;
-  const { state, waiting, lastDeliveredAt } = listener;
+  const { state, waiting } = listener;
   return html`<p>${badge(LISTENER_TONES[state], state)} ${waiting > 0 ? `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits' : 'wait'}.` : 'No vote waits.'}
-    ${lastDeliveredAt ? html`<span class="soft">The last one arrived ${timeAgo(lastDeliveredAt, now)}.</span>` : ''}</p>`;
+    ${lastVoteWords(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {

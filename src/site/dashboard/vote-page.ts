@@ -140,7 +140,9 @@ function sentence(standing: VoteStanding, queuePaused: boolean | null, now: Date
       return 'An attempt is under way.';
     case 'delivered': {
       const at = standing.at ? ` on ${timeText(standing.at)}` : '';
-      if (standing.confirmed === false) return `Sent${at}, and not confirmed: Votifier v1 has no answer.`;
+      if (standing.confirmed === false) {
+        return `Sent${at}, and not confirmed: the listener closed without an answer, as most do in Votifier v1.`;
+      }
       return `Delivered${at}${standing.confirmed ? ', and confirmed by the listener' : ''}.`;
     }
     case 'unconfirmed':

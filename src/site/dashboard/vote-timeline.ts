@@ -78,6 +78,7 @@ function attemptItem(attempt: AttemptEvent): Html {
     head,
     html`<p>${end.cause}</p>
       ${end.words ? html`<p>The listener said «<bdi>${end.words}</bdi>»</p>` : ''}
+      ${end.detail ? html`<p>Found: ${end.detail}</p>` : ''}
       ${end.class === 'delivered' ? '' : html`<p>${end.mend}</p>`}
       <p class="small soft">${startedBy}${end.reached ? REACHED[end.reached] : ''}${took} (${end.class})</p>`,
   );

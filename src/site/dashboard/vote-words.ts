@@ -1,5 +1,6 @@
-import { EXPLANATIONS } from '../../delivery/explanations.ts';
+import { explain } from '../../delivery/explanations.ts';
 import type { Listener } from '../../delivery/listener.ts';
+import { isConfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
 import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
 import type { Html } from '../html.ts';
@@ -16,9 +17,10 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-/** A vote's state; one that Votifier v1 took is not called delivered, since nobody said so. */
-export function stateBadge({ delivery: { state, attempts } }: Pick<Vote, 'delivery'>): Html {
-  return state === 'delivered' && attempts.at(-1)?.code === 'sent-not-confirmed'
+/** A vote's state; one that nobody said to have arrived is not called delivered. */
+export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
+  const { state } = delivery;
+  return isConfirmed(delivery) === false
     ? badge('quiet', 'sent, not confirmed')
     : badge(TONES[state], STATE_WORDS[state]);
 }
@@ -39,7 +41,7 @@ export function inFewWords(
     case 'sending':
       return newest ? `attempt ${delivery.attemptCount}` : '';
     case 'delivered': {
-      if (newest?.code === 'sent-not-confirmed') return 'Votifier v1 has no answer';
+      if (isConfirmed(delivery) === false) return 'the listener closed without an answer';
       // How long the first one took is on the vote's own page.
       if (newest?.wokenBy === 'resend') return 'confirmed, sent again by hand';
       const tries = delivery.attemptCount > 1 ? ` at the ${ordinal(delivery.attemptCount)} attempt` : '';
@@ -52,7 +54,7 @@ export function inFewWords(
       return `sent ${counted(delivery.attemptCount, 'time')}, never answered: it may have arrived`;
     case 'failed':
       return newest?.class === 'vote-only' && newest.code
-        ? EXPLANATIONS[newest.code].cause
+        ? explain(newest.code, newest.protocol).cause
         : 'it could not be delivered in its time';
   }
 }

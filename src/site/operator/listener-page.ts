@@ -77,8 +77,12 @@ function standingBadge({ listener: { state } }: ListenerOverview): Html {
   return badge(LISTENER_TONES[state], state);
 }
 
-function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview, now: Date): Content {
-  const { host, port, protocol, breaker, lastDeliveredAt, state } = listener;
+function standing(
+  { listener, reason, waiting, unconfirmed, oldestWaiting }: ListenerOverview,
+  now: Date,
+): Content {
+  const { host, port, protocol, breaker, lastDeliveredAt, lastDeliveryConfirmed, state } = listener;
+  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
   const failing =
     breaker.failures > 0
       ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
@@ -87,7 +91,7 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
     reason
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
-          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}</p>
+          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
             <p>${reason.mend}</p>`,
         )
       : failing,
@@ -95,7 +99,8 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
       ['Since', reason ? time(reason.since) : null],
       ['Protocol', protocol],
       ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
-      ['Votes waiting', `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`],
+      ['Votes waiting', countedVotes(waiting)],
+      ['Unconfirmed', unconfirmed > 0 ? countedVotes(unconfirmed) : null],
       [
         'The oldest of them',
         oldestWaiting
@@ -103,9 +108,13 @@ function standing({ listener, reason, waiting, oldestWaiting }: ListenerOverview
           : 'none',
       ],
       ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
-      ['Last delivered', lastDeliveredAt ? time(lastDeliveredAt) : 'never'],
+      ['Last delivered', lastDeliveredAt ? html`${time(lastDeliveredAt)}${unsaid}` : 'never'],
     ]),
   ];
+}
+
+function countedVotes(votes: number): string {
+  return `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
 type Shown = { base: string; listenerId: string; state: DeliveryState | undefined };
@@ -138,7 +147,10 @@ function votesTable({ votes }: ListenerOverview): Html {
     columns: [
       { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
       { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
-      { title: 'State', cell: ({ state }) => state },
+      {
+        title: 'State',
+        cell: ({ state, confirmed }) => (confirmed === false ? 'sent, not confirmed' : state),
+      },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
       { title: 'Newest end', cell: ({ code }) => code?.replaceAll('-', ' ') },
       { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },

@@ -135,17 +135,19 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   if (!listener) return html`<p class="soft">None is set: votes count and are not forwarded.</p>`;
   const state = listenerState(listener);
   const reason = listenerReason(listener);
-  const { protocol, url, host, port, lastDeliveredAt } = listener;
+  const { protocol, url, host, port, lastDeliveredAt, lastDeliveryConfirmed } = listener;
+  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
   return facts([
     ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
     ['Since', reason && timeAgo(reason.since, now)],
     ['Why', reason?.cause],
     ['It said', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
+    ['Found', reason?.detail],
     ['What helps', reason?.mend],
     ['Protocol', protocolName(protocol)],
     ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
-    ['Last delivery', lastDeliveredAt ? timeAgo(lastDeliveredAt, now) : 'none yet'],
+    ['Last delivery', lastDeliveredAt ? html`${timeAgo(lastDeliveredAt, now)}${unsaid}` : 'none yet'],
   ]);
 }
 

@@ -1,0 +1,108 @@
+import { listenerReason } from '../delivery/explanations.ts';
+import type { Listener } from '../delivery/listener.ts';
+import type { ListenerView } from '../delivery/listeners.ts';
+import { MOST_SENDINGS } from '../delivery/schedule.ts';
+import type { Server } from '../servers/server.ts';
+import { invocation } from './invocation.ts';
+import { QUEUE_PAUSED } from './queue-pause.ts';
+import type { Session } from './session.ts';
+import { pairs } from './table.ts';
+import { counted, iso, when } from './words.ts';
+
+/** A listener with whether the queue of all of them is paused; null: Redis does not say. */
+export type ShownListener = ListenerView & { queuePaused: boolean | null };
+
+/** Where a listener takes votes. */
+export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
+  if (url) return url;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** How a listener stands, for people. */
+export function listenerText(shown: ShownListener, server: Server, session: Session): string {
+  const now = session.clock.now();
+  const reason = listenerReason(shown);
+  const { breaker } = shown;
+  const delivered = when(shown.lastDeliveredAt, now);
+  const failing = !reason && breaker.failures > 0 && breaker.code;
+  return pairs([
+    ['Server', server.slug],
+    ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
+    ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
+    ...(reason
+      ? ([
+          ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
+          ['Mend', reason.mend],
+        ] satisfies [string, string][])
+      : []),
+    ...(reason?.words ? ([['The listener said', `«${reason.words}»`]] satisfies [string, string][]) : []),
+    ...(reason?.detail ? ([['Found', reason.detail]] satisfies [string, string][]) : []),
+    ...(failing
+      ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [
+          string,
+          string,
+        ][])
+      : []),
+    ['Protocol', shown.protocol],
+    ['Address', addressOf(shown)],
+    ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
+    ['Sent at most', `${counted(shown.maxSendings ?? MOST_SENDINGS, 'time')} when no answer comes`],
+    ['Waiting', counted(shown.waiting, 'vote')],
+    ['Unconfirmed', unconfirmedText(shown, server, session)],
+    ['Next test', when(nextTest(shown), now)],
+    ['Last delivered', shown.lastDeliveryConfirmed === false ? `${delivered}, not confirmed` : delivered],
+    ['Changed', when(shown.updatedAt, now)],
+  ]);
+}
+
+/** Votes that were sent and never confirmed, and what to do about them. */
+export function unconfirmedText(
+  { unconfirmed }: ShownListener,
+  { slug }: Server,
+  { terminal }: Session,
+): string {
+  const votes = counted(unconfirmed, 'vote');
+  if (unconfirmed === 0) return votes;
+  const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
+  return `${votes}, which may have arrived; send them again: ${again}`;
+}
+
+/** A paused listener is not tested. */
+function nextTest({ pause, breaker }: ListenerView): Date | null {
+  return pause ? null : (breaker.nextTestAt ?? null);
+}
+
+/** The same as plain values. */
+export function listenerJson(shown: ShownListener): Record<string, unknown> {
+  const reason = listenerReason(shown);
+  return {
+    server_id: shown.serverId.toHexString(),
+    listener_id: shown._id.toHexString(),
+    protocol: shown.protocol,
+    host: shown.host,
+    port: shown.port,
+    url: shown.url ?? null,
+    service_name: shown.serviceName,
+    state: shown.state,
+    reason: reason && {
+      code: reason.code ?? null,
+      cause: reason.cause,
+      mend: reason.mend,
+      words: reason.words ?? null,
+      detail: reason.detail ?? null,
+      since: iso(reason.since),
+    },
+    queue_paused: shown.queuePaused,
+    waiting: shown.waiting,
+    unconfirmed: shown.unconfirmed,
+    max_sendings: shown.maxSendings ?? MOST_SENDINGS,
+    next_test_at: iso(nextTest(shown)),
+    failures: shown.breaker.failures,
+    last_failure: shown.breaker.code ?? null,
+    last_delivered_at: iso(shown.lastDeliveredAt),
+    last_delivery_confirmed: shown.lastDeliveryConfirmed ?? null,
+    revision: shown.revision,
+    created_at: iso(shown.createdAt),
+    updated_at: iso(shown.updatedAt),
+  };
+}

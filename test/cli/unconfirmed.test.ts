@@ -1,0 +1,122 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import {
+  keyLine,
+  OTHER,
+  RIGHT,
+  start,
+  TOKEN,
+  votifier19,
+  votifierPlus,
+} from '../delivery/known-listeners.ts';
+import { drainHere } from '../support/delivering.ts';
+import { type Cli, openCli } from './tallyport.ts';
+
+let cli: Cli;
+
+beforeAll(async () => {
+  cli = await openCli();
+});
+afterAll(() => cli.close());
+
+/** Lists a server with a v1 listener. */
+async function v1Server(name: string, port: number, secret = keyLine(RIGHT)) {
+  const { slug, server_id } = await cli.addServer(name);
+  const settings = {
+    protocol: 'votifier-v1',
+    host: '127.0.0.1',
+    port,
+    secret,
+    serviceName: 'Tallyport',
+  } as const;
+  await setListener(cli.platform, new ObjectId(server_id), settings, 'test');
+  return { slug, server_id };
+}
+
+describe('a v1 listener that closes without an answer', () => {
+  it('is «sent, not confirmed» in the test’s text, JSON and exit code', async () => {
+    const { slug } = await v1Server('Bare close', await start(votifier19()));
+    const json = await cli.run(`listener test ${slug} --json`);
+    const plain = await cli.run(`listener test ${slug}`);
+    expect(json).toMatchObject({
+      code: 3,
+      json: { outcome: 'delivered', confirmed: false, fault: null, step: 'key-or-token' },
+    });
+    expect(plain.code).toBe(3);
+    expect(plain.stdout).toMatch(/^Outcome: +sent, not confirmed\nReached: +key or token\n/);
+  });
+
+  it('has votes that are «sent, not confirmed» in the list, the timeline and the listener', async () => {
+    const { slug, server_id } = await v1Server('Bare votes', await start(votifier19()));
+    const id = await cli.cast(server_id, 'Steve');
+    await drainHere(cli.platform, server_id);
+    expect((await cli.run(`vote list ${slug}`)).stdout).toMatch(/Steve .* sent, not confirmed +1 /);
+    expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
+      votes: [{ state: 'delivered', confirmed: false }],
+    });
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/^State: +sent, not confirmed /m);
+    const shown = await cli.run(`listener show ${slug}`);
+    expect(shown.stdout).toMatch(/^Last delivered: +\S+ \(.*\), not confirmed$/m);
+  });
+});
+
+it('a v1 listener that answers has confirmed the test vote', async () => {
+  const { slug } = await v1Server('Answering', await start(votifierPlus()));
+  expect(await cli.run(`listener test ${slug} --json`)).toMatchObject({
+    code: 0,
+    json: { outcome: 'delivered', confirmed: true, step: 'acknowledgement' },
+  });
+});
+
+it('a v1 listener that keeps quiet on a wrong key is told to compare the key first', async () => {
+  const { slug } = await v1Server('Quiet', await start(votifier19()), keyLine(OTHER));
+  const tested = await cli.run(`listener test ${slug}`);
+  expect(tested.code).toBe(1);
+  expect(tested.stdout).toMatch(/^Outcome: +ambiguous \(key-invalid\)$/m);
+  expect(tested.stdout).toMatch(/^Mend: +Compare the public key/m);
+});
+
+it('unconfirmed votes are counted, and sent again with a mended token unless the owner says no', async () => {
+  const { platform } = cli;
+  const { slug, server_id } = await cli.addServer('Used up');
+  const port = await start(votifierPlus());
+  const set = (token: string, more = '') =>
+    cli.run(
+      `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port ${port} --token ${token}${more} --json`,
+    );
+  expect((await set('an0ther-t0ken-0123456789', ' --max-sendings 1')).json).toMatchObject({
+    max_sendings: 1,
+  });
+  const voteId = await cli.cast(server_id, 'Steve');
+  await drainHere(platform, server_id);
+
+  const shown = await cli.run(`listener show ${slug}`);
+  expect(shown.stdout).toMatch(/^State: +paused/m);
+  expect(shown.stdout).toMatch(/^Waiting: +0 votes$/m);
+  expect(shown.stdout).toMatch(
+    /^Unconfirmed: +1 vote, which may have arrived; send them again: .*vote resend used-up/m,
+  );
+  expect(shown.stdout).toMatch(/^Sent at most: +1 time /m);
+  expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
+    waiting: 0,
+    unconfirmed: 1,
+    reason: { code: 'never-acknowledged' },
+  });
+  const resent = await cli.run(`vote resend ${slug} --since 2026-01-01 --json`);
+  expect(resent.json).toMatchObject({ resent: 0, unconfirmed: 1 });
+  const told = await cli.run(`vote resend ${slug} --since 2026-01-01`);
+  expect(told.stdout).toContain('1 vote of this time is unconfirmed and may have arrived');
+  const story = await cli.run(`vote show ${voteId}`);
+  expect(story.stdout).toMatch(/^closed-without-answer: +Copy the token/m);
+
+  const kept = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
+  expect(kept).toMatchObject({ unconfirmed: 1 });
+  expect(kept).not.toHaveProperty('resent');
+  expect((await set(TOKEN)).json).toMatchObject({ resent: 1, unconfirmed: 0, waiting: 1, max_sendings: 1 });
+  await drainHere(platform, server_id);
+  expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({
+    state: 'delivered',
+    confirmed: true,
+  });
+});

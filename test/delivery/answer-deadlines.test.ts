@@ -1,0 +1,144 @@
+import { describe, expect, it, vi } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { answerTimeoutMs, attemptLeaseMs } from '../../src/delivery/schedule.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
+
+/** A server whose listener has taken a vote before. */
+async function knownBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
+  const bench = await deliveryBench(env);
+  await bench.cast('First');
+  await bench.drain();
+  bench.listener.votes.length = 0;
+  return bench;
+}
+
+const codesOf = ({ attempts }: { attempts: { code?: string | null }[] }) => attempts.map(({ code }) => code);
+
+describe('the wait for an answer', () => {
+  it('is 5 s, then 15 s, then 30 s, and the attempt’s lease outlasts it', () => {
+    const config = { LEASE_MS: 30_000, LISTENER_TIMEOUT_MS: 5_000 };
+    expect([0, 1, 2, 3].map((step) => answerTimeoutMs(5_000, step))).toEqual([5_000, 15_000, 30_000, 30_000]);
+    expect([0, 1, 2, 3].map((step) => attemptLeaseMs(config, step))).toEqual([
+      30_000, 40_000, 55_000, 55_000,
+    ]);
+  });
+
+  it('grows with a vote’s ambiguous ends, and the listener’s next vote is waited for as long from the first', async () => {
+    const bench = await knownBench();
+    // Longer than the first deadline of 300 ms, shorter than the second of 900 ms.
+    bench.listener.behaviour = { answerDelayMs: 500 };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect(codesOf((await bench.vote(vote)).delivery)).toEqual(['no-answer']);
+    bench.clock.move(HOUR);
+    await bench.drain();
+    expect(codesOf((await bench.vote(vote)).delivery)).toEqual(['no-answer', 'acknowledged']);
+
+    bench.listener.votes.length = 0;
+    const next = await bench.cast('Alex');
+    await bench.drain();
+    expect(codesOf((await bench.vote(next)).delivery)).toEqual(['acknowledged']);
+    expect(bench.listener.votes).toHaveLength(1);
+    const { platform, serverId } = bench;
+    const deps = { ...platform, send: createSend(platform.config) };
+    expect(await diagnoseListener(deps, serverId)).toMatchObject({ fault: null, confirmed: true });
+  });
+
+  it('begins anew with other settings', async () => {
+    const bench = await knownBench();
+    bench.listener.behaviour = { onFrame: 'silence' };
+    await bench.cast('Steve');
+    await bench.drain();
+    const stepNow = async () => (await bench.platform.listeners.findOne({}))?.answerStep;
+    expect(await stepNow()).toBe(1);
+    await bench.set({});
+    expect(await stepNow()).toBe(1);
+    await bench.set({ serviceName: 'Elsewhere' });
+    expect(await stepNow()).toBe(0);
+  });
+
+  it('is outlasted by the lease of the attempt that is recorded', async () => {
+    const bench = await knownBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    const vote = await bench.cast('Steve');
+    const { votes } = bench.platform;
+    const mine = { serverId: bench.serverId, _id: vote._id };
+    await votes.updateOne(mine, { $set: { 'delivery.ambiguousEnds': 2 } });
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    const [left] = await votes
+      .aggregate<{ ms: number }>([
+        { $match: mine },
+        { $project: { ms: { $subtract: ['$delivery.leaseUntil', '$$NOW'] } } },
+      ])
+      .toArray();
+    // 40 s and the 40 s more that the third answer is waited for.
+    expect(left?.ms).toBeGreaterThan(48_000);
+    expect(left?.ms).toBeLessThanOrEqual(80_000);
+    bench.listener.release();
+    await draining;
+  });
+
+  it('keeps the listener’s lease, however long it is', async () => {
+    // The third answer is waited for 7.2 s, longer than a lease.
+    const bench = await knownBench({ LISTENER_TIMEOUT_MS: '1200', LEASE_MS: '6800' });
+    const vote = await bench.cast('Steve');
+    const { votes, listeners } = bench.platform;
+    await votes.updateOne({ _id: vote._id }, { $set: { 'delivery.ambiguousEnds': 2 } });
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    const first = (await listeners.findOne({}))?.lease?.until;
+    const isOver = { $expr: { $gt: ['$$NOW', first] } };
+    await vi.waitUntil(async () => (await listeners.countDocuments(isOver)) === 1, PATIENT);
+    expect(await bench.drain()).toEqual({ kind: 'busy' });
+    bench.listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect((await bench.vote(vote)).delivery.state).toBe('delivered');
+  });
+});
+
+describe('the owner’s choice of sendings without an answer', () => {
+  it.each([1, 2, 3])('%i: as many, then the vote is unconfirmed', async (maxSendings) => {
+    const bench = await knownBench();
+    await bench.set({ maxSendings });
+    bench.listener.behaviour = { onFrame: 'close' };
+    const vote = await bench.cast('Steve');
+    for (let n = 0; n < 4; n += 1) {
+      await bench.drain();
+      bench.clock.move(HOUR);
+    }
+    expect(bench.listener.votes).toHaveLength(maxSendings);
+    expect((await bench.vote(vote)).delivery).toMatchObject({
+      state: 'unconfirmed',
+      ambiguousEnds: maxSendings,
+    });
+  });
+
+  it('stays as it is when the settings are changed without it', async () => {
+    const bench = await deliveryBench();
+    const chosen = async () => (await bench.platform.listeners.findOne({}))?.maxSendings;
+    expect(await chosen()).toBe(3);
+    await bench.set({ maxSendings: 1 });
+    await bench.set({ serviceName: 'Elsewhere' });
+    expect(await chosen()).toBe(1);
+    await expect(bench.set({ maxSendings: 4 })).rejects.toMatchObject({
+      faults: { maxSendings: expect.stringContaining('1 to 3') },
+    });
+  });
+
+  it('holds for votes that wait for another sending already', async () => {
+    const bench = await knownBench();
+    bench.listener.behaviour = { onFrame: 'close' };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
+    await bench.set({ maxSendings: 1 });
+    const { delivery } = await bench.vote(vote);
+    expect(delivery.state).toBe('unconfirmed');
+    expect(delivery).not.toHaveProperty('queuedAt');
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR } from '../../src/clock.ts';
+import { listenerReason } from '../../src/delivery/explanations.ts';
+import { hasTakenVotes } from '../../src/delivery/listener.ts';
+import { type ListenerSettings, resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from './known-listeners.ts';
+
+const WRONG_TOKEN = 'an0ther-t0ken-0123456789';
+const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];
+
+/** A server and what its votes and its listener look like. */
+async function heldBench(env: Record<string, string> = {}) {
+  const bench = await deliveryBench(env);
+  const { platform, serverId } = bench;
+  return {
+    ...bench,
+    listenerNow: async () => {
+      const found = await platform.listeners.findOne({ serverId });
+      if (!found) throw new Error('no listener');
+      return found;
+    },
+    shown: async () => {
+      const shown = await showListener(platform, serverId);
+      if (!shown) throw new Error('no listener');
+      return shown;
+    },
+    deliveries: async () => {
+      const votes = await platform.votes.find({ serverId }).sort({ _id: 1 }).toArray();
+      return votes.map(({ delivery }) => delivery);
+    },
+    /** Drains until every vote has had each of its own times. */
+    async drainFor(hours: number): Promise<void> {
+      for (let hour = 0; hour < hours; hour += 1) {
+        await bench.drain();
+        bench.clock.move(HOUR);
+      }
+    },
+  };
+}
+
+type Settings = Partial<ListenerSettings>;
+
+describe('a listener that refuses a wrong token or key without a word, and has never taken a vote', () => {
+  it.each<[string, () => Promise<number>, wrong: Settings, right: Settings]>([
+    [
+      'VotifierPlus, which closes on a wrong token',
+      () => start(votifierPlus()),
+      { secret: WRONG_TOKEN },
+      { secret: TOKEN },
+    ],
+    [
+      'Votifier 1.9, which keeps the connection open on a wrong key',
+      () => start(votifier19()),
+      { protocol: 'votifier-v1', secret: keyLine(OTHER) },
+      { protocol: 'votifier-v1', secret: keyLine(RIGHT) },
+    ],
+  ])('holds its votes after the first such end, and all arrive once it is mended: %s', async (_, listening, wrong, right) => {
+    const bench = await heldBench();
+    const port = await listening();
+    await bench.set({ port, ...wrong });
+    for (const name of NAMES) await bench.cast(name);
+
+    expect(await bench.drain()).toEqual({ kind: 'paused' });
+    await bench.drainFor(3);
+    const shown = await bench.shown();
+    expect(shown).toMatchObject({ state: 'paused', waiting: 5, unconfirmed: 0 });
+    expect(shown.pause).toMatchObject({ by: 'tallyport', code: 'never-acknowledged' });
+    expect(listenerReason(shown)?.cause).toMatch(/has taken no vote with its present settings/);
+    for (const { ambiguousEnds } of await bench.deliveries()) expect(ambiguousEnds).toBeLessThanOrEqual(1);
+
+    await bench.set({ port, ...right });
+    await bench.drainFor(1);
+    expect((await bench.deliveries()).map(({ state }) => state)).toEqual(NAMES.map(() => 'delivered'));
+    expect(await bench.shown()).toMatchObject({ state: 'active', waiting: 0, unconfirmed: 0 });
+  });
+
+  it('holds them again after a resume that mends nothing', async () => {
+    const bench = await heldBench();
+    await bench.set({ port: await start(votifierPlus()), secret: WRONG_TOKEN });
+    await bench.cast('Steve');
+    await bench.drain();
+    await resumeListener(bench.platform, bench.serverId, 'test');
+    expect(await bench.drain()).toEqual({ kind: 'paused' });
+    expect(await bench.deliveries()).toMatchObject([{ state: 'waiting', ambiguousEnds: 2 }]);
+  });
+
+  it('is told from one that took a vote with these settings, or in a document of an older version', () => {
+    const [early, late] = [new Date(1_000), new Date(2_000)];
+    expect(hasTakenVotes({ updatedAt: late, acknowledgedAt: null, lastDeliveredAt: late })).toBe(false);
+    expect(hasTakenVotes({ updatedAt: late, acknowledgedAt: early, lastDeliveredAt: null })).toBe(true);
+    expect(hasTakenVotes({ updatedAt: early, lastDeliveredAt: late })).toBe(true);
+    expect(hasTakenVotes({ updatedAt: late, lastDeliveredAt: early })).toBe(false);
+    expect(hasTakenVotes({ updatedAt: late, lastDeliveredAt: null })).toBe(false);
+  });
+
+  it('is one whose settings were changed since; the same settings again change nothing', async () => {
+    const bench = await heldBench();
+    expect(hasTakenVotes(await bench.listenerNow())).toBe(false);
+    await bench.cast('Steve');
+    await bench.drain();
+    expect(await bench.listenerNow()).toMatchObject({
+      acknowledgedAt: expect.any(Date),
+      lastDeliveryConfirmed: true,
+    });
+    await bench.set({});
+    expect(hasTakenVotes(await bench.listenerNow())).toBe(true);
+    await bench.set({ secret: WRONG_TOKEN });
+    expect(hasTakenVotes(await bench.listenerNow())).toBe(false);
+  });
+
+  it('is not made a known one by the end of an attempt with earlier settings', async () => {
+    const bench = await heldBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    bench.listener.hold();
+    await bench.cast('Steve');
+    const draining = bench.drain();
+    await expect.poll(() => bench.listener.held, { timeout: 20_000 }).toBe(1);
+    await bench.set({ secret: WRONG_TOKEN });
+    bench.listener.release();
+    await draining;
+    expect(await bench.deliveries()).toMatchObject([{ state: 'delivered' }]);
+    expect((await bench.listenerNow()).acknowledgedAt).toBeNull();
+  });
+});
+
+describe('votes that a token used up', () => {
+  /** A known listener whose plugin got another token: three sendings used up each of two votes. */
+  async function usedUp() {
+    const bench = await heldBench();
+    const port = await start(votifierPlus());
+    await bench.set({ port, secret: TOKEN });
+    await bench.cast('First');
+    await bench.drain();
+    const { platform, serverId } = bench;
+    const votes = [await bench.cast('Steve'), await bench.cast('Alex')];
+    // As if the plugin’s token were another one now, of which the listing knows nothing.
+    const { sealedSecret } = await bench.set({ port, secret: WRONG_TOKEN, resendUsedUp: false });
+    const known = { sealedSecret, acknowledgedAt: bench.clock.now() };
+    await platform.listeners.updateOne({ serverId }, { $set: known });
+    await bench.drainFor(8);
+    return { ...bench, votes, port };
+  }
+
+  it('are counted, and are sent again by the change that mends it', async () => {
+    const bench = await usedUp();
+    expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
+    const { resent } = await bench.set({ port: bench.port, secret: TOKEN });
+    expect(resent).toBe(2);
+    expect(await bench.shown()).toMatchObject({ waiting: 2, unconfirmed: 0 });
+    await bench.drain();
+    for (const vote of bench.votes) {
+      const { delivery } = await bench.vote(vote);
+      expect(delivery).toMatchObject({
+        state: 'delivered',
+        events: [{ kind: 'resent', by: 'test', from: 'unconfirmed', mayArriveTwice: true }],
+      });
+    }
+    expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(0);
+  });
+
+  it('stay as they are where their owner says so, or where the token stays', async () => {
+    const bench = await usedUp();
+    expect((await bench.set({ port: bench.port, secret: WRONG_TOKEN })).resent).toBe(0);
+    const kept = await bench.set({ port: bench.port, secret: TOKEN, resendUsedUp: false });
+    expect(kept.resent).toBe(0);
+    expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
+  });
+
+  it('are neither those that ended with words nor those from before the last delivery', async () => {
+    const bench = await usedUp();
+    const { platform, votes } = bench;
+    const [worded, early] = votes.map(({ _id }) => ({ serverId: bench.serverId, _id }));
+    if (!worded || !early) throw new Error('not cast');
+    const last = 'delivery.attempts.2';
+    await platform.votes.updateOne(worded, { $set: { [`${last}.code`]: 'garbage-answer' } });
+    await platform.votes.updateOne(early, { $set: { [`${last}.at`]: new Date(0) } });
+    expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(0);
+  });
+});

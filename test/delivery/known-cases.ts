@@ -1,0 +1,292 @@
+import net, { type Socket } from 'node:net';
+import type { Fault } from '../../src/delivery/faults.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import type { ListenerSettings } from '../../src/delivery/listeners.ts';
+import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
+import type { Send } from '../../src/delivery/send-vote.ts';
+import { connectFault } from '../../src/delivery/wire.ts';
+import type { DeliveryBench } from '../support/delivering.ts';
+import { listen, startFakeHttpListener } from '../support/fake-http-listener.ts';
+import {
+  closing,
+  goVotifier,
+  hytaleVotifier,
+  type KnownListener,
+  keyLine,
+  nuVotifier,
+  OTHER,
+  RIGHT,
+  start,
+  TOKEN,
+  votifier19,
+  votifierPlus,
+} from './known-listeners.ts';
+
+/** What is said of one situation: the end of the test vote, the fault, and the sentences for the owner. */
+export type Case = {
+  name: string;
+  /** Prepares the listener and sets it. */
+  set: (bench: DeliveryBench) => Promise<unknown>;
+  /** In place of the network, where no test can make it do this. */
+  send?: Send;
+  code: OutcomeCode;
+  fault: Fault | null;
+  cause: RegExp;
+  mend: RegExp;
+  reply?: string | null;
+  detail?: RegExp;
+};
+
+type Credential = 'right' | 'wrong';
+
+/** Sets a Votifier v2 listener with the right token or another one. */
+export const v2 = (listener: KnownListener, token: Credential) => async (bench: DeliveryBench) =>
+  bench.set({ port: await start(listener), secret: token === 'right' ? TOKEN : 'an0ther-t0ken-0123456789' });
+
+const v1 = (listener: KnownListener, key: Credential) => async (bench: DeliveryBench) => {
+  const protocol: ListenerSettings['protocol'] = 'votifier-v1';
+  return bench.set({
+    protocol,
+    port: await start(listener),
+    secret: keyLine(key === 'right' ? RIGHT : OTHER),
+  });
+};
+
+const raw = (behave: (socket: Socket) => void) => async (bench: DeliveryBench) =>
+  bench.set({ port: await listen(net.createServer(behave)) });
+
+const website =
+  (url: (port: number) => string, port: () => Promise<number>) => async (bench: DeliveryBench) =>
+    setHttpListener(
+      bench.platform,
+      bench.serverId,
+      { url: url(await port()), serviceName: 'Tallyport' },
+      'test',
+    );
+
+const plain = (port: number) => `http://127.0.0.1:${port}/votes`;
+const closedPort = async () => {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+const CONFIRMED = { code: 'acknowledged', fault: null, cause: /said so/, mend: /nothing to do/ } as const;
+const UNCONFIRMED = {
+  code: 'sent-not-confirmed',
+  fault: null,
+  cause:
+    /closed the connection without an error; Votifier v1 says no more than that, even when the key is wrong/,
+  mend: /compare the public key .* see that the plugin takes v1, or change to Votifier v2/,
+  reply: null,
+} as const;
+const BAD_SIGNATURE = {
+  code: 'bad-signature',
+  fault: 'bad-signature',
+  cause: /refused the signature/,
+  mend: /^Copy the token/,
+} as const;
+const WRONG_KEY_UNSAID = {
+  code: 'no-answer',
+  fault: 'key-invalid',
+  cause: /kept the connection open without an answer, as some listeners do when they cannot decrypt/,
+  mend: /^Compare the public key/,
+  reply: null,
+} as const;
+const WRONG_TOKEN_UNSAID = {
+  code: 'closed-without-answer',
+  fault: 'closed-without-answer',
+  cause: /without an answer, as some listeners do on a wrong token/,
+  mend: /^Copy the token/,
+  reply: null,
+} as const;
+const V1_ONLY = {
+  code: 'v1-only',
+  fault: 'v1-only',
+  cause: /speaks Votifier v1 only/,
+  mend: /as Votifier v1 with its public key/,
+} as const;
+
+/** MySQL’s first packet: a version between bytes that are no text. */
+const MYSQL = Buffer.concat([
+  Buffer.from([0x4a, 0, 0, 0, 0x0a]),
+  Buffer.from('8.0.36-debian'),
+  Buffer.from([0, 0x0c, 0xff, 0x81, 0]),
+  Buffer.from('caching_sha2_password'),
+  Buffer.from([0]),
+]);
+
+/** Each case that real listeners made, or the network before them. */
+export const CASES: Case[] = [
+  { name: 'NuVotifier, v2', set: v2(nuVotifier(), 'right'), ...CONFIRMED },
+  { name: 'NuVotifier, v1', set: v1(nuVotifier(), 'right'), ...UNCONFIRMED },
+  {
+    name: 'NuVotifier, wrong token',
+    set: v2(nuVotifier(), 'wrong'),
+    ...BAD_SIGNATURE,
+    reply: 'CorruptedFrameException: Signature is not valid (invalid token?)',
+  },
+  { name: 'NuVotifier, wrong key', set: v1(nuVotifier(), 'wrong'), ...UNCONFIRMED },
+  {
+    name: 'NuVotifier, no token for our service',
+    set: v2(nuVotifier({ tokens: { elsewhere: TOKEN } }), 'right'),
+    code: 'unknown-service',
+    fault: 'unknown-service',
+    cause: /no token for our service name/,
+    mend: /^Add a token for our service name/,
+    reply: "RuntimeException: Unknown service 'Tallyport'",
+  },
+  {
+    name: 'NuVotifier, the handler takes 7 s',
+    set: v2(nuVotifier({ handler: { stallsFor: 400 } }), 'right'),
+    code: 'no-answer',
+    fault: 'too-slow',
+    cause: /no answer came in time/,
+    mend: /error of the vote plugin in the game server’s log, and check the server’s load/,
+    reply: null,
+  },
+  {
+    name: 'NuVotifier, the handler throws',
+    set: v2(nuVotifier({ handler: 'throws' }), 'right'),
+    code: 'unknown-error',
+    fault: 'listener-error',
+    cause: /answered with an error of its own/,
+    mend: /^Look for the listener’s words in the game server’s log/,
+    reply: 'java.lang.IllegalStateException',
+  },
+  { name: 'VotifierPlus, v2', set: v2(votifierPlus(), 'right'), ...CONFIRMED },
+  { name: 'VotifierPlus, v1', set: v1(votifierPlus(), 'right'), ...CONFIRMED },
+  { name: 'VotifierPlus, wrong token', set: v2(votifierPlus(), 'wrong'), ...WRONG_TOKEN_UNSAID },
+  { name: 'VotifierPlus, wrong key', set: v1(votifierPlus(), 'wrong'), ...UNCONFIRMED },
+  {
+    name: 'VotifierPlus, tokens switched off',
+    set: v2(votifierPlus({ tokens: false }), 'right'),
+    ...V1_ONLY,
+    reply: 'VOTIFIER 1',
+  },
+  { name: 'VotifierPlus, v1 switched off', set: v1(votifierPlus({ v1: false }), 'right'), ...UNCONFIRMED },
+  { name: 'Votifier 1.9', set: v1(votifier19(), 'right'), ...UNCONFIRMED },
+  { name: 'Votifier 1.9, wrong key', set: v1(votifier19(), 'wrong'), ...WRONG_KEY_UNSAID },
+  { name: 'Votifier 1.9, a token is set', set: v2(votifier19(), 'right'), ...V1_ONLY, reply: 'VOTIFIER 1.9' },
+  { name: 'a standalone one, wrong key', set: v1(votifier19('1.0'), 'wrong'), ...WRONG_KEY_UNSAID },
+  {
+    name: 'VanillaVotifier, a token is set',
+    set: v2(closing('2.9'), 'right'),
+    ...V1_ONLY,
+    reply: 'VOTIFIER 2.9',
+  },
+  { name: 'VanillaVotifier, wrong key', set: v1(closing('2.9'), 'wrong'), ...UNCONFIRMED },
+  { name: 'VotifierNukkit, wrong key', set: v1(closing('1.0'), 'wrong'), ...UNCONFIRMED },
+  { name: 'a Hytale one, v1', set: v1(hytaleVotifier(), 'right'), ...CONFIRMED },
+  {
+    name: 'a Hytale one, wrong token',
+    set: v2(hytaleVotifier(), 'wrong'),
+    ...BAD_SIGNATURE,
+    reply: 'Signature verification failed',
+  },
+  {
+    name: 'a Hytale one, wrong key',
+    set: v1(hytaleVotifier(), 'wrong'),
+    code: 'key-invalid',
+    fault: 'key-invalid',
+    cause: /could not decrypt the vote/,
+    mend: /^Copy the public key/,
+    reply: 'Decryption failed',
+  },
+  {
+    name: 'a Hytale one, v1 switched off',
+    set: v1(hytaleVotifier({ v1: false }), 'right'),
+    code: 'v2-only',
+    fault: 'v2-only',
+    cause: /takes Votifier v2 only/,
+    mend: /^Set the listener as Votifier v2/,
+    reply: 'V1 protocol is disabled',
+  },
+  { name: 'one in Go, v1', set: v1(goVotifier(), 'right'), ...CONFIRMED },
+  { name: 'one in Go, wrong token', set: v2(goVotifier(), 'wrong'), ...WRONG_TOKEN_UNSAID },
+  {
+    name: 'a firewall rejects (ICMP: host prohibited, in 6 ms)',
+    set: (bench) => bench.set({}),
+    send: async () => outcome(connectFault('EHOSTUNREACH', 6), 'resolved'),
+    code: 'firewall-rejected',
+    fault: 'firewall-rejected',
+    cause: /^A firewall rejects connections/,
+    mend: /^Allow the listener’s port in the firewall/,
+    reply: null,
+  },
+  {
+    name: 'no route to the network',
+    set: (bench) => bench.set({ host: '127.255.255.255' }),
+    code: 'unreachable',
+    fault: 'unreachable',
+    cause: /no way through the network/,
+    mend: /^Check the address/,
+    reply: null,
+  },
+  {
+    name: 'closed before the greeting',
+    set: raw((socket) => socket.destroy()),
+    code: 'closed-before-greeting',
+    fault: 'closed-without-answer',
+    cause: /closed before the listener greeted/,
+    mend: /^Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port\.$/,
+    reply: null,
+  },
+  {
+    name: 'a database answers',
+    set: raw((socket) => socket.write(MYSQL)),
+    code: 'not-votifier',
+    fault: 'other-protocol',
+    cause: /^Another service answers/,
+    mend: /^Read its reply/,
+    reply: '8.0.36-debian … caching_sha2_password',
+  },
+  {
+    name: 'HTTP, nothing listens',
+    set: website(plain, closedPort),
+    code: 'connection-refused',
+    fault: 'connection-refused',
+    cause: /nothing listens on the port in the URL/,
+    mend: /^Check that the website runs/,
+    reply: null,
+  },
+  {
+    name: 'HTTP, the website closes without an answer',
+    set: website(plain, () => listen(net.createServer((socket) => socket.once('data', () => socket.end())))),
+    code: 'closed-without-answer',
+    fault: 'closed-without-answer',
+    cause: /the website closed the connection without an answer/,
+    mend: /^Look for an error in the log of the website/,
+    reply: null,
+  },
+  {
+    name: 'HTTP, a redirect',
+    set: website(plain, async () => {
+      const site = await startFakeHttpListener();
+      site.answer = (response) =>
+        response.writeHead(301, { location: 'https://www.example.org/votes' }).end('Moved');
+      return site.port;
+    }),
+    code: 'http-redirected',
+    fault: 'http-server',
+    cause: /answers with a redirect/,
+    mend: /^Set the listener to the URL where the redirect leads/,
+    reply: 'HTTP 301 Moved',
+    detail: /^The redirect leads to https:\/\/www\.example\.org\/votes$/,
+  },
+  {
+    name: 'HTTPS, a certificate of another name',
+    set: website(
+      (port) => `https://127.0.0.1:${port}/votes`,
+      async () => (await startFakeHttpListener({ certificate: 'other' })).port,
+    ),
+    code: 'certificate-refused',
+    fault: 'tls-server',
+    cause: /certificate of the website is not valid/,
+    mend: /^Renew or complete the certificate/,
+    reply: null,
+    detail: /certificate/,
+  },
+];

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { explain } from '../../src/delivery/explanations.ts';
+import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/delivery/outcomes.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { connectFault } from '../../src/delivery/wire.ts';
+import { type ClockedPlatform, deliveryBenchOn, openDeliveryPlatform } from '../support/delivering.ts';
+import { CASES, type Case, v2 } from './known-cases.ts';
+import { goVotifier } from './known-listeners.ts';
+
+let platform: ClockedPlatform;
+
+beforeAll(async () => {
+  platform = await openDeliveryPlatform();
+});
+
+async function diagnosed({ set, send }: Case): Promise<{ diagnosis: Diagnosis; code: OutcomeCode }> {
+  const bench = await deliveryBenchOn(platform);
+  await set(bench);
+  let end: Outcome | undefined;
+  const sending = send ?? createSend(bench.platform.config);
+  const noting: Send = async (...given) => {
+    end = await sending(...given);
+    return end;
+  };
+  const diagnosis = await diagnoseListener({ ...bench.platform, send: noting }, bench.serverId);
+  if (!diagnosis || !end) throw new Error('nothing was sent');
+  return { diagnosis, code: end.code };
+}
+
+describe('each of the 34 cases that real listeners made has its own code, cause and mend', () => {
+  const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');
+
+  it('there are 34', () => {
+    expect(new Set(CASES.map(({ name }) => name)).size).toBe(34);
+  });
+
+  it.each(CASES)('$name', async (one) => {
+    const { diagnosis, code } = await diagnosed(one);
+    expect({ code, fault: diagnosis.fault, outcome: diagnosis.outcome }).toEqual({
+      code: one.code,
+      fault: one.fault,
+      outcome: OUTCOMES[one.code],
+    });
+    expect(diagnosis.confirmed).toBe(one.code === 'acknowledged');
+    expect(diagnosis.cause).toMatch(one.cause);
+    expect(diagnosis.mend).toMatch(one.mend);
+    if (one.reply !== undefined) expect(diagnosis.reply ?? null).toBe(one.reply);
+    if (one.detail) expect(diagnosis.detail).toMatch(one.detail);
+    else expect(diagnosis).not.toHaveProperty('detail');
+    const { cause, mend, outcome, fault } = diagnosis;
+    const cells = [one.name, `\`${code}\` (${outcome})`, fault ? `\`${fault}\`` : '-', cause, mend];
+    const row = page.split('\n').find((line) => line.startsWith(`| ${one.name} |`));
+    expect(row).toBe(`| ${cells.join(' | ')} |`);
+  });
+});
+
+it('a process that a wrong token has ended refuses the next connection', async () => {
+  const bench = await deliveryBenchOn(platform);
+  await v2(goVotifier(), 'wrong')(bench);
+  const diagnose = () =>
+    diagnoseListener({ ...bench.platform, send: createSend(bench.platform.config) }, bench.serverId);
+  expect(await diagnose()).toMatchObject({ fault: 'closed-without-answer' });
+  expect(await diagnose()).toMatchObject({ fault: 'connection-refused' });
+});
+
+it.each([
+  ['ECONNREFUSED', 6, 'connection-refused'],
+  ['EHOSTUNREACH', 6, 'firewall-rejected'],
+  ['EACCES', 6, 'firewall-rejected'],
+  ['EPERM', 1, 'firewall-rejected'],
+  ['EHOSTUNREACH', 3_070, 'unreachable'],
+  ['ENETUNREACH', 1, 'unreachable'],
+  ['ETIMEDOUT', 127_000, 'connect-timeout'],
+  ['ECONNRESET', 6, 'closed-before-greeting'],
+  ['EMFILE', 1, 'our-fault'],
+] as const)('a connection that fails with %s after %i ms is %s', (code, tookMs, fault) => {
+  expect(connectFault(code, tookMs)).toBe(fault);
+});
+
+/** What an HTTP listener never ends with: the codes of Votifier, and those about votes of which it knows nothing. */
+const VOTIFIER_ONLY = new Set<OutcomeCode>([
+  'sent-not-confirmed',
+  'too-slow',
+  'unknown-error',
+  'challenge-refused',
+  'bad-signature',
+  'unknown-service',
+  'key-invalid',
+  'not-votifier',
+  'v1-only',
+  'v2-only',
+  'name-too-long',
+  'frame-too-long',
+]);
+
+it.each(
+  (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !VOTIFIER_ONLY.has(code)),
+)('an HTTP listener is told of no port 8192, token or vote plugin: %s', (code) => {
+  const { cause, mend } = explain(code, 'http');
+  expect(`${cause} ${mend}`).not.toMatch(/8192|token|plugin|game server/i);
+});

@@ -1,0 +1,167 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import net, { type Socket } from 'node:net';
+import { readV1Vote, readV2Vote, VoteRefusal } from '../../src/sample/votifier-decoding.ts';
+import { listen } from '../support/fake-http-listener.ts';
+
+/** What a fake listener does once it has read a whole frame. */
+type Answer = {
+  say?: string;
+  ends: 'close' | 'stay open' | 'die';
+  /** Milliseconds before it answers. */
+  after?: number;
+};
+
+/** A fake of a listener that exists: its greeting, and what it answers to a frame; null while a frame is incomplete. */
+export type KnownListener = {
+  greeting: (challenge: string) => string;
+  take: (received: Buffer, challenge: string) => Answer | null;
+};
+
+/** The pair whose public key an owner copies, and one of another server. */
+export const RIGHT = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+export const OTHER = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+export const TOKEN = 'r1ght-t0ken-0123456789abcdef';
+
+/** The public key as a plugin writes it to its file. */
+export function keyLine({ publicKey }: { publicKey: KeyObject }): string {
+  return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+}
+
+const OK = '{"status":"ok"}';
+const isV2 = (received: Buffer) => received.length >= 2 && received.readUInt16BE(0) === 0x733a;
+const v2Greeting = (challenge: string) => `VOTIFIER 2 ${challenge}\n`;
+
+type Reading = { challenge: string; tokens?: Record<string, string> };
+
+/** Reads either frame: whether the vote is good; null while the frame is incomplete. */
+function judge(
+  received: Buffer,
+  { challenge, tokens = { default: TOKEN } }: Reading,
+): true | VoteRefusal | null {
+  try {
+    const vote = isV2(received)
+      ? readV2Vote(received, { challenge, tokens })
+      : readV1Vote(received, RIGHT.privateKey);
+    return vote === 'incomplete' ? null : true;
+  } catch (error) {
+    if (error instanceof VoteRefusal) return error;
+    throw error;
+  }
+}
+
+type NuVotifierSettings = {
+  tokens?: Record<string, string>;
+  /** What the plugin that takes the votes does. */
+  handler?: { stallsFor: number } | 'throws';
+};
+
+/** NuVotifier: words for v2, a bare close for v1 in every case, also where v1 is switched off. */
+export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownListener {
+  return {
+    greeting: v2Greeting,
+    take(received, challenge) {
+      const judged = judge(received, { challenge, ...(tokens ? { tokens } : {}) });
+      if (judged === null) return null;
+      if (!isV2(received)) return { ends: 'close' };
+      if (judged !== true) {
+        const { cause, message: error } = judged;
+        return { say: `${JSON.stringify({ status: 'error', cause, error })}\r\n`, ends: 'close' };
+      }
+      if (handler === 'throws')
+        return { say: '{"status":"error","cause":"java.lang.IllegalStateException"}\r\n', ends: 'close' };
+      return { say: `${OK}\r\n`, ends: 'close', after: handler?.stallsFor ?? 0 };
+    },
+  };
+}
+
+/** VotifierPlus: `ok` for both, and it closes without a word on every refusal. */
+export function votifierPlus({ tokens = true, v1 = true } = {}): KnownListener {
+  return {
+    greeting: (challenge) => (tokens ? v2Greeting(challenge) : 'VOTIFIER 1\n'),
+    take(received, challenge) {
+      const judged = judge(received, { challenge });
+      if (judged === null) return null;
+      const takes = judged === true && (v1 || isV2(received));
+      return takes ? { say: `${OK}\r\n`, ends: 'close' } : { ends: 'close' };
+    },
+  };
+}
+
+/** Votifier 1.9, and a standalone one: it closes on a good vote, and waits for ever on one that it cannot decrypt. */
+export function votifier19(version = '1.9'): KnownListener {
+  return {
+    greeting: () => `VOTIFIER ${version}\n`,
+    take(received, challenge) {
+      if (received.length < 256) return null;
+      return { ends: judge(received, { challenge }) === true ? 'close' : 'stay open' };
+    },
+  };
+}
+
+/** Listeners that know v1 only and close in every case: VanillaVotifier greets with its own version. */
+export function closing(version: string): KnownListener {
+  return {
+    greeting: () => `VOTIFIER ${version}\n`,
+    take: (received) => (received.length < 256 ? null : { ends: 'close' }),
+  };
+}
+
+/** One for Hytale: words without a line feed for both protocols. */
+export function hytaleVotifier({ v1 = true } = {}): KnownListener {
+  const error = (words: string): Answer => ({
+    say: JSON.stringify({ status: 'error', cause: words, errorMessage: words }),
+    ends: 'close',
+  });
+  return {
+    greeting: v2Greeting,
+    take(received, challenge) {
+      // It looks at two bytes before it refuses.
+      if (!v1 && received.length >= 2 && !isV2(received)) return error('V1 protocol is disabled');
+      const judged = judge(received, { challenge });
+      if (judged === null) return null;
+      if (judged === true) return { say: OK, ends: 'close' };
+      return error(isV2(received) ? 'Signature verification failed' : 'Decryption failed');
+    },
+  };
+}
+
+/** One in Go: a wrong token ends its process. */
+export function goVotifier(): KnownListener {
+  return {
+    greeting: v2Greeting,
+    take(received, challenge) {
+      const judged = judge(received, { challenge });
+      if (judged === null) return null;
+      return judged === true ? { say: `${OK}\r\n`, ends: 'close' } : { ends: 'die' };
+    },
+  };
+}
+
+/** Lets a fake listen on loopback until the test ends. Returns its port. */
+export function start(known: KnownListener): Promise<number> {
+  const server = net.createServer((socket) => serve(known, socket, () => server.close()));
+  return listen(server);
+}
+
+function serve({ greeting, take }: KnownListener, socket: Socket, die: () => void): void {
+  const challenge = randomBytes(12).toString('hex');
+  socket.write(greeting(challenge));
+  let received = Buffer.alloc(0);
+  const onData = (bytes: Buffer) => {
+    received = Buffer.concat([received, bytes]);
+    const answer = take(received, challenge);
+    if (!answer) return;
+    socket.off('data', onData).resume();
+    const { say, ends, after = 0 } = answer;
+    const end = () => {
+      if (say && !socket.destroyed) socket.write(say);
+      if (ends === 'close') socket.destroySoon();
+      if (ends !== 'die') return;
+      die();
+      socket.destroy();
+    };
+    if (after > 0) setTimeout(end, after).unref();
+    else end();
+  };
+  socket.on('data', onData);
+}

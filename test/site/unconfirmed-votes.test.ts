@@ -1,0 +1,108 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { keyLine, RIGHT, start, TOKEN, votifier19, votifierPlus } from '../delivery/known-listeners.ts';
+import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
+
+let shared: OwnerApp;
+
+beforeAll(async () => {
+  shared = await openOwnerApp();
+});
+// All listeners run on one address: their test votes must not add up.
+beforeEach(() => shared.platform.rateLimits.deleteMany({}));
+
+/** An owner whose listener has used up a vote with a wrong token. */
+async function usedUp(): Promise<OwnerFixture & { port: string }> {
+  const fixture = await ownerFixture(shared);
+  const port = await start(votifierPlus());
+  await fixture.set({ port, secret: 'an0ther-t0ken-0123456789', maxSendings: 1 });
+  await fixture.cast('Steve');
+  await fixture.drain();
+  return { ...fixture, port: String(port) };
+}
+
+const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' };
+
+test('the listener’s page counts unconfirmed votes, says why votes are held, and leads to sending them again', async () => {
+  const fixture = await usedUp();
+  const page = await fixture.read('/listener');
+  expect(page).toContain('Paused because of a fault');
+  expect(page).toContain('The listener has taken no vote with its present settings');
+  expect(page).toContain('Unconfirmed 1: sent, and never confirmed.');
+  expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=unconfirmed"');
+  expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote is put in the line again');
+  expect(page).toContain('a vote is sent 1 time at most');
+});
+
+test('a mended token sends them again', async () => {
+  const fixture = await usedUp();
+  const saved = await fixture.post('/listener', {
+    ...V2,
+    port: fixture.port,
+    secret: TOKEN,
+    maxSendings: '2',
+  });
+  expect(saved.headers.location).toMatch(/\?done=set-and-resent$/);
+  expect(await fixture.read('/listener?done=set-and-resent')).toContain('so are the unconfirmed votes');
+  await fixture.drain();
+  expect(
+    await fixture.platform.votes.countDocuments({
+      serverId: fixture.serverId,
+      'delivery.state': 'delivered',
+    }),
+  ).toBe(1);
+  expect(await fixture.platform.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
+    maxSendings: 2,
+  });
+});
+
+test('unless the owner leaves them as they are', async () => {
+  const fixture = await usedUp();
+  expect(await fixture.read('/listener?protocol=votifier-v2')).toContain(
+    'Do not send unconfirmed votes again',
+  );
+  const form = { ...V2, port: fixture.port, secret: TOKEN, keepUnconfirmed: 'yes' };
+  expect((await fixture.post('/listener', form)).headers.location).toMatch(/\?done=set$/);
+  expect(
+    await fixture.platform.votes.countDocuments({
+      serverId: fixture.serverId,
+      'delivery.state': 'unconfirmed',
+    }),
+  ).toBe(1);
+  // Left out of the form, it stays as it was.
+  expect(await fixture.platform.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
+    maxSendings: 1,
+  });
+});
+
+test('a number of sendings that there is not is refused beside its field', async () => {
+  const fixture = await usedUp();
+  const refused = await fixture.post('/listener', {
+    ...V2,
+    port: fixture.port,
+    secret: TOKEN,
+    maxSendings: '4',
+  });
+  expect(refused.statusCode).toBe(400);
+  expect(refused.body).toContain('1 to 3 times');
+});
+
+test('a v1 vote that nobody confirmed is not called delivered on any page', async () => {
+  const fixture = await ownerFixture(shared);
+  await fixture.set({ protocol: 'votifier-v1', port: await start(votifier19()), secret: keyLine(RIGHT) });
+  const vote = await fixture.cast('Steve');
+  await fixture.drain();
+  expect(await fixture.read('/votes')).toContain('sent, not confirmed');
+  expect(await fixture.read(`/votes/${vote._id.toString()}`)).toMatch(/Sent on .*, and not confirmed/);
+  expect(await fixture.read('/listener')).toMatch(/Last delivered .*, not confirmed/);
+  const tested = (await fixture.post('/listener/test')).body;
+  expect(tested).toContain('The test vote was sent, and cannot be confirmed');
+});
+
+test('a v1 vote that the listener confirmed is', async () => {
+  const fixture = await ownerFixture(shared);
+  await fixture.set({ protocol: 'votifier-v1', port: await start(votifierPlus()), secret: keyLine(RIGHT) });
+  await fixture.cast('Steve');
+  await fixture.drain();
+  expect(await fixture.read('/votes')).not.toContain('not confirmed');
+  expect((await fixture.post('/listener/test')).body).toContain('The test vote arrived');
+});
