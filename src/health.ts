@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { Db } from 'mongodb';
-import { type Clock, SECOND } from './clock.ts';
+import { SECOND } from './clock.ts';
+import { describeSkew } from './clock-skew.ts';
 import { remembered, within } from './deadline.ts';
 import { missingUniqueIndexes } from './migrate.ts';
-import { clockSkew } from './mongo.ts';
 import type { Platform } from './platform.ts';
 import { redisAnswers } from './redis-answers.ts';
 
 /** What readiness asks of the platform. */
-type Sources = Pick<Platform, 'mongo' | 'clock' | 'producerRedis' | 'log'>;
+type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'log'>;
 
 /** Whether a process can do its work; each check is `'ok'` or a sentence that says what is wrong. */
 export type Readiness = {
@@ -20,8 +19,6 @@ export type Readiness = {
 
 /** A check that takes longer has failed. */
 const PATIENCE_MS = 2 * SECOND;
-/** A process whose clock is further from mongod's would count the 24 hours wrongly (design rule 1). */
-const CLOCK_TOLERANCE_MS = 2 * SECOND;
 /** Anybody may ask the public port: the services are asked once a second at most. */
 const FRESH_MS = SECOND;
 
@@ -31,10 +28,10 @@ const UNKNOWN = 'not known, because MongoDB does not answer';
  * Checks MongoDB, its unique indexes, the clock and Redis, each for at most two seconds; never throws. Without
  * Redis a process is ready: MongoDB holds the work.
  */
-export async function readiness({ mongo, clock, producerRedis }: Sources): Promise<Readiness> {
+export async function readiness(sources: Sources): Promise<Readiness> {
   const [database, redis] = await Promise.all([
-    checkDatabase(mongo.db, clock),
-    redisAnswers(producerRedis, PATIENCE_MS),
+    checkDatabase(sources),
+    redisAnswers(sources.producerRedis, PATIENCE_MS),
   ]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
@@ -47,7 +44,10 @@ export async function readiness({ mongo, clock, producerRedis }: Sources): Promi
 }
 
 /** One ping comes first: questions to a silent mongod would each hold a connection that requests need. */
-async function checkDatabase(db: Db, clock: Clock): Promise<Omit<Readiness['checks'], 'redis'>> {
+async function checkDatabase({
+  mongo: { db },
+  clockSkew,
+}: Sources): Promise<Omit<Readiness['checks'], 'redis'>> {
   const mongodb = await check('MongoDB does not answer', async () => {
     await db.command({ ping: 1 });
     return 'ok';
@@ -55,7 +55,7 @@ async function checkDatabase(db: Db, clock: Clock): Promise<Omit<Readiness['chec
   if (mongodb !== 'ok') return { mongodb, indexes: UNKNOWN, clock: UNKNOWN };
   const [indexes, skew] = await Promise.all([
     check(UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
-    check(UNKNOWN, async () => describeSkew(await clockSkew(db, () => clock.now()))),
+    check(UNKNOWN, async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
   return { mongodb, indexes, clock: skew };
 }
@@ -70,12 +70,6 @@ async function check(otherwise: string, ask: () => Promise<string>): Promise<str
 
 function describeMissing(indexes: string[]): string {
   return indexes.length === 0 ? 'ok' : `missing ${indexes.join(', ')}: run \`tallyport migrate\``;
-}
-
-function describeSkew(ms: number): string {
-  if (Math.abs(ms) <= CLOCK_TOLERANCE_MS) return 'ok';
-  const seconds = (Math.abs(ms) / SECOND).toFixed(1);
-  return `this machine's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} MongoDB's: set one of them right`;
 }
 
 /**

@@ -44,6 +44,7 @@ export const SENTENCES = {
   ahead: 'Too many requests were sent ahead of their answers: wait for some of them.',
   overload: 'There is too much to do at this moment: try again in a few seconds.',
   stopping: 'This process is stopping: try again in a few seconds.',
+  clock: 'The clock of this process is wrong: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
 } as const;
 

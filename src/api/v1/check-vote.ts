@@ -4,6 +4,7 @@ import type { Platform } from '../../platform.ts';
 import { checkVote } from '../../votes/check-vote.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
@@ -25,6 +26,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
   app.get(
     '/check-vote',
     {
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'checkVote',
         tags: ['votes'],

@@ -6,6 +6,7 @@ import { REPORT_INTERVAL_MS, reportStatus } from '../../status/report-status.ts'
 import { text } from '../../text.ts';
 import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { secondsUntil, usedUp } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
@@ -54,6 +55,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
     {
       // Before it writes, it learns that the database answers: a report that is refused is not taken after all.
       config: { tokenAnew: true },
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'reportStatus',
         tags: ['server'],

@@ -10,6 +10,7 @@ import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { type Refusal, RefusedError, unavailable } from '../errors.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { secondsUntil, usedUp } from './rate-limit.ts';
 import {
@@ -112,6 +113,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
   app.post(
     '/vote',
     {
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'castVote',
         tags: ['votes'],
