@@ -1,13 +1,31 @@
 import { within } from './deadline.ts';
-import type { RedisConnection } from './redis.ts';
+import type { Platform } from './platform.ts';
+import { QUEUE_NAMES, type QueueName } from './queues.ts';
 
-/** Whether Redis answers within `ms` milliseconds. A stopped one keeps its connections, so only asking tells. */
-export async function redisAnswers(redis: RedisConnection, ms: number): Promise<boolean> {
-  if (redis.status !== 'ready') return false;
-  try {
-    await within(ms, redis.ping());
-    return true;
-  } catch {
-    return false;
-  }
+/**
+ * The queues for whose own keys Redis does not answer within `ms` milliseconds; none when all is well. Any node of a
+ * Redis Cluster answers a `PING`, while the shard that holds a queue may have no primary. A stopped Redis keeps its
+ * connections, so only asking tells.
+ */
+export async function queuesAway(
+  { producerRedis, queues }: Pick<Platform, 'producerRedis' | 'queues'>,
+  ms: number,
+): Promise<QueueName[]> {
+  if (producerRedis.status !== 'ready') return QUEUE_NAMES;
+  const asked = QUEUE_NAMES.map(async (name) => {
+    try {
+      await within(ms, producerRedis.exists(queues[name].toKey('meta')));
+      return [];
+    } catch {
+      return [name];
+    }
+  });
+  return (await Promise.all(asked)).flat();
+}
+
+/** What is told of queues that are away; `''` when none is. */
+export function describeAway(queues: QueueName[]): string {
+  if (queues.length === 0) return '';
+  const which = queues.length === QUEUE_NAMES.length ? '' : ` for the queues ${queues.join(', ')}`;
+  return `Redis does not answer${which}: votes are accepted and forwarded when it is back`;
 }

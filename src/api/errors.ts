@@ -26,7 +26,7 @@ export class RefusedError extends Error {
 }
 
 /** Seconds after which a client may try again, when nobody knows better. */
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 
 /** The largest body, in bytes (contract, common rules). */
 export const BODY_LIMIT = 16 * 1_024;

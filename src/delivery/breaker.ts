@@ -1,6 +1,6 @@
 import { after } from '../clock.ts';
 import { type Breaker, type Pause, REACHABLE, type Release } from './listener.ts';
-import type { Outcome } from './outcomes.ts';
+import { isOurs, type Outcome } from './outcomes.ts';
 import { BREAKER_THRESHOLD, delayAt, VOTE_FAULT_THRESHOLD } from './schedule.ts';
 
 /** What the ends of attempts change on a listener. */
@@ -26,6 +26,7 @@ export function standingAfter(
   schedule: readonly number[],
 ): Standing {
   const said = end.words ? { words: end.words } : {};
+  if (isOurs(end)) return afterOurs(before, end, now, schedule);
   switch (end.class) {
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
@@ -48,14 +49,22 @@ export function standingAfter(
         pause: { at: now, by: 'tallyport', code: 'repeated-vote-faults', ...said },
       };
     }
-    case 'none': {
-      // It says nothing about the listener, but the next test must not follow without a pause.
-      if (!end.test || end.code !== 'our-fault') return before;
-      const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
-      const { hastenedBy: _, ...breaker } = before.breaker;
-      return { ...before, breaker: { ...breaker, nextTestAt } };
-    }
+    case 'none':
+      return before;
   }
+}
+
+/** It says nothing about the listener, but the next test must not follow without a pause. */
+function afterOurs(
+  before: Standing,
+  { test }: { test: boolean },
+  now: Date,
+  schedule: readonly number[],
+): Standing {
+  if (!test) return before;
+  const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
+  const { hastenedBy: _, ...breaker } = before.breaker;
+  return { ...before, breaker: { ...breaker, nextTestAt } };
 }
 
 function breakerAfterFailure(
