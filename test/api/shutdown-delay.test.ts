@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ask } from '../support/api-description.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 import { startWeb, type WebProcess } from '../support/web-process.ts';
 
@@ -42,7 +43,11 @@ test('a web process that is asked to stop is not ready, answers for a while, and
   expect(JSON.parse(notReady.body)).toMatchObject({ error: 'This process is stopping.', ready: false });
   // On new connections and on those that were kept.
   for (let n = 0; n < 3; n += 1) expect(await info()).toMatchObject({ status: 200, connection: 'close' });
-  const voted = await tallyport.vote(server, 'Steve', {}, web.url);
+  const voted = await ask(`${web.url}/api/v1/servers/${server.serverId}/vote`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'Steve' }),
+  });
   expect([voted.status, voted.headers.get('connection')]).toEqual([200, 'close']);
 
   // A second signal ends the wait.

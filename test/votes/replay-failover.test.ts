@@ -11,7 +11,7 @@ import { testPlatform } from '../support/test-platform.ts';
 import { ballot, bodyOf, votesOf } from './voting.ts';
 
 test('an answer that a failover takes back is not told', async () => {
-  // Long enough that a primary whose other members are stopped stays one for the whole of the test.
+  // Long enough that a primary whose other members are killed stays one for the whole of the test.
   const set = await startReplicaSet({ electionTimeoutMs: 15_000 });
   onTestFinished(() => set.stop());
   const platform = await testPlatform({ MONGODB_URI: set.uri('replay') });
@@ -37,7 +37,8 @@ test('an answer that a failover takes back is not told', async () => {
     () => 'failed',
   );
   await vi.waitUntil(() => looks.mock.calls.length > 0, PATIENT);
-  for (const member of others) member.pause();
+  // Not stopped: what was sent to them waits in their sockets.
+  await Promise.all(others.map((member) => member.kill()));
   await platform.idempotencyKeys.updateOne(
     { _id: claim._id },
     { $set: { answer: 'rolled back' } },
@@ -49,7 +50,7 @@ test('an answer that a failover takes back is not told', async () => {
   const looked = vi.waitUntil(() => looks.mock.calls.length > seen + 5, PATIENT).then(() => waiting);
   expect(await Promise.race([asking, looked])).toBe(waiting);
   await primary.kill();
-  for (const member of others) member.resume();
+  await Promise.all(others.map((member) => member.restart()));
   await set.primary();
   expect(await asking).not.toBe('rolled back');
 
