@@ -4,7 +4,7 @@ import helmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import { answerClientError, answerExpectations } from './api/connection-errors.ts';
+import { answerClientError, answerExpectations, answerHalfClosed } from './api/connection-errors.ts';
 import { answerError, BODY_LIMIT } from './api/errors.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { boundConnections } from './api/pipelining.ts';
@@ -46,6 +46,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
+  answerHalfClosed(app.server);
 
   const assets = await loadAssets();
   nameSite(app, config, assets);

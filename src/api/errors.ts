@@ -34,6 +34,7 @@ export const BODY_LIMIT = 16 * 1_024;
 export const SENTENCES = {
   400: 'The request is malformed.',
   404: 'There is nothing at this address.',
+  slash: 'There is nothing at this address: leave out the slash at its end.',
   405: 'This address does not take that method: see the Allow header.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than 16 KiB.',

@@ -12,7 +12,7 @@ import { ballot, bodyOf, votesOf } from './voting.ts';
 
 test('an answer that a failover takes back is not told', async () => {
   // Long enough that a primary whose other members are killed stays one for the whole of the test.
-  const set = await startReplicaSet({ electionTimeoutMs: 15_000 });
+  const set = await startReplicaSet({ electionTimeoutMs: 8_000 });
   onTestFinished(() => set.stop());
   const platform = await testPlatform({ MONGODB_URI: set.uri('replay') });
   const now = platform.clock.now();
