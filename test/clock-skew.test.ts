@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { HOUR, SECOND } from '../src/clock.ts';
 import { watchClockSkew } from '../src/clock-skew.ts';
+import { freshNames } from './support/databases.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
-import { freshNames } from './support/fresh.ts';
 import { movableClock } from './support/platform.ts';
 import { testPlatform } from './support/test-platform.ts';
 

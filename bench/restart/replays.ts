@@ -29,10 +29,10 @@ await Promise.all(webs.map((web) => web.start()));
 const told = new Map<string, string>();
 const counts = { answers: 0, unavailable: 0, lost: 0 };
 const differences: string[] = [];
-let going = true;
+const ending = new AbortController();
 
 const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-  for (let n = 0; going; n += 1) {
+  for (let n = 0; !ending.signal.aborted; n += 1) {
     const key = `${client}-${n}`;
     await Promise.all(webs.map(({ url }) => cast(url, key)));
     const older = [...told.keys()].at(Math.floor(Math.random() * -200));
@@ -49,7 +49,7 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
     `kill ${kill}: port ${primary.port}, then primary ${next.port}; ${told.size} keys, ${counts.answers} answers, ${differences.length} differ`,
   );
 }
-going = false;
+ending.abort();
 await Promise.all(clients);
 
 // Whatever was told before is told still.
