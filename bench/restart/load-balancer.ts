@@ -22,8 +22,10 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
   const ready = new Set(webs);
   const watching = webs.map(async (web) => {
     while (!stop.signal.aborted) {
-      if (await isReady(web.url)) ready.add(web);
-      else ready.delete(web);
+      const answer = await isReady(web.url);
+      if (answer) ready.add(web);
+      // Silence alone is no reason: on a busy machine an answer takes its time.
+      if (answer === false) ready.delete(web);
       await pause(SECOND, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   });

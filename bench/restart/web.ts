@@ -77,11 +77,11 @@ export async function openWeb(env: Variables): Promise<Web> {
   };
 }
 
-/** Whether `/readyz` answers 200 within a second. */
-export async function isReady(url: string): Promise<boolean> {
+/** Whether `/readyz` answers 200; undefined when nothing is heard within a second. */
+export async function isReady(url: string): Promise<boolean | undefined> {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof DOMException ? undefined : false;
   }
 }
