@@ -46,26 +46,36 @@ type Reading = {
  */
 export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
-  return (await historyAndReports(deps, serverId, range)).history;
+  const { believed, pointsOf } = await slotsOf(deps, serverId, range);
+  return pointsOf(believed === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
 }
 
 /**
- * The same in hours or days, and beside it what a server reported that is known by our probes; null where it reported
- * nothing, or where its reports are its history.
+ * The same in hours or days, and apart from it what a server reported that is known by our probes; null where it
+ * reported nothing, or where its reports are its history.
  */
 export async function historyAndReports(
   deps: Reading,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
+  const { believed, known, pointsOf } = await slotsOf(deps, serverId, range);
+  if (believed === 'reports') return { history: pointsOf(['reports', 'probes']), reported: null };
+  const hasReports = [...known.values()].some(({ reports }) => judgedSeconds(reports) > 0);
+  return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
+}
+
+/** What is known of each hour or day by each source, and the points of them from the first source that has them. */
+async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const believed = await sourceOf(deps, serverId);
-  const [resolution, slotMs] = range === '30d' ? (['hours', HOUR] as const) : (['days', DAY] as const);
-  const known = await (range === '30d' ? hourSums(deps, serverId) : daySums(deps, serverId));
-  const other: Source = believed === 'probes' ? 'reports' : 'probes';
-  const ofSources = (sources: Source[]) => ({ resolution, points: everySlot(known, slotMs, sources) });
-  const apart =
-    believed === 'probes' && [...known.values()].some(({ reports }) => judgedSeconds(reports) > 0);
-  return { history: ofSources([believed, other]), reported: apart ? ofSources(['reports']) : null };
+  const byHour = range === '30d';
+  const known = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
+  const resolution: History['resolution'] = byHour ? 'hours' : 'days';
+  const pointsOf = (sources: Source[]): History => ({
+    resolution,
+    points: everySlot(known, byHour ? HOUR : DAY, sources),
+  });
+  return { believed, known, pointsOf };
 }
 
 async function sourceOf({ servers, clock }: Reading, serverId: ObjectId): Promise<Source> {
