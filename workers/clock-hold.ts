@@ -8,7 +8,7 @@ import type { Work } from '../src/process.ts';
 const COMPARED_EVERY_MS = SECOND;
 
 /** Starts work that is to end when the signal is aborted and it is closed. */
-type Start = (stopping: AbortSignal) => Work | Promise<Work>;
+type Start = (stopping: AbortSignal) => Work;
 
 /**
  * Does work only while this process's clock agrees with MongoDB's: next attempts, tests of listeners and finished days
@@ -24,33 +24,37 @@ export async function whileClockIsRight(
   start: Start,
 ): Promise<Work> {
   let running: { work: Work; end: AbortController } | undefined;
+  let closed: Promise<void> = Promise.resolve();
   let isHeld = false;
 
   async function compare(): Promise<void> {
     const skew = await clockSkew();
+    // What was stopped has ended first.
+    await closed;
+    if (stopping.aborted) return;
     if (skew === 0 && !running) {
       const end = new AbortController();
-      running = { work: await start(AbortSignal.any([stopping, end.signal])), end };
+      running = { work: start(AbortSignal.any([stopping, end.signal])), end };
       if (isHeld) log.info({ event: 'clock.right' }, 'the clock is right: work goes on');
       isHeld = false;
     } else if (skew !== 0 && !isHeld) {
       isHeld = true;
       log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
-      await stop();
+      stop();
     }
   }
 
-  async function stop(): Promise<void> {
-    const stopped = running;
+  function stop(): void {
+    running?.end.abort();
+    closed = (running?.work.close() ?? closed).catch((error: unknown) =>
+      log.error({ event: 'process.stop_failed', error: String(error) }),
+    );
     running = undefined;
-    stopped?.end.abort();
-    await stopped?.work.close();
   }
 
   async function watch(): Promise<void> {
     while (!stopping.aborted) {
       await pause(COMPARED_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
-      if (stopping.aborted) return;
       await compare().catch((error: unknown) =>
         log.warn({ event: 'clock.not_compared', reason: String(error) }),
       );
@@ -58,11 +62,12 @@ export async function whileClockIsRight(
   }
 
   await compare();
-  const watching = watch();
+  void watch();
   return {
     async close() {
-      await watching;
-      await stop();
+      // Not the comparison under way: MongoDB may take its time.
+      stop();
+      await closed;
     },
   };
 }

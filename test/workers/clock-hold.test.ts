@@ -60,3 +60,14 @@ test('while MongoDB does not say what time it is, work goes on', async () => {
   await vi.waitUntil(() => asked > 2, PATIENT);
   expect(seen).toEqual(['started']);
 });
+
+test('a MongoDB that hangs does not hold up the end', async () => {
+  let asked = 0;
+  const { seen, close } = await held(() => {
+    asked += 1;
+    return asked === 1 ? Promise.resolve(0) : new Promise(() => undefined);
+  });
+  await vi.waitUntil(() => asked > 1, PATIENT);
+  await close();
+  expect(seen).toEqual(['started', 'closed']);
+});
