@@ -5,7 +5,7 @@ import { describeSkew } from './clock-skew.ts';
 import { remembered, within } from './deadline.ts';
 import { missingUniqueIndexes } from './migrate.ts';
 import type { Platform } from './platform.ts';
-import { describeAway, queuesAway } from './redis-answers.ts';
+import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
 /** What readiness asks of the platform. */
 type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
@@ -34,11 +34,14 @@ const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
  * Redis a process is ready: MongoDB holds the work.
  */
 export async function readiness(sources: Sources): Promise<Readiness> {
-  const [database, away] = await Promise.all([checkDatabase(sources), queuesAway(sources, PATIENCE_MS)]);
+  const [database, away] = await Promise.all([
+    checkDatabase(sources),
+    unavailableQueues(sources, PATIENCE_MS),
+  ]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
     degraded: away.length > 0,
-    checks: { ...database, redis: describeAway(away) || 'ok' },
+    checks: { ...database, redis: describeUnavailable(away) || 'ok' },
   };
 }
 

@@ -1,7 +1,7 @@
 /** A worker process: it works on the queues that its command line names, or on all. */
 import { runProcess } from '../src/process.ts';
 import { buildWorkers, WORKER_OPTIONS } from './build-workers.ts';
-import { whileClockIsRight } from './clock-hold.ts';
+import { whileClockIsRight } from './while-clock-is-right.ts';
 
 await runProcess(
   'worker',

@@ -6,7 +6,7 @@ import { recordAudit } from '../../audit/audit-log.ts';
 import { SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
-import { describeAway, queuesAway } from '../../redis-answers.ts';
+import { describeUnavailable, unavailableQueues } from '../../unavailable-queues.ts';
 import { personOf } from '../access.ts';
 import { describeForwarding } from './queue-words.ts';
 
@@ -79,12 +79,12 @@ export async function queueBoard(
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith(`${app.prefix}/api/`)) return;
     // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
-    const away = await queuesAway(sources, PATIENCE_MS);
+    const away = await unavailableQueues(sources, PATIENCE_MS);
     if (away.length === 0) return auditPress(sources, app.prefix, request);
     return reply
       .code(503)
       .header('retry-after', 5)
-      .send({ error: `${describeAway(away)}.` });
+      .send({ error: `${describeUnavailable(away)}.` });
   });
   app.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')

@@ -7,7 +7,7 @@ import { QUEUE_NAMES, type QueueName } from './queues.ts';
  * Redis Cluster answers a `PING`, while the shard that holds a queue may have no primary. A stopped Redis keeps its
  * connections, so only asking tells.
  */
-export async function queuesAway(
+export async function unavailableQueues(
   { producerRedis, queues }: Pick<Platform, 'producerRedis' | 'queues'>,
   ms: number,
 ): Promise<QueueName[]> {
@@ -24,7 +24,7 @@ export async function queuesAway(
 }
 
 /** What is told of queues that are away; `''` when none is. */
-export function describeAway(queues: QueueName[]): string {
+export function describeUnavailable(queues: QueueName[]): string {
   if (queues.length === 0) return '';
   const which = queues.length === QUEUE_NAMES.length ? '' : ` for the queues ${queues.join(', ')}`;
   return `Redis does not answer${which}: votes are accepted and forwarded when it is back`;

@@ -25,7 +25,7 @@ export async function whileClockIsRight(
 ): Promise<Work> {
   let running: { work: Work; end: AbortController } | undefined;
   let closed: Promise<void> = Promise.resolve();
-  let isHeld = false;
+  let isOff = false;
 
   async function compare(): Promise<void> {
     const skew = await clockSkew();
@@ -35,10 +35,10 @@ export async function whileClockIsRight(
     if (skew === 0 && !running) {
       const end = new AbortController();
       running = { work: start(AbortSignal.any([stopping, end.signal])), end };
-      if (isHeld) log.info({ event: 'clock.right' }, 'the clock is right: work goes on');
-      isHeld = false;
-    } else if (skew !== 0 && !isHeld) {
-      isHeld = true;
+      if (isOff) log.info({ event: 'clock.right' }, 'the clock is right: work goes on');
+      isOff = false;
+    } else if (skew !== 0 && !isOff) {
+      isOff = true;
       log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
       stop();
     }

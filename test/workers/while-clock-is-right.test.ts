@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
 import { createLogger } from '../../src/log.ts';
-import { whileClockIsRight } from '../../workers/clock-hold.ts';
+import { whileClockIsRight } from '../../workers/while-clock-is-right.ts';
 import { PATIENT } from '../support/patient.ts';
 
 /** Work that notes when it is started and closed, under a clock that is `skew` off. */
