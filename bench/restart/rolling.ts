@@ -15,7 +15,7 @@ import { type Caller, openWeb, prepare, type Web } from './web.ts';
 const CALLS = 10_000;
 const CLIENTS = 16;
 /** Each client rests so long between two calls, so that the calls last as long as both restarts. */
-const REST_MS = 25;
+const REST_MS = 60;
 
 const env = ownEnvironment();
 const mongod = await startMongod({ binary: await findMongod(env, console.log) });

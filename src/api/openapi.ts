@@ -17,9 +17,9 @@ again.
 **Errors.** Every error body is \`{"error": "<sentence for a human>"}\`; a 429 adds the moment from which the next
 request is accepted. They are looked for in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429;
 500 is a fault of ours; 503, with \`Retry-After\`, means overload, a process that is stopping or whose clock is wrong,
-or a database that does not answer within 5 seconds. A client that treats every 5xx as "retry later" is right. Before a request is understood it
-may also be answered with 400, 408, 417 or 431, in the same shape. Every answer to a request that could be read carries \`X-Request-Id\`: name it when
-you report a fault.
+or a database that does not answer within 5 seconds. A client that treats every 5xx as "retry later" is right. Before
+a request is understood it may also be answered with 400, 408, 417 or 431, in the same shape. Every answer to a request
+that could be read carries \`X-Request-Id\`: name it when you report a fault.
 
 **Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and
 query parameters are ignored; \`null\` in an optional field counts as absent; lengths count Unicode code points;

@@ -41,10 +41,10 @@ type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
 
 /**
  * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is
- * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Claims and answers are
- * read at majority and are durable before they are told, so neither a failover nor a crash changes what is replayed. Whoever finds a
- * claim without an answer waits a little, then finishes it under the same vote id, so a process that died
- * half-way loses nothing.
+ * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Claims and answers
+ * are read at majority and are durable before they are told, so neither a failover nor a crash changes what is
+ * replayed. Whoever finds a claim without an answer waits a little, then finishes it under the same vote id, so a
+ * process that died half-way loses nothing.
  *
  * @param key - 1 to 255 visible ASCII characters; per server
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
