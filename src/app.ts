@@ -28,8 +28,6 @@ type WebParts = {
   readiness: () => Promise<Readiness>;
   /** Aborted when the process begins to stop: from then on every answer ends its connection. */
   stopping: AbortSignal;
-  /** Aborted when the process begins to stop: from then on every answer ends its connection. */
-  stopping: AbortSignal;
   /** Aborted when the port is about to close: from then on every request is answered with 503. By default `stopping`. */
   closing?: AbortSignal;
   /** Requests are refused while the event loop is late by more than this, in milliseconds; 0: never. */
