@@ -17,5 +17,5 @@ COPY workers workers
 USER node
 EXPOSE 3000
 # One image, three processes: `node src/server.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.
-# Each handles SIGTERM itself and ends within 20 s.
+# Each handles SIGTERM itself and ends within 20 s; web goes on for SHUTDOWN_DELAY_MS before.
 CMD ["node", "src/server.ts"]

@@ -4,13 +4,13 @@ import helmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import { answerClientError, answerExpectations } from './api/connection-errors.ts';
+import { answerClientError, answerExpectations, answerHalfClosed } from './api/connection-errors.ts';
 import { answerError, BODY_LIMIT } from './api/errors.ts';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { boundConnections } from './api/pipelining.ts';
 import { parseQuery } from './api/query-string.ts';
-import { refuseOverload, refuseWhileStopping, watchRequests } from './api/requests.ts';
+import { leaveConnections, refuseOverload, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
@@ -27,8 +27,10 @@ import { nameSite, site } from './site/site.ts';
 type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
-  /** Aborted when the process begins to stop: from then on every request is answered with 503. */
+  /** Aborted when the process begins to stop: from then on every answer ends its connection. */
   stopping: AbortSignal;
+  /** Aborted when the port is about to close: from then on every request is answered with 503. By default `stopping`. */
+  closing?: AbortSignal;
   /** Requests are refused while the event loop is late by more than this, in milliseconds; 0: never. */
   maxEventLoopDelayMs?: number;
 };
@@ -43,6 +45,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
+  answerHalfClosed(app.server);
 
   const assets = await loadAssets();
   nameSite(app, config, assets);
@@ -53,7 +56,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
-  refuseWhileStopping(app, parts.stopping);
+  leaveConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
   await app.register(underPressure, {
     maxEventLoopDelay: parts.maxEventLoopDelayMs ?? SECOND,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,

@@ -84,6 +84,7 @@ const environment = z.object({
   PROBE_CONCURRENCY: wholeNumber(1, 1_000).default(128),
   CANARY_ADDRESSES: canaryList.default([]),
   RELAY_INTERVAL_MS: wholeNumber(100, 60_000).default(5 * SECOND),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
   DELIVERY_SCHEDULE: durations.default([

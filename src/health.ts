@@ -1,61 +1,63 @@
 import type { FastifyInstance } from 'fastify';
-import type { Db } from 'mongodb';
-import { type Clock, SECOND } from './clock.ts';
+import { RETRY_AFTER_SECONDS } from './api/errors.ts';
+import { SECOND } from './clock.ts';
+import { describeSkew } from './clock-skew.ts';
 import { remembered, within } from './deadline.ts';
 import { missingUniqueIndexes } from './migrate.ts';
-import { clockSkew } from './mongo.ts';
 import type { Platform } from './platform.ts';
-import { redisAnswers } from './redis-answers.ts';
+import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
 /** What readiness asks of the platform. */
-type Sources = Pick<Platform, 'mongo' | 'clock' | 'producerRedis' | 'log'>;
+type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work; each check is `'ok'` or a sentence that says what is wrong. */
 export type Readiness = {
   ready: boolean;
   /** Ready, and something is amiss: votes are accepted and wait in MongoDB. */
   degraded: boolean;
+  /** The process has begun to stop, whatever the checks say. */
+  stopping?: true;
   checks: { mongodb: string; indexes: string; clock: string; redis: string };
 };
 
 /** A check that takes longer has failed. */
 const PATIENCE_MS = 2 * SECOND;
-/** A process whose clock is further from mongod's would count the 24 hours wrongly (design rule 1). */
-const CLOCK_TOLERANCE_MS = 2 * SECOND;
 /** Anybody may ask the public port: the services are asked once a second at most. */
 const FRESH_MS = SECOND;
 
 const UNKNOWN = 'not known, because MongoDB does not answer';
+const INDEXES_UNKNOWN = 'MongoDB does not say which indexes there are';
+const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
 
 /**
  * Checks MongoDB, its unique indexes, the clock and Redis, each for at most two seconds; never throws. Without
  * Redis a process is ready: MongoDB holds the work.
  */
-export async function readiness({ mongo, clock, producerRedis }: Sources): Promise<Readiness> {
-  const [database, redis] = await Promise.all([
-    checkDatabase(mongo.db, clock),
-    redisAnswers(producerRedis, PATIENCE_MS),
+export async function readiness(sources: Sources): Promise<Readiness> {
+  const [database, away] = await Promise.all([
+    checkDatabase(sources),
+    unavailableQueues(sources, PATIENCE_MS),
   ]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
-    degraded: !redis,
-    checks: {
-      ...database,
-      redis: redis ? 'ok' : 'Redis does not answer: votes are accepted and forwarded when it is back',
-    },
+    degraded: away.length > 0,
+    checks: { ...database, redis: describeUnavailable(away) || 'ok' },
   };
 }
 
 /** One ping comes first: questions to a silent mongod would each hold a connection that requests need. */
-async function checkDatabase(db: Db, clock: Clock): Promise<Omit<Readiness['checks'], 'redis'>> {
+async function checkDatabase({
+  mongo: { db },
+  clockSkew,
+}: Sources): Promise<Omit<Readiness['checks'], 'redis'>> {
   const mongodb = await check('MongoDB does not answer', async () => {
     await db.command({ ping: 1 });
     return 'ok';
   });
   if (mongodb !== 'ok') return { mongodb, indexes: UNKNOWN, clock: UNKNOWN };
   const [indexes, skew] = await Promise.all([
-    check(UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
-    check(UNKNOWN, async () => describeSkew(await clockSkew(db, () => clock.now()))),
+    check(INDEXES_UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
+    check(CLOCK_UNKNOWN, async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
   return { mongodb, indexes, clock: skew };
 }
@@ -70,12 +72,6 @@ async function check(otherwise: string, ask: () => Promise<string>): Promise<str
 
 function describeMissing(indexes: string[]): string {
   return indexes.length === 0 ? 'ok' : `missing ${indexes.join(', ')}: run \`tallyport migrate\``;
-}
-
-function describeSkew(ms: number): string {
-  if (Math.abs(ms) <= CLOCK_TOLERANCE_MS) return 'ok';
-  const seconds = (Math.abs(ms) / SECOND).toFixed(1);
-  return `this machine's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} MongoDB's: set one of them right`;
 }
 
 /**
@@ -98,7 +94,7 @@ export function watchReadiness(sources: Sources, stopping: AbortSignal): () => P
   });
   return async () => {
     const result = await ask();
-    return stopping.aborted ? { ...result, ready: false } : result;
+    return stopping.aborted ? { ...result, ready: false, stopping: true } : result;
   };
 }
 
@@ -117,12 +113,14 @@ export async function healthRoutes(
     const result = await readiness();
     reply.header('cache-control', 'no-store');
     if (result.ready) return reply.send(result);
-    return reply.code(503).send({ error: notReadySentence(result), ...result });
+    reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
+    return reply.send({ error: notReadySentence(result), ...result });
   });
 }
 
-function notReadySentence({ checks }: Readiness): string {
+function notReadySentence({ checks, stopping }: Readiness): string {
+  if (stopping) return 'This process is stopping.';
   const { redis: _, ...needed } = checks;
   const faults = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
-  return faults.length === 0 ? 'This process is stopping.' : `Not ready: ${faults.join('; ')}.`;
+  return `Not ready: ${faults.join('; ')}.`;
 }

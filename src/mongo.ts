@@ -4,7 +4,13 @@ import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 
 /** A client of MongoDB and the database that its address names. */
-export type Mongo = { client: MongoClient; db: Db; close(): Promise<void> };
+export type Mongo = {
+  client: MongoClient;
+  db: Db;
+  /** A lone mongod: no member of a replica set, no router of a sharded cluster. */
+  isStandalone: boolean;
+  close(): Promise<void>;
+};
 
 /**
  * No operation of a web process may take longer: an API request is answered with 503 instead (contract, common
@@ -20,6 +26,9 @@ export const DURABLE = { w: 'majority', journal: true } as const satisfies Write
 
 /** Writes outlive a failover; after a crash of a lone mongod the last of them may be missing. */
 export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
+
+/** Reads only what a majority holds: no failover takes it back, so it can be promised. */
+export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 function clientOptions(operationMs: number, durable: boolean): MongoClientOptions {
   return {
@@ -58,8 +67,13 @@ export async function openMongo(
   for (;;) {
     try {
       await client.connect();
-      await client.db().command({ ping: 1 });
-      return { client, db: client.db(databaseName(client)), close: () => client.close() };
+      const { setName, msg } = await client.db().command({ hello: 1 });
+      return {
+        client,
+        db: client.db(databaseName(client)),
+        isStandalone: setName === undefined && msg !== 'isdbgrid',
+        close: () => client.close(),
+      };
     } catch (error) {
       if (!isPassing(error) || Date.now() >= deadline) {
         await client.close();
@@ -82,14 +96,6 @@ function isPassing(error: unknown): boolean {
   return /^Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|ServerClosed|TopologyClosed|PoolCleared)/.test(
     name,
   );
-}
-
-/** Milliseconds by which `now` is ahead of mongod's clock, from `hello`; half the round trip is allowed for. */
-export async function clockSkew(db: Db, now: () => Date): Promise<number> {
-  const before = now().getTime();
-  const { localTime } = (await db.command({ hello: 1 })) as { localTime: Date };
-  const afterwards = now().getTime();
-  return (before + afterwards) / 2 - localTime.getTime();
 }
 
 /** Whether `error` is a duplicate key of a unique index. */

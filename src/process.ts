@@ -26,7 +26,7 @@ export type Work = {
 /** Starts the work of a process. */
 export type StartWork = (platform: Platform, context: ProcessContext) => Work | Promise<Work>;
 
-/** Stopping takes no longer, whatever hangs: Compose and systemd give 20 s. */
+/** After its delay stopping takes no longer, whatever hangs. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
 /** The services that a process cannot run without; `npm start` finds them in embedded form. */
@@ -95,7 +95,8 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
   const stop = () => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
+    const delayMs = platform?.config.SHUTDOWN_DELAY_MS ?? 0;
+    setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
     // It waits for MongoDB, and holds nothing yet that must be closed in order.
     else if (!platform) process.exit(0);

@@ -3,8 +3,10 @@ import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
 import { type Lanes, openLanes } from './batching/lanes.ts';
 import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
+import { type ClockSkew, watchClockSkew } from './clock-skew.ts';
 import type { ConnectedConfig } from './config.ts';
 import { within } from './deadline.ts';
+import { createDurability, type Durability } from './durability.ts';
 import { createLogger, type Logger } from './log.ts';
 import { type Mongo, OPERATION_TIMEOUT_MS, openMongo } from './mongo.ts';
 import { createProducer, openQueues, type Producer, type QueueName } from './queues.ts';
@@ -16,11 +18,15 @@ export type Resources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
+  /** How far this process's clock is from mongod's. */
+  clockSkew: ClockSkew;
   /** Tells this process from every other that ever ran: the owner of its leases. */
   processId: string;
   mongo: Mongo;
   /** Through which requests in flight together share their operations. */
   lanes: Lanes;
+  /** Makes sure that what an answer rests on is durable. */
+  durability: Durability;
   secrets: SecretBox;
   producer: Producer;
   /** Every queue, for people to look into. Commands wait for Redis: bound them. */
@@ -67,14 +73,17 @@ export async function openResources(
   const queues = openQueues(config, producerRedis, log);
   const producer = createProducer(queues, producerRedis, log);
   const lanes = openLanes();
+  const clock = systemClock(config.CLOCK_OFFSET_MS);
 
   return {
     config,
     log,
-    clock: systemClock(config.CLOCK_OFFSET_MS),
+    clock,
+    clockSkew: watchClockSkew(mongo.db, clock),
     processId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     mongo,
     lanes,
+    durability: createDurability(mongo, lanes, clock),
     secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
     producer,
     queues,

@@ -1,4 +1,5 @@
 /** The web process: the API, its description and the operator's desk on `HOST:PORT`. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { closeApp } from './api/close-app.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -7,7 +8,8 @@ import { type ProcessContext, runProcess, type Work } from './process.ts';
 
 async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
   sayWhatIsUnused(platform);
-  const app = await buildApp(platform, context);
+  const closing = new AbortController();
+  const app = await buildApp(platform, { ...context, closing: closing.signal });
   try {
     const { HOST: host, PORT: port } = platform.config;
     const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
@@ -16,7 +18,14 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
     await app.close();
     throw listenFault(error, platform.config);
   }
-  return { close: () => closeApp(app) };
+  return {
+    async close() {
+      // Whoever asks /readyz sends requests elsewhere by then.
+      await pause(platform.config.SHUTDOWN_DELAY_MS);
+      closing.abort();
+      await closeApp(app);
+    },
+  };
 }
 
 /** What an older version was set up with, and what to do in its place. */

@@ -3,7 +3,7 @@ import { remembered, within } from './deadline.ts';
 import { countVotes, type VoteCounts } from './delivery/count-votes.ts';
 import type { Platform } from './platform.ts';
 import { QUEUE_NAMES, type QueueName } from './queues.ts';
-import { redisAnswers } from './redis-answers.ts';
+import { unavailableQueues } from './unavailable-queues.ts';
 
 type Sources = Pick<
   Platform,
@@ -73,7 +73,7 @@ async function probeLateness({ config, servers, clock }: Sources): Promise<numbe
 
 /** Commands to a Redis that is away would wait for it, and more of them with every scrape. */
 async function countJobsIfRedisAnswers(sources: Sources) {
-  const redisUp = await redisAnswers(sources.producerRedis, PATIENCE_MS);
+  const redisUp = (await unavailableQueues(sources, PATIENCE_MS)).length === 0;
   return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
 }
 

@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { healthRoutes, readiness, watchReadiness } from '../src/health.ts';
 import type { Platform } from '../src/platform.ts';
+import { QUEUE_NAMES } from '../src/queues.ts';
 import { PATIENT } from './support/patient.ts';
 import { testPlatform } from './support/test-platform.ts';
 
@@ -62,8 +63,9 @@ test('a process that is stopping is not ready', async () => {
 
 test('a hundred at once ask the services once', async () => {
   const platform = await testPlatform();
-  const ping = vi.spyOn(platform.producerRedis, 'ping');
+  const asked = vi.spyOn(platform.producerRedis, 'exists');
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
   const readiness = watchReadiness(platform, NOT_STOPPING);
   await Promise.all(Array.from({ length: 100 }, readiness));
-  expect(ping).toHaveBeenCalledTimes(1);
+  expect(asked).toHaveBeenCalledTimes(QUEUE_NAMES.length);
 });

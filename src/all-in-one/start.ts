@@ -110,6 +110,8 @@ function settledVariables(config: ConnectedConfig, metricsPort: number): Environ
     METRICS_PORT: String(metricsPort),
     // Names are resolved on this pool: with Node's four threads a few dead name servers hold up every listener.
     UV_THREADPOOL_SIZE: '64',
+    // No other process takes over: waiting for requests to go elsewhere would only make the stop longer.
+    SHUTDOWN_DELAY_MS: '0',
   };
 }
 

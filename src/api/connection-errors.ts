@@ -52,6 +52,14 @@ async function refuseAndClose(error: Error & { code?: string }, socket: Socket):
   socket.resume();
 }
 
+/**
+ * Answers a client that closes its side once it has sent its request, as simple ones do: Node would close the other
+ * side at once, with the vote cast and its answer lost.
+ */
+export function answerHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+}
+
 /** Gives the answers that Node makes by itself, with an empty body, the shape that all our errors have. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {

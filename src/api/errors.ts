@@ -26,7 +26,7 @@ export class RefusedError extends Error {
 }
 
 /** Seconds after which a client may try again, when nobody knows better. */
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 
 /** The largest body, in bytes (contract, common rules). */
 export const BODY_LIMIT = 16 * 1_024;
@@ -34,6 +34,7 @@ export const BODY_LIMIT = 16 * 1_024;
 export const SENTENCES = {
   400: 'The request is malformed.',
   404: 'There is nothing at this address.',
+  slash: 'There is nothing at this address: leave out the slash at its end.',
   405: 'This address does not take that method: see the Allow header.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than 16 KiB.',
@@ -44,6 +45,7 @@ export const SENTENCES = {
   ahead: 'Too many requests were sent ahead of their answers: wait for some of them.',
   overload: 'There is too much to do at this moment: try again in a few seconds.',
   stopping: 'This process is stopping: try again in a few seconds.',
+  clock: 'The clock of this process is wrong: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
 } as const;
 

@@ -26,10 +26,16 @@ export function watchRequests(app: FastifyInstance): void {
   });
 }
 
-/** Answers every request with 503 and closes its connection, from the moment that `stopping` is aborted. */
-export function refuseWhileStopping(app: FastifyInstance, stopping: AbortSignal): void {
+/**
+ * Ends connections before the process does: from `stopping` on every answer closes its own, and from `closing` on
+ * that answer is a 503.
+ */
+export function leaveConnections(
+  app: FastifyInstance,
+  { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },
+): void {
   app.addHook('onRequest', async () => {
-    if (stopping.aborted) throw new RefusedError(unavailable(SENTENCES.stopping));
+    if (closing.aborted) throw new RefusedError(unavailable(SENTENCES.stopping));
   });
   app.addHook('onSend', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');

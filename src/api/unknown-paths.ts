@@ -14,9 +14,10 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
+/** An encoded slash stays one: it parts nothing. */
 function decoded(path: string): string {
   try {
-    return decodeURIComponent(path);
+    return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
   } catch {
     return path;
   }
@@ -35,12 +36,19 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
     methods.set(url, known);
   });
 
+  const methodsOf = (path: string): string[] => {
+    const fitting = [...methods.values()].filter(({ expression }) => expression.test(path));
+    return [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
+  };
+
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return;
     const path = decoded(request.url.split('?')[0] ?? '');
-    const fitting = [...methods.values()].filter(({ expression }) => expression.test(path));
-    const allow = [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
-    if (allow.length === 0) throw new RefusedError({ status: 404, sentence: SENTENCES[404] });
+    const allow = methodsOf(path);
+    if (allow.length === 0) {
+      const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;
+      throw new RefusedError({ status: 404, sentence: withoutSlash ? SENTENCES.slash : SENTENCES[404] });
+    }
     throw new RefusedError({ status: 405, sentence: SENTENCES[405], headers: { allow: allow.join(', ') } });
   });
   // Never reached: the hook answers first. Fastify wants a handler of the same shape all the same.

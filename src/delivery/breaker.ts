@@ -1,6 +1,6 @@
 import { after } from '../clock.ts';
 import { type Breaker, type Pause, REACHABLE, type Release } from './listener.ts';
-import { isSilent, type Outcome } from './outcomes.ts';
+import { isOurs, isSilent, type Outcome } from './outcomes.ts';
 import { BREAKER_THRESHOLD, delayAt, LAST_ANSWER_STEP, VOTE_FAULT_THRESHOLD } from './schedule.ts';
 
 /** What the ends of attempts change on a listener. */
@@ -37,6 +37,7 @@ export function standingAfter(
   schedule: readonly number[],
 ): Standing {
   const said = saidIn(end);
+  if (isOurs(end)) return afterOurs(before, end, now, schedule);
   switch (end.class) {
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
@@ -61,13 +62,8 @@ export function standingAfter(
         pause: { at: now, by: 'tallyport', code: 'repeated-vote-faults', ...said },
       };
     }
-    case 'none': {
-      // It says nothing about the listener, but the next test must not follow without a pause.
-      if (!end.test || end.code !== 'our-fault') return before;
-      const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
-      const { hastenedBy: _, ...breaker } = before.breaker;
-      return { ...before, breaker: { ...breaker, nextTestAt } };
-    }
+    case 'none':
+      return before;
   }
 }
 
@@ -92,6 +88,19 @@ function afterAmbiguousEnd(
 /** What the listener said, and what Tallyport found. */
 function saidIn({ words, detail }: Outcome): { words?: string; detail?: string } {
   return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
+}
+
+/** It says nothing about the listener, but the next test must not follow without a pause. */
+function afterOurs(
+  before: Standing,
+  { test }: { test: boolean },
+  now: Date,
+  schedule: readonly number[],
+): Standing {
+  if (!test) return before;
+  const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
+  const { hastenedBy: _, ...breaker } = before.breaker;
+  return { ...before, breaker: { ...breaker, nextTestAt } };
 }
 
 function breakerAfterFailure(

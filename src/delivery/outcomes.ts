@@ -4,7 +4,7 @@
  * - `delivered`: acknowledged (or, in v1, cleanly closed); done.
  * - `transient`: the frame was not taken; again by the schedule; counts for the breaker.
  * - `ambiguous`: the frame was written and no answer is known; again, as often as the owner allows; counts for
- *   the breaker.
+ *   the breaker, unless Tallyport itself caused it.
  * - `configuration`: it will fail for every vote until the owner mends it; the listener is paused.
  * - `vote-only`: this vote cannot be taken, others can; the vote is failed.
  * - `none`: a fault or a stop of ours; the attempt does not count.
@@ -76,6 +76,14 @@ export const SILENT_ENDS = ['closed-without-answer', 'reset', 'no-answer'] as co
 /** Whether a listener ended an attempt without a word, as many do when the token or key is wrong. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
   return !words && SILENT_ENDS.some((silent) => silent === code);
+}
+
+/** Ends that Tallyport caused: they say nothing about the listener, whatever became of the vote. */
+const OURS: ReadonlySet<OutcomeCode> = new Set(['lease-ran-out', 'stopped-while-waiting', 'our-fault']);
+
+/** Whether an attempt ended so because of Tallyport itself, not of the listener. */
+export function isOurs({ code }: Pick<Outcome, 'code'>): boolean {
+  return OURS.has(code);
 }
 
 /** The end of one attempt. */

@@ -37,6 +37,12 @@ export class Listening {
     this.#port = (server.address() as AddressInfo).port;
   }
 
+  /** Starts to listen on a free port of loopback, whichever it had before. */
+  async startElsewhere(): Promise<void> {
+    this.#port = 0;
+    await this.start();
+  }
+
   /** Drops every connection; from now on the port refuses new ones. */
   async stop(): Promise<void> {
     const server = this.#server;

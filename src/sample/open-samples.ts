@@ -6,6 +6,7 @@ import type { SamplePlace } from './open-stand-in.ts';
 import type { ListedSample } from './sample-days.ts';
 import { openSampleListener, type SampleListener, type Told } from './sample-listeners.ts';
 import { SAMPLES } from './samples.ts';
+import type { VotifierListener } from './votifier-listener.ts';
 
 /** So many servers at the head of the list have a vote listener, and players who vote while the demo runs. */
 const VOTED_FOR = 4;
@@ -38,8 +39,9 @@ export async function openSamples(
     return { ...one, token };
   };
   const votedFor = async (one: ListedSample): Promise<VotedFor> => {
-    const opened = await openSampleListener(one.sample.name, told, signal);
-    await pointListener(platform, one.serverId, opened.listener);
+    const point = (listener: VotifierListener) => pointListener(platform, one.serverId, listener);
+    const opened = await openSampleListener(one.sample.name, told, signal, point);
+    await point(opened.listener);
     return { ...opened, ...(await caller(one)) };
   };
   const reporting = listed.filter(({ sample }) => sample.kind === 'reporting');

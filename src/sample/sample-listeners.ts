@@ -20,11 +20,16 @@ export type SampleListener = {
   leave(awayMs: number): Promise<void>;
 };
 
-/** Opens the vote listener of a sample server. */
+/**
+ * Opens the vote listener of a sample server.
+ *
+ * @param moved - called when it came back on another port, because something else has taken its own
+ */
 export async function openSampleListener(
   name: string,
   told: Told,
   signal: AbortSignal,
+  moved: (listener: VotifierListener) => Promise<void> = async () => undefined,
 ): Promise<SampleListener> {
   const listener = new VotifierListener({
     onVote(vote) {
@@ -43,11 +48,23 @@ export async function openSampleListener(
       told.left(name, awayMs);
       await pause(awayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      await listener.start();
+      if (await comeBack(listener)) await moved(listener);
       isAway = false;
       told.returned(name);
     },
   };
+}
+
+/** Starts a listener again, on a free port where something else has taken its own; whether it moved there. */
+async function comeBack(listener: VotifierListener): Promise<boolean> {
+  try {
+    await listener.start();
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    await listener.startElsewhere();
+    return true;
+  }
 }
 
 /** How long a listener is there before it leaves, and how long it is away then. */

@@ -87,6 +87,11 @@ export class VotifierListener {
     return this.#listening.start(address);
   }
 
+  /** As `Listening.startElsewhere`. */
+  startElsewhere(): Promise<void> {
+    return this.#listening.startElsewhere();
+  }
+
   /** Drops every connection; from now on the port refuses new ones. */
   async stop(): Promise<void> {
     this.#held = undefined;

@@ -46,10 +46,36 @@ type Reading = {
  */
 export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
-  const preferred = await sourceOf(deps, serverId);
-  return range === '30d'
-    ? { resolution: 'hours', points: await hourPoints(deps, serverId, preferred) }
-    : { resolution: 'days', points: await dayPoints(deps, serverId, preferred) };
+  const { believed, pointsOf } = await slotsOf(deps, serverId, range);
+  return pointsOf(believed === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
+}
+
+/**
+ * The same in hours or days, and apart from it what a server reported that is known by our probes; null where it
+ * reported nothing, or where its reports are its history.
+ */
+export async function historyAndReports(
+  deps: Reading,
+  serverId: ObjectId,
+  range: Exclude<HistoryRange, '48h'>,
+): Promise<{ history: History; reported: History | null }> {
+  const { believed, known, pointsOf } = await slotsOf(deps, serverId, range);
+  if (believed === 'reports') return { history: pointsOf(['reports', 'probes']), reported: null };
+  const hasReports = [...known.values()].some(({ reports }) => judgedSeconds(reports) > 0);
+  return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
+}
+
+/** What is known of each hour or day by each source, and the points of them from the first source that has them. */
+async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+  const believed = await sourceOf(deps, serverId);
+  const byHour = range === '30d';
+  const known = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
+  const resolution: History['resolution'] = byHour ? 'hours' : 'days';
+  const pointsOf = (sources: Source[]): History => ({
+    resolution,
+    points: everySlot(known, byHour ? HOUR : DAY, sources),
+  });
+  return { believed, known, pointsOf };
 }
 
 async function sourceOf({ servers, clock }: Reading, serverId: ObjectId): Promise<Source> {
@@ -98,11 +124,11 @@ async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectI
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-async function hourPoints(
+/** By the beginning of each hour of the last 30 days. */
+async function hourSums(
   { statusSamples, clock }: Reading,
   serverId: ObjectId,
-  preferred: Source,
-): Promise<HistoryPoint[]> {
+): Promise<Map<number, BothSums>> {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
   const end = { $add: [hour, HOUR] };
   const now = clock.now();
@@ -133,7 +159,7 @@ async function hourPoints(
     if (last) lasts.push(last);
   }
   for (const last of lasts) reachOut(known, last, now);
-  return everySlot(known, HOUR, preferred);
+  return known;
 }
 
 /** Hours without a probe, because a server long offline is asked hourly, are those of the one that reaches into them. */
@@ -162,35 +188,31 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
   };
 }
 
-async function dayPoints(
-  { dailyStats }: Reading,
-  serverId: ObjectId,
-  preferred: Source,
-): Promise<HistoryPoint[]> {
+/** By the beginning of each computed day. */
+async function daySums({ dailyStats }: Reading, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const known = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
     .sort({ day: 1 })) {
     known.set(startOf(day).getTime(), { probes, reports });
   }
-  return everySlot(known, DAY, preferred);
+  return known;
 }
 
-/** A point for each hour or day from the first known one to the last. */
-function everySlot(known: Map<number, BothSums>, slotMs: number, preferred: Source): HistoryPoint[] {
+/** A point for each hour or day from the first known one to the last, each from the first source that has it. */
+function everySlot(known: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
   const times = [...known.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
   const points: HistoryPoint[] = [];
   if (last === undefined) return points;
   for (let at = times[0] ?? last; at <= last; at += slotMs) {
-    points.push(slotPoint(new Date(at), known.get(at) ?? {}, preferred));
+    points.push(slotPoint(new Date(at), known.get(at) ?? {}, sources));
   }
   return points;
 }
 
-function slotPoint(at: Date, both: BothSums, preferred: Source): HistoryPoint {
-  const other: Source = preferred === 'probes' ? 'reports' : 'probes';
-  const source = [preferred, other].find((source) => judgedSeconds(both[source]) > 0);
+function slotPoint(at: Date, both: BothSums, sources: Source[]): HistoryPoint {
+  const source = sources.find((source) => judgedSeconds(both[source]) > 0);
   const sums = source && both[source];
   if (!source || !sums) return nothing(at, reasonOf(both.probes));
   const online = sums.onlineSeconds;

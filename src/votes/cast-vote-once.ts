@@ -3,7 +3,8 @@ import { type Collection, ObjectId, type UUID } from 'mongodb';
 import { anyOf, findTogether } from '../batching/find-together.ts';
 import { insertTogether, upsertTogether } from '../batching/write-together.ts';
 import { after, DAY, SECOND } from '../clock.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import { DeadlineError } from '../deadline.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import {
   type Accepted,
   type CastRequest,
@@ -28,20 +29,22 @@ type KeyReused = { kind: 'key-reused'; username: string };
 const insertClaims = insertTogether<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertTogether<IdempotencyKey>(DURABLE);
 
-/** Claims, by the key that they are for. */
+/** Claims that a majority holds, by the key that they are for. */
 const claimsTogether = findTogether<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
   keyOf: ({ serverId, key }) => ({ serverId, key }),
+  options: MAJORITY,
 });
 
 type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
 
 /**
  * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is
- * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Whoever finds a
- * claim without an answer waits a little, then finishes it under the same vote id, so a process that died
- * half-way loses nothing.
+ * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Claims and answers
+ * are read at majority and are durable before they are told, so neither a failover nor a crash changes what is
+ * replayed. Whoever finds a claim without an answer waits a little, then finishes it under the same vote id, so a
+ * process that died half-way loses nothing.
  *
  * @param key - 1 to 255 visible ASCII characters; per server
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
@@ -58,13 +61,19 @@ export async function castVoteOnce(
 ): Promise<Answer | Refused | KeyReused> {
   for (;;) {
     const { claim, ours } = await claimKey(deps, request);
-    if (claim.username !== request.username) return { kind: 'key-reused', username: claim.username };
+    if (claim.username !== request.username) {
+      await deps.durability.confirm();
+      return { kind: 'key-reused', username: claim.username };
+    }
     // The one who holds the key may have sent the vote.
     if (!ours) sending();
     const standing = ours ? claim : await awaitAnswer(deps, claim);
     // The one who held the key was refused or failed, and freed it: it is ours to claim.
     if (!standing) continue;
-    if (standing.answer) return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
+    if (standing.answer) {
+      await deps.durability.confirm();
+      return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
+    }
     return finish(deps, request, { claim, ours, sending }, bodyOf);
   }
 }
@@ -115,13 +124,27 @@ async function claimKey(
       return { claim: fresh, ours: true };
     } catch (error) {
       // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
-      if (!isDuplicateKey(error) && (!isUnknownEnd(error) || Date.now() >= deadline)) throw error;
+      if (!isDuplicateKey(error) && !isUnknownEnd(error)) throw error;
+      if (Date.now() >= deadline)
+        throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
     const standing = await lanes.ask(claimsTogether, idempotencyKeys, { serverId, key });
-    if (!standing) continue;
+    if (!standing) {
+      // It was freed, or a majority does not hold it yet: a rollback may still take it.
+      await pause(LOOK_AGAIN_MS);
+      continue;
+    }
     if (now < standing.expiresAt) return { claim: standing, ours: standing._id.equals(fresh._id) };
     await idempotencyKeys.deleteOne({ serverId, key, _id: standing._id });
   }
+}
+
+/** A claim as a majority holds it. */
+function readClaim(
+  idempotencyKeys: Collection<IdempotencyKey>,
+  { _id, serverId, key }: IdempotencyKey,
+): Promise<IdempotencyKey | null> {
+  return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
 /** The claim once it has an answer; as it is when nobody answers in time; null when it was freed. */
@@ -133,7 +156,7 @@ async function awaitAnswer(
   let standing: IdempotencyKey | null = claim;
   while (standing && !standing.answer && Date.now() < deadline) {
     await pause(LOOK_AGAIN_MS);
-    standing = await idempotencyKeys.findOne({ serverId: claim.serverId, key: claim.key, _id: claim._id });
+    standing = await readClaim(idempotencyKeys, claim);
   }
   return standing;
 }
@@ -143,21 +166,29 @@ async function awaitAnswer(
  * (by a request of the same key that failed) is made anew, so that repeating the request replays this answer.
  */
 async function storeAnswer(
-  { idempotencyKeys, lanes }: OnceDeps,
+  { idempotencyKeys, lanes, durability }: OnceDeps,
   claim: IdempotencyKey,
   body: string,
 ): Promise<string> {
   const { _id, serverId, key, answer: _, ...rest } = claim;
-  try {
-    await lanes.ask(storeAnswers, idempotencyKeys, {
-      q: { _id, serverId, key, answer: null },
-      u: { $set: { answer: body }, $setOnInsert: rest },
-    });
-    return body;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    const standing = await idempotencyKeys.findOne({ _id, serverId, key });
-    return standing?.answer ?? body;
+  const deadline = Date.now() + OPERATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await lanes.ask(storeAnswers, idempotencyKeys, {
+        q: { _id, serverId, key, answer: null },
+        u: { $set: { answer: body }, $setOnInsert: rest },
+      });
+      return body;
+    } catch (error) {
+      if (!isDuplicateKey(error) || Date.now() >= deadline) throw error;
+    }
+    const standing = await readClaim(idempotencyKeys, claim);
+    if (standing?.answer) {
+      await durability.confirm();
+      return standing.answer;
+    }
+    // A majority does not hold the other answer yet: a rollback may still take it.
+    await pause(LOOK_AGAIN_MS);
   }
 }
 

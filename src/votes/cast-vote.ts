@@ -6,6 +6,7 @@ import { after, type Clock } from '../clock.ts';
 import type { Listener } from '../delivery/listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
 import { TURN_FIELDS, turnOf } from '../delivery/turn.ts';
+import type { Durability } from '../durability.ts';
 import type { Logger } from '../log.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
@@ -13,7 +14,7 @@ import { nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { countVotesTogether, monthsTogether } from './count-together.ts';
 import { findSafeVote, insertOnce, VoteEndUnknownError } from './insert-vote.ts';
 import { newestVotesTogether } from './newest-votes.ts';
-import { VOTE_SETTLED_MS } from './recount-votes.ts';
+import { insertedBy, VOTE_SETTLED_MS } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
 import type { Delivery, Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
@@ -26,6 +27,7 @@ export type VoteCasting = {
   voteCounters: Collection<VoteCounter>;
   listeners: Collection<Listener>;
   lanes: Lanes;
+  durability: Durability;
   producer: Producer;
   clock: Clock;
   log: Logger;
@@ -95,7 +97,10 @@ export async function castVote(
   // inserting it again at its place finds out how it stands.
   const ours = newest.live?._id.equals(id) ? newest.live : null;
   const [inTheWay] = votesInTheWay(newest, now);
-  if (inTheWay && !ours) return { kind: 'refused', vote: inTheWay, nextVoteAt: nextVoteAt(inTheWay) };
+  if (inTheWay && !ours) {
+    await deps.durability.confirm(insertedBy(inTheWay));
+    return { kind: 'refused', vote: inTheWay, nextVoteAt: nextVoteAt(inTheWay) };
+  }
 
   const vote: Vote = {
     _id: id,

@@ -1,8 +1,10 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Lanes } from '../batching/lanes.ts';
 import type { Clock } from '../clock.ts';
+import type { Durability } from '../durability.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { newestVotesTogether } from './newest-votes.ts';
+import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
@@ -10,9 +12,17 @@ type VoteCheck =
   | { hasVoted: true; votedAt: Date; nextVoteAt: Date }
   | { hasVoted: false; votedAt: null; nextVoteAt: null };
 
-/** Whether a player voted for a server in the last 24 hours, in whatever spelling of the name. */
+/**
+ * Whether a player voted for a server in the last 24 hours, in whatever spelling of the name. A vote that is told of is
+ * durable.
+ */
 export async function checkVote(
-  { votes, lanes, clock }: { votes: Collection<Vote>; lanes: Lanes; clock: Clock },
+  {
+    votes,
+    lanes,
+    durability,
+    clock,
+  }: { votes: Collection<Vote>; lanes: Lanes; durability: Durability; clock: Clock },
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
@@ -22,5 +32,6 @@ export async function checkVote(
   });
   const [inTheWay] = votesInTheWay(newest, clock.now());
   if (!inTheWay) return { hasVoted: false, votedAt: null, nextVoteAt: null };
+  await durability.confirm(insertedBy(inTheWay));
   return { hasVoted: true, votedAt: inTheWay.votedAt, nextVoteAt: nextVoteAt(inTheWay) };
 }

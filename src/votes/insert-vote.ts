@@ -3,7 +3,8 @@ import type { Collection, UUID } from 'mongodb';
 import { anyOf, findTogether } from '../batching/find-together.ts';
 import type { Lanes } from '../batching/lanes.ts';
 import { insertTogether } from '../batching/write-together.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import type { Durability } from '../durability.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Vote } from './vote.ts';
 
 /** The database was lost in the middle: the vote may have been counted. */
@@ -17,9 +18,6 @@ export class VoteEndUnknownError extends Error {
 /** Between two looks at a place that is taken by a vote not yet safe on a majority. */
 const READ_AGAIN_MS = 20;
 
-/** Reads only what a majority holds: it is not rolled back any more, so it can be promised. */
-const SAFE = { readConcern: { level: 'majority' } } as const;
-
 type Place = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
 type Id = { serverId: Vote['serverId']; _id: UUID };
 
@@ -32,7 +30,7 @@ const votesByPlace = findTogether<Vote, Place>({
       : { serverId: anyOf(places.map(({ serverId }) => serverId)), $or: places },
   nameOf: ({ serverId, usernameKey, seq }) => `${serverId.toHexString()} ${seq} ${usernameKey}`,
   keyOf: ({ serverId, usernameKey, seq }) => ({ serverId, usernameKey, seq }),
-  options: SAFE,
+  options: MAJORITY,
 });
 
 const votesById = findTogether<Vote, Id>({
@@ -42,10 +40,10 @@ const votesById = findTogether<Vote, Id>({
   }),
   nameOf: ({ serverId, _id }) => `${serverId.toHexString()} ${_id.toString()}`,
   keyOf: ({ serverId, _id }) => ({ serverId, _id }),
-  options: SAFE,
+  options: MAJORITY,
 });
 
-type Inserting = { votes: Collection<Vote>; lanes: Lanes };
+type Inserting = { votes: Collection<Vote>; lanes: Lanes; durability: Durability };
 
 /** A vote that a majority holds, or null. */
 export function findSafeVote({ votes, lanes }: Inserting, id: Id): Promise<Vote | null> {
@@ -86,11 +84,12 @@ export async function insertOnce(
   }
 }
 
-/** The vote at the place of `vote`, or the same vote at another place (finished by another process). */
+/** The vote at the place of `vote`, or the same vote at another place (finished by another process); durable. */
 async function readStanding(deps: Inserting, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
-  return (
+  const standing =
     (await deps.lanes.ask(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
-    (await findSafeVote(deps, vote))
-  );
+    (await findSafeVote(deps, vote));
+  if (standing) await deps.durability.confirm();
+  return standing;
 }

@@ -1,5 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Together } from '../batching/lanes.ts';
+import { MAJORITY } from '../mongo.ts';
 import { isImported, type Vote } from './vote.ts';
 
 /**
@@ -11,9 +12,6 @@ export type NewestVotes = { live: Vote | null; imported: Vote | null };
 /** One player of one server. */
 export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
-/** What is told of a vote must not be taken back by a failover. */
-const SAFE = { readConcern: { level: 'majority' } } as const;
-
 const NONE: NewestVotes = { live: null, imported: null };
 
 /** Read at majority. A first vote, or one after imported ones only, takes one reading. */
@@ -22,7 +20,7 @@ export async function newestVotes(
   serverId: ObjectId,
   usernameKey: string,
 ): Promise<NewestVotes> {
-  const newest = { sort: { seq: -1 }, ...SAFE } as const;
+  const newest = { sort: { seq: -1 }, ...MAJORITY } as const;
   const highest = await votes.findOne({ serverId, usernameKey }, newest);
   if (!highest || isImported(highest)) return { live: null, imported: highest };
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
@@ -89,7 +87,7 @@ async function readHighest(
         { $unwind: '$vote' },
         { $project: { n: '$wanted.n', vote: 1 } },
       ],
-      SAFE,
+      MAJORITY,
     )
     .toArray();
 }

@@ -3,7 +3,7 @@ import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { after, type Clock, DAY, MINUTE, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import { startOf } from '../periods/period-marks.ts';
-import type { Vote } from './vote.ts';
+import { isImported, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { countVotesBetween } from './vote-figures.ts';
 
@@ -28,6 +28,11 @@ export const CLOCKS_DIFFER_MS = 4 * SECOND;
  * each takes 5 s at most before it is given up.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
+
+/** The moment, on every right clock, by which a vote was inserted; undefined where its time does not tell. */
+export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
+  return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
+}
 
 /** A recount that has not ended after so long is dead. */
 const RECOUNT_DEAD_MS = MINUTE;
@@ -107,10 +112,17 @@ async function readDay(
   return counter?.days[dayOfMonth];
 }
 
-function countDay({ votes }: Recounting, serverId: ObjectId, day: string, before?: Date): Promise<number> {
+/** A day's votes of the moments from `from` to before `before`; of all of them by default. */
+function countDay(
+  { votes }: Recounting,
+  serverId: ObjectId,
+  day: string,
+  { from, before }: { from?: Date; before?: Date } = {},
+): Promise<number> {
   const start = startOf(day);
   const end = after(start, DAY);
-  return countVotesBetween(votes, serverId, start, before && before < end ? before : end);
+  const first = from && from > start ? from : start;
+  return countVotesBetween(votes, serverId, first, before && before < end ? before : end);
 }
 
 /** Sets a day's counter if it still is what was read before the votes were counted. */
@@ -156,16 +168,30 @@ async function recountOpenDay(
     if ((stood ?? 0) === votes) return null;
     if (await setIfStill(deps, serverId, day, stood, votes)) return { day, counted: stood ?? 0, votes };
   }
+  // A process whose clock is ahead is refused by now: no more such votes come, and those that are there have been
+  // counted or lost after this.
+  if (await hasVotesAhead(deps, serverId, clocksDifferMs)) await pause(settledMs, undefined, { signal });
   for (;;) {
     const drift = await partedRecount(deps, serverId, day, { settledMs, clocksDifferMs, signal });
     if (drift !== 'taken-over') return drift;
   }
 }
 
+/** Whether some process dated votes ahead of every right clock. */
+async function hasVotesAhead(
+  { votes, clock }: Recounting,
+  serverId: ObjectId,
+  clocksDifferMs: number,
+): Promise<boolean> {
+  const ahead = { serverId, votedAt: { $gte: after(clock.now(), clocksDifferMs) } };
+  return (await votes.findOne(ahead, { projection: { _id: 1 } })) !== null;
+}
+
 /**
  * Parts the day at a moment just ahead of every clock: votes before it are counted from the votes, once the
  * last of them must have been inserted; votes from it on by their increments, which note it on the counter
- * (`raiseUnusual`). Both meet in one update.
+ * (`raiseUnusual`). Votes from it on that are there at the beginning were dated ahead and counted before. All meet in
+ * one update.
  */
 async function partedRecount(
   deps: Recounting,
@@ -175,18 +201,19 @@ async function partedRecount(
 ): Promise<Drift | null | 'taken-over'> {
   const id = new UUID();
   const from = await beginRecount(deps, { serverId, day, id }, clocksDifferMs, signal);
+  const ahead = await countDay(deps, serverId, day, { from });
   // The slowest clock reaches that moment this much later.
   await pause(2 * clocksDifferMs + settledMs, undefined, { signal });
-  const older = await countDay(deps, serverId, day, from);
+  const settled = ahead + (await countDay(deps, serverId, day, { before: from }));
   const { key, field, dayOfMonth } = place(serverId, day);
   const before = await deps.voteCounters.findOneAndUpdate(
     { ...key, 'recount.id': id },
-    [{ $set: { [field]: { $add: [older, '$recount.newer'] } } }, { $unset: 'recount' }],
+    [{ $set: { [field]: { $add: [settled, '$recount.newer'] } } }, { $unset: 'recount' }],
     { returnDocument: 'before' },
   );
   if (!before) return 'taken-over';
   const counted = before.days[dayOfMonth] ?? 0;
-  const votes = older + (before.recount?.newer ?? 0);
+  const votes = settled + (before.recount?.newer ?? 0);
   return counted === votes ? null : { day, counted, votes };
 }
 

@@ -3,11 +3,14 @@ import { z } from 'zod';
 /** The most code points a name may have. */
 export const LONGEST_USERNAME = 50;
 
+/** The same for a description, in code points. */
+export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
+
 /**
  * The key under which two spellings are the same player (contract, POST …/vote): Unicode NFKC, full case
  * folding, default-ignorable characters removed, white space collapsed. Upper- then lower-casing folds all but
  * two letters: ẞ, which is its own capital, so lower-casing comes first; and Σ, whose small form depends on its
- * neighbours, invisible ones too.
+ * neighbours, invisible ones too. So the dotless ı is an i, whose capital it shares; folding alone would part them.
  *
  * @returns an empty string when nothing visible is left
  */

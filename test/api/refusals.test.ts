@@ -47,7 +47,6 @@ describe('404 comes first: there is no such path', () => {
     ['POST', '/api'],
     ['GET', '/api/v1/servers'],
     ['GET', '/api/v1/servers/0123456789abcdef01234567'],
-    ['GET', '/api/v1/servers/0123456789abcdef01234567/info/'],
     ['DELETE', '/api/v1/servers/0123456789abcdef01234567/nothing'],
     ['GET', '/API/v1/servers/0123456789abcdef01234567/info'],
     ['GET', '/api/v2/servers/0123456789abcdef01234567/info'],

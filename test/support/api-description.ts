@@ -23,12 +23,18 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
   };
 }
 
+type Schema = Parameters<typeof z.fromJSONSchema>[0];
 type DescribedAnswer = {
   headers?: Record<string, unknown>;
-  content?: { 'application/json'?: { schema: Parameters<typeof z.fromJSONSchema>[0] } };
+  content?: { 'application/json'?: { schema: { $ref: string } } };
 };
-type Operation = { responses: Record<string, DescribedAnswer> };
-export type OpenApi = { openapi: string; paths: Record<string, Record<string, Operation>> };
+type Operation = { requestBody?: DescribedAnswer; responses: Record<string, DescribedAnswer> };
+export type OpenApi = {
+  openapi: string;
+  info: Record<string, unknown>;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; headers: Record<string, unknown> };
+};
 
 /** The API's own description, against which answers are held. */
 export type ApiDescription = {
@@ -50,7 +56,8 @@ export async function readDescription(url: string): Promise<ApiDescription> {
       for (const name of Object.keys(described?.headers ?? {})) {
         expect(answer.headers.get(name), `${method} ${path} ${answer.status}: ${name}`).not.toBeNull();
       }
-      const schema = described?.content?.['application/json']?.schema;
+      const named = described?.content?.['application/json']?.schema.$ref;
+      const schema = document.components.schemas[named?.replace('#/components/schemas/', '') ?? ''];
       if (schema && method !== 'HEAD') {
         expect(z.fromJSONSchema(schema).safeParse(answer.body).error, answer.text).toBeUndefined();
       }

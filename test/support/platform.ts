@@ -78,6 +78,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
     SECRET_KEY,
     PORT: '0',
     METRICS_PORT: '0',
+    SHUTDOWN_DELAY_MS: '0',
   };
 }
 

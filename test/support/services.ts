@@ -22,7 +22,7 @@ export type TestService = {
   restart(): Promise<void>;
 };
 
-type Options = { port?: number; binary?: Binary; onDisk?: boolean };
+type Options = { port?: number; binary?: Binary; onDisk?: boolean; args?: string[] };
 
 /**
  * mongod as the product runs it, but that it closes files which nobody used for some seconds: the databases of a
@@ -42,15 +42,24 @@ const TEST_MONGOD: ServiceKind = {
 /**
  * Starts a mongod in a fresh folder, on a free port or on `port`; in memory where there is room, unless `onDisk`. `uri`
  * names no database: add `/name`.
+ *
+ * @param options - `args` are added to its command line
  */
 export async function startMongod(options: Options = {}): Promise<TestService & { uri: string }> {
-  const service = await start(TEST_MONGOD, options.binary ?? inject('mongodBinary'), options);
+  const { args = [] } = options;
+  const kind = {
+    ...TEST_MONGOD,
+    args: (dir: string, port: number) => [...TEST_MONGOD.args(dir, port), ...args],
+  };
+  const service = await start(kind, options.binary ?? inject('mongodBinary'), options);
   return { ...service, uri: MONGOD.address(service.port) };
 }
 
-/** Starts a Redis in a fresh folder, on a free port or on `port`. */
+/** Starts a Redis in a fresh folder, on a free port or on `port`; `args` as for a mongod. */
 export async function startRedis(options: Options = {}): Promise<TestService & { url: string }> {
-  const service = await start(REDIS, options.binary ?? inject('redisBinary'), options);
+  const { args = [] } = options;
+  const kind = { ...REDIS, args: (dir: string, port: number) => [...REDIS.args(dir, port), ...args] };
+  const service = await start(kind, options.binary ?? inject('redisBinary'), options);
   return { ...service, url: REDIS.address(service.port) };
 }
 

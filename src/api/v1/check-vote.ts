@@ -2,29 +2,34 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Platform } from '../../platform.ts';
 import { checkVote } from '../../votes/check-vote.ts';
-import { usernameSchema } from '../../votes/username.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
   username: usernameSchema.meta({
     description: "The player's name, URL-encoded, given once; the rules are those of casting a vote.",
+    ...USERNAME_BOUNDS,
     examples: ['Steve'],
   }),
 });
 
-const checked = z.object({
-  has_voted: z.boolean().meta({ description: 'Whether this player voted in the last 24 hours.' }),
-  voted_at: timestamp.nullable().meta({ description: 'When; null when `has_voted` is false.' }),
-  next_vote_at: timestamp.nullable().meta({ description: 'When the next vote is allowed; null likewise.' }),
-});
+const checked = z
+  .object({
+    has_voted: z.boolean().meta({ description: 'Whether this player voted in the last 24 hours.' }),
+    voted_at: timestamp.nullable().meta({ description: 'When; null when `has_voted` is false.' }),
+    next_vote_at: timestamp.nullable().meta({ description: 'When the next vote is allowed; null likewise.' }),
+  })
+  .meta({ title: 'VoteCheck' });
 
 /** GET …/check-vote: whether a player voted in the last 24 hours. */
 export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
   app.get(
     '/check-vote',
     {
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'checkVote',
         tags: ['votes'],

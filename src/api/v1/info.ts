@@ -19,53 +19,57 @@ import {
 
 const figure = z.number().min(0).nullable();
 
-const info = z.object({
-  name: z.string(),
-  slug: z.string().meta({
-    description:
-      "The server's part of its page's address. It changes with the server's name; an earlier one leads to the present one.",
-  }),
-  address: z.string().meta({ examples: ['play.example.org'] }),
-  connection_port: z
-    .int()
-    .min(1)
-    .max(65_535)
-    .meta({ examples: [25_565] }),
-  country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
-  status: z.enum(['online', 'offline', 'unknown']).meta({
-    description: '`unknown` until the first answer, and 15 minutes after the last report.',
-  }),
-  online_players: count.meta({ description: '0 until known and while offline.' }),
-  max_players: count.meta({ description: '0 until known, and for "no limit".' }),
-  average_players: z
-    .number()
-    .min(0)
-    .meta({ description: 'Over the 7 whole UTC days before today, at most 2 decimals; 0 until known.' }),
-  peak_players: count.meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
-  latency_ms: figure.meta({
-    description: 'Milliseconds, at most 2 decimals; null until known and while not online.',
-    examples: [23.5],
-  }),
-  average_latency: figure.meta({
-    description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
-    examples: [25.17],
-  }),
-  uptime_percentage: figure.meta({
-    description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
-    examples: [99.31],
-  }),
-  motd: z.string().meta({ description: 'Empty until known.' }),
-  server_version: z.string().meta({ description: 'Empty until known.' }),
-  votes_count: count.meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
-  monthly_votes: count.meta({ description: 'The current UTC calendar month.' }),
-  all_time_votes: count,
-  rank_position: z.int().min(1).meta({ description: 'The last place from the moment of listing.' }),
-  is_premium: z.boolean(),
-  last_checked_at: timestamp
-    .nullable()
-    .meta({ description: 'The newest probe, failed ones too, or report; null until there was one.' }),
-  date_added: timestamp,
-});
+const info = z
+  .object({
+    name: z.string(),
+    slug: z.string().meta({
+      description:
+        "The server's part of its page's address. It changes with the server's name; an earlier one leads to the present one.",
+    }),
+    address: z.string().meta({ examples: ['play.example.org'] }),
+    connection_port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .meta({ examples: [25_565] }),
+    country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
+    status: z.enum(['online', 'offline', 'unknown']).meta({
+      description:
+        '`offline` after 3 failed checks in a row; a failed check before the third one changes nothing. `unknown` until the first answer, while no check can be made, and for a server that is known by its reports alone 15 minutes after the last one.',
+    }),
+    online_players: count.meta({ description: '0 until known and while offline.' }),
+    max_players: count.meta({ description: '0 until known, and for "no limit".' }),
+    average_players: z
+      .number()
+      .min(0)
+      .meta({ description: 'Over the 7 whole UTC days before today, at most 2 decimals; 0 until known.' }),
+    peak_players: count.meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
+    latency_ms: figure.meta({
+      description: 'Milliseconds, at most 2 decimals; null until known and while not online.',
+      examples: [23.5],
+    }),
+    average_latency: figure.meta({
+      description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+      examples: [25.17],
+    }),
+    uptime_percentage: figure.meta({
+      description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+      examples: [99.31],
+    }),
+    motd: z.string().meta({ description: 'Empty until known.' }),
+    server_version: z.string().meta({ description: 'Empty until known.' }),
+    votes_count: count.meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
+    monthly_votes: count.meta({ description: 'The current UTC calendar month.' }),
+    all_time_votes: count,
+    rank_position: z.int().min(1).meta({ description: 'The last place from the moment of listing.' }),
+    is_premium: z.boolean(),
+    last_checked_at: timestamp.nullable().meta({
+      description:
+        'The newest check, a failed one too, or report; null until there was one. After a failed check it is newer than what `status` and the figures rest on.',
+    }),
+    date_added: timestamp,
+  })
+  .meta({ title: 'ServerInfo' });
 
 /** GET …/info: the server as the public sees it. */
 export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {

@@ -45,31 +45,33 @@ const querystring = z.object({
   }),
 });
 
-const page = z.object({
-  review_count: count,
-  average_rating: z
-    .number()
-    .min(0)
-    .max(5)
-    .meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
-  reviews: z.array(
-    z.object({
-      username: z.string(),
-      rating: z.int().min(1).max(5),
-      content: z
-        .string()
-        .optional()
-        .meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
-      created_at: timestamp,
+const page = z
+  .object({
+    review_count: count,
+    average_rating: z
+      .number()
+      .min(0)
+      .max(5)
+      .meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
+    reviews: z.array(
+      z.object({
+        username: z.string(),
+        rating: z.int().min(1).max(5),
+        content: z
+          .string()
+          .optional()
+          .meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
+        created_at: timestamp,
+      }),
+    ),
+    pagination: z.object({
+      page: z.int().min(1),
+      limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was applied.' }),
+      total: count,
+      total_pages: count.meta({ description: '0 when there are no reviews.' }),
     }),
-  ),
-  pagination: z.object({
-    page: z.int().min(1),
-    limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was applied.' }),
-    total: count,
-    total_pages: count.meta({ description: '0 when there are no reviews.' }),
-  }),
-});
+  })
+  .meta({ title: 'ReviewPage' });
 
 /** GET …/reviews: the approved reviews, newest first. */
 export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {

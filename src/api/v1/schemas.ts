@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The JSON Schema of a response header, as the API's description shows it. */
-type HeaderSchema = { type: 'string' | 'integer'; description: string; examples?: unknown[] };
+type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
 /** A whole number of things, 0 or more. */
 export const count = z.int().min(0);
@@ -43,7 +43,10 @@ export const IF_NONE_MATCH = z.looseObject({
   }),
 });
 
-/** A schema of an answer with what its description says of it: a sentence, and its headers. */
+/**
+ * A schema of an answer with what its description says of it: a sentence, and its headers. Its `title` is its name among
+ * the schemas of the API's description.
+ */
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -54,7 +57,7 @@ export function answer<S extends z.ZodType>(
 
 const sentence = z.string().meta({ description: 'What is wrong, for a human.' });
 
-const problem = z.object({ error: sentence });
+const problem = z.object({ error: sentence }).meta({ title: 'Error' });
 
 /** An error that says nothing but its sentence. */
 export function failure(description: string, headers?: Record<string, HeaderSchema>) {
@@ -62,12 +65,10 @@ export function failure(description: string, headers?: Record<string, HeaderSche
 }
 
 /** A 429, which names the moment from which the next request is accepted. */
-export function tooEarly<N extends string>(name: N, description: string) {
+export function tooEarly<N extends string>(name: N, title: string, description: string) {
+  const shape = { error: sentence, [name]: timestamp };
   return answer(
-    z.object({ error: sentence, [name]: timestamp } as { error: typeof sentence } & Record<
-      N,
-      typeof timestamp
-    >),
+    z.object(shape as { error: typeof sentence } & Record<N, typeof timestamp>).meta({ title }),
     description,
     { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
   );
@@ -84,7 +85,7 @@ export const COMMON_FAILURES = {
   ),
   500: failure('A fault of ours.'),
   503: failure(
-    'Overload, a process that is stopping, or a database that does not answer within 5 seconds: try again later.',
+    'Overload, a process that is stopping or whose clock is wrong, or a database that does not answer within 5 seconds: try again later.',
     RETRY_AFTER_HEADER,
   ),
 } as const;

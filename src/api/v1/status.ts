@@ -6,6 +6,7 @@ import { REPORT_INTERVAL_MS, reportStatus } from '../../status/report-status.ts'
 import { text } from '../../text.ts';
 import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { secondsUntil, usedUp } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
@@ -19,33 +20,35 @@ function playerCount(minimum: number) {
 
 const latency = 'must be a number, at most 600000';
 
-const body = z.object(
-  {
-    online_players: playerCount(0).meta({ description: 'People on the server.', examples: [42] }),
-    max_players: playerCount(-1).meta({
-      description:
-        'How many it admits; −1 ("no limit") is stored as 0. May be below `online_players`: real servers report it.',
-      examples: [100],
-    }),
-    latency_ms: z
-      .number({ error: latency })
-      .max(600_000, { error: latency })
-      .nullish()
-      .transform((value) => value ?? undefined)
-      .meta({ description: 'Milliseconds; a negative number counts as absent.', examples: [23.5] }),
-    motd: text({ max: 500 })
-      .nullish()
-      .transform((value) => value ?? undefined)
-      .meta({ description: 'Message of the day; line feeds and § codes are kept.' }),
-    server_version: text({ max: 100 })
-      .nullish()
-      .transform((value) => value ?? undefined)
-      .meta({ examples: ['Paper 1.21.4'] }),
-  },
-  { error: 'must be a JSON object' },
-);
+const body = z
+  .object(
+    {
+      online_players: playerCount(0).meta({ description: 'People on the server.', examples: [42] }),
+      max_players: playerCount(-1).meta({
+        description:
+          'How many it admits; −1 ("no limit") is stored as 0. May be below `online_players`: real servers report it.',
+        examples: [100],
+      }),
+      latency_ms: z
+        .number({ error: latency })
+        .max(600_000, { error: latency })
+        .nullish()
+        .transform((value) => value ?? undefined)
+        .meta({ description: 'Milliseconds; a negative number counts as absent.', examples: [23.5] }),
+      motd: text({ max: 500 })
+        .nullish()
+        .transform((value) => value ?? undefined)
+        .meta({ description: 'Message of the day; line feeds and § codes are kept.' }),
+      server_version: text({ max: 100 })
+        .nullish()
+        .transform((value) => value ?? undefined)
+        .meta({ examples: ['Paper 1.21.4'] }),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'StatusReport' });
 
-const accepted = z.object({ success: z.literal(true) });
+const accepted = z.object({ success: z.literal(true) }).meta({ title: 'ReportAccepted' });
 
 /** POST …/status: a server, or a plugin on it, reports how it is. */
 export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
@@ -54,19 +57,20 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
     {
       // Before it writes, it learns that the database answers: a report that is refused is not taken after all.
       config: { tokenAnew: true },
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'reportStatus',
         tags: ['server'],
         summary: "Report the server's status",
         description:
-          'One report per server in any rolling 5 minutes, however many race. It shows in the stats chart and as the current figures; an optional field left out, or null, keeps its last value.',
+          "One report per server in any rolling 5 minutes, however many race. It becomes the server's current players, message and version at once, until a newer report or check; an optional field left out, or null, keeps its last value. It shows in the server's statistics, told apart from our own checks. Where no check of ours has succeeded in the last 7 days, reports decide `status`, `latency_ms`, averages and uptime too: each stands for the time to the next one, at most 15 minutes. Else these come from our checks alone.",
         params,
         body,
         response: {
           200: answer(accepted, 'The report was taken.', RATE_LIMIT_HEADERS),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
-          429: tooEarly('next_allowed_at', 'This server reported in the last 5 minutes.'),
+          429: tooEarly('next_allowed_at', 'ReportRefused', 'This server reported in the last 5 minutes.'),
         },
       },
     },

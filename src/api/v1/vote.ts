@@ -7,9 +7,10 @@ import type { Platform } from '../../platform.ts';
 import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../votes/cast-vote.ts';
 import { castVoteOnce } from '../../votes/cast-vote-once.ts';
 import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';
-import { usernameSchema } from '../../votes/username.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { type Refusal, RefusedError, unavailable } from '../errors.ts';
 import { callerOf } from './authentication.ts';
+import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
 import { secondsUntil, usedUp } from './rate-limit.ts';
 import {
@@ -24,16 +25,19 @@ import {
   tooEarly,
 } from './schemas.ts';
 
-const body = z.object(
-  {
-    username: usernameSchema.meta({
-      description:
-        "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused.",
-      examples: ['Steve'],
-    }),
-  },
-  { error: 'must be a JSON object' },
-);
+const body = z
+  .object(
+    {
+      username: usernameSchema.meta({
+        description:
+          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals.",
+        ...USERNAME_BOUNDS,
+        examples: ['Steve'],
+      }),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'VoteRequest' });
 
 const headers = z.looseObject({
   'idempotency-key': z
@@ -46,14 +50,16 @@ const headers = z.looseObject({
     }),
 });
 
-const accepted = z.object({
-  success: z.literal(true),
-  monthly_votes: count.meta({
-    description: 'Votes of this server in the current UTC calendar month, this one included.',
-    examples: [1204],
-  }),
-  next_vote_at: timestamp.meta({ description: 'When this player may vote for this server again.' }),
-});
+const accepted = z
+  .object({
+    success: z.literal(true),
+    monthly_votes: count.meta({
+      description: 'Votes of this server in the current UTC calendar month, this one included.',
+      examples: [1204],
+    }),
+    next_vote_at: timestamp.meta({ description: 'When this player may vote for this server again.' }),
+  })
+  .meta({ title: 'VoteAccepted' });
 
 const END_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
@@ -112,6 +118,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
   app.post(
     '/vote',
     {
+      preHandler: requireRightClock(platform),
       schema: {
         operationId: 'castVote',
         tags: ['votes'],
@@ -125,6 +132,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
           200: answer(accepted, 'The vote was accepted and is durable.', {
             'Vote-Id': {
               type: 'string',
+              format: 'uuid',
               description: "The vote's id (UUIDv7): the same that the owner sees and the listener receives.",
             },
             ...RATE_LIMIT_HEADERS,
@@ -132,7 +140,11 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
           422: failure('This Idempotency-Key was used with another username.'),
-          429: tooEarly('next_vote_at', 'This player voted for this server in the last 24 hours.'),
+          429: tooEarly(
+            'next_vote_at',
+            'VoteRefused',
+            'This player voted for this server in the last 24 hours.',
+          ),
         },
       },
     },

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { DAY } from '../../clock.ts';
 import { dayOf } from '../../periods/period-marks.ts';
 import type { Platform } from '../../platform.ts';
-import { type HistoryPoint, historyOf, uptimeDays } from '../../status/history.ts';
+import { type HistoryPoint, historyAndReports, uptimeDays } from '../../status/history.ts';
 import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { csv } from '../csv.ts';
@@ -17,10 +17,14 @@ export function since(points: HistoryPoint[], now: Date, days: number): HistoryP
 
 type Table = (platform: Platform, serverId: ObjectId, days: number) => Promise<string>;
 
-/** The days of a server's history as a file: `value` gives the columns after the day. */
-function dailyTable(columns: string[], values: (point: HistoryPoint) => (number | null)[]): Table {
+/** The days of a server's history, or of its reports, as a file: `values` gives the columns after the day. */
+function dailyTable(
+  columns: string[],
+  values: (point: HistoryPoint) => (number | null)[],
+  of: 'history' | 'reported' = 'history',
+): Table {
   return async (platform, serverId, days) => {
-    const { points } = await historyOf(platform, serverId, 'all');
+    const points = (await historyAndReports(platform, serverId, 'all'))[of]?.points ?? [];
     const rows = since(points, platform.clock.now(), days).map((point) => [
       dayOf(point.at),
       ...values(point).map(rounded),
@@ -47,6 +51,11 @@ export const TABLES = {
     peakPlayers,
   ]),
   'latency.csv': dailyTable(['average_latency_ms'], ({ latencyMs }) => [latencyMs]),
+  'reported.csv': dailyTable(
+    ['average_players', 'peak_players', 'average_latency_ms'],
+    ({ averagePlayers, peakPlayers, latencyMs }) => [averagePlayers, peakPlayers, latencyMs],
+    'reported',
+  ),
   'uptime.csv': async (platform, serverId) => {
     const days = await uptimeDays(platform, serverId);
     return csv(

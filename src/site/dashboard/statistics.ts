@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { Server } from '../../servers/server.ts';
-import { historyOf, uptimeDays } from '../../status/history.ts';
+import { type History, historyAndReports, uptimeDays } from '../../status/history.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { serverOf } from '../access.ts';
@@ -30,17 +30,19 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
     const now = platform.clock.now();
     const days = spanOf(request.query);
     const path = serverPath(base, server, '/statistics');
-    const [votes, history, uptime, voters] = await Promise.all([
+    const [votes, { history, reported }, uptime, voters] = await Promise.all([
       votesByDay(platform, server._id, days),
-      historyOf(platform, server._id, days === 30 ? '30d' : 'all'),
+      historyAndReports(platform, server._id, days === 30 ? '30d' : 'all'),
       uptimeDays(platform, server._id),
       topVoters(platform, server._id, TOP_VOTERS),
     ]);
     const recent = { ...history, points: since(history.points, now, days) };
+    const reports = reported && { ...reported, points: since(reported.points, now, days) };
     const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">All days are UTC.</span></p>
       ${part('Votes', path, `votes.csv?days=${days}`, votesChart(votes))}
       ${part('Players', path, `players.csv?days=${days}`, playersChart(`Players in ${days} days`, recent, now))}
       ${part('Latency', path, `latency.csv?days=${days}`, latencyChart(`Latency in ${days} days`, recent, now))}
+      ${reports ? reportedPart(path, reports, now, days) : ''}
       ${part('Uptime in the last 30 days', path, 'uptime.csv', uptimeChart(uptime))}
       ${part('Top voters this month', path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {
@@ -81,6 +83,18 @@ function part(title: string, path: string, file: string, body: Html): Html {
     actions: html`<a href="${path}/${file}" download>Download CSV<span class="for-readers">: ${title}</span></a>`,
     body,
   });
+}
+
+/** What the server says of itself, where our own checks are what counts. */
+function reportedPart(path: string, reported: History, now: Date, days: number): Html {
+  return part(
+    'As the server reported',
+    path,
+    `reported.csv?days=${days}`,
+    html`<p class="soft">These figures came through the API. The charts above, averages and uptime are of our own checks.</p>
+      ${playersChart(`Players in ${days} days, as reported`, reported, now)}
+      ${latencyChart(`Latency in ${days} days, as reported`, reported, now)}`,
+  );
 }
 
 function voterTable(voters: TopVoter[], now: Date): Html {

@@ -6,7 +6,7 @@ import { recordAudit } from '../../audit/audit-log.ts';
 import { SECOND } from '../../clock.ts';
 import type { Platform } from '../../platform.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
-import { redisAnswers } from '../../redis-answers.ts';
+import { describeUnavailable, unavailableQueues } from '../../unavailable-queues.ts';
 import { personOf } from '../access.ts';
 import { describeForwarding } from './queue-words.ts';
 
@@ -80,12 +80,12 @@ export async function queueBoard(
     // The route's pattern: an address may spell the same path in many ways, such as %61pi.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
     // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
-    if (await redisAnswers(sources.producerRedis, PATIENCE_MS))
-      return auditPress(sources, app.prefix, request);
+    const away = await unavailableQueues(sources, PATIENCE_MS);
+    if (away.length === 0) return auditPress(sources, app.prefix, request);
     return reply
       .code(503)
       .header('retry-after', 5)
-      .send({ error: 'Redis does not answer: votes are accepted and forwarded when it is back.' });
+      .send({ error: `${describeUnavailable(away)}.` });
   });
   app.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')

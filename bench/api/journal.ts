@@ -1,0 +1,73 @@
+/**
+ * `node bench/api/journal.ts [SECONDS]`: what it costs on a lone mongod that a refusal and check-vote rest on journaled
+ * votes only. Both are asked in this process, of votes of 5 hours ago and of votes cast within the last seconds, with
+ * the wait for the journal and without.
+ */
+import { ObjectId } from 'mongodb';
+import { after, HOUR } from '../../src/clock.ts';
+import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/config.ts';
+import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import { openPlatform, type Platform } from '../../src/platform.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import { startMongod } from '../../test/support/services.ts';
+
+const SECONDS = Number(process.argv[2] ?? 3);
+
+const mongod = await startMongod({ binary: await findMongod(ownEnvironment(), console.log), onDisk: true });
+const config = loadConfig({
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'error',
+  MONGODB_URI: `${mongod.uri}/journal`,
+  REDIS_URL: 'redis://127.0.0.1:1',
+  SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+}) as ConnectedConfig;
+const platform = await openPlatform(config, 'bench');
+await migrateDatabase(platform.mongo.db);
+const without = { ...platform, durability: { confirm: async () => undefined } };
+const serverId = new ObjectId();
+const request = (username: string) => ({ serverId, username, tokenId: new ObjectId() });
+const old = { ...platform, clock: { now: () => after(new Date(), -5 * HOUR) } };
+await castVote(old, request('old'));
+
+const KINDS: [string, (on: Platform, username: string) => Promise<unknown>][] = [
+  ['check-vote', (on, username) => checkVote(on, serverId, username)],
+  ['refusal', (on, username) => castVote(on, request(username))],
+];
+console.log('call, vote, connections: without the wait → with it (calls/s; median and 99th of 100, ms)');
+for (const [call, ask] of KINDS) {
+  for (const age of ['old', 'young'] as const) {
+    for (const connections of [1, 50]) {
+      const figures: string[] = [];
+      for (const on of [without, platform]) {
+        // A vote is young until the journal was flushed after all clocks have passed it.
+        const username = age === 'old' ? 'old' : `young${Math.random()}`;
+        if (age === 'young') await castVote(platform, request(username));
+        figures.push(await measure(connections, () => ask(on, username)));
+      }
+      console.log(`${call}, ${age}, ${connections}: ${figures.join(' → ')}`);
+    }
+  }
+}
+await platform.close();
+await mongod.stop();
+
+async function measure(connections: number, ask: () => Promise<unknown>): Promise<string> {
+  const times: number[] = [];
+  const began = performance.now();
+  const until = began + 1_000 * SECONDS;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < until) {
+        const asked = performance.now();
+        await ask();
+        times.push(performance.now() - asked);
+      }
+    }),
+  );
+  const perSecond = (1_000 * times.length) / (performance.now() - began);
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+  return `${perSecond.toFixed(0)}/s (${at(0.5)}; ${at(0.99)})`;
+}

@@ -1,0 +1,62 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SECOND } from '../../src/clock.ts';
+import { isReady, type Web } from './web.ts';
+
+/** What stands before web processes and sends each request to one of those that are ready. */
+export type LoadBalancer = {
+  url: string;
+  /** Whether it sends requests to this one. */
+  sendsTo(web: Web): boolean;
+  close(): Promise<void>;
+};
+
+/**
+ * Starts one as simple as they come: it asks `/readyz` of each once a second, keeps its connections, and tries
+ * nothing twice. A request that fails is answered with 502.
+ */
+export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
+  const agent = new Agent({ keepAlive: true });
+  const stop = new AbortController();
+  const ready = new Set(webs);
+  const watching = webs.map(async (web) => {
+    while (!stop.signal.aborted) {
+      const answer = await isReady(web.url);
+      if (answer) ready.add(web);
+      // Silence alone is no reason: on a busy machine an answer takes its time.
+      if (answer === false) ready.delete(web);
+      await pause(SECOND, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  });
+  let turn = 0;
+  const server = createServer((incoming, outgoing) => {
+    const [...able] = ready;
+    turn += 1;
+    const web = able[turn % able.length];
+    if (!web) return void outgoing.writeHead(502).end('nobody is ready');
+    const { method = 'GET', url = '/', headers } = incoming;
+    const forwarded = request(`${web.url}${url}`, { method, headers, agent }, (answer) => {
+      const { connection: _, ...kept } = answer.headers;
+      outgoing.writeHead(answer.statusCode ?? 502, kept);
+      answer.pipe(outgoing);
+    });
+    forwarded.on('error', (error) => {
+      if (!outgoing.headersSent) outgoing.writeHead(502);
+      outgoing.end(String(error));
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sendsTo: (web) => ready.has(web),
+    async close() {
+      stop.abort();
+      await Promise.all(watching);
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ObjectId } from 'mongodb';
+import { SECOND } from '../../src/clock.ts';
+import { type ConnectedConfig, loadConfig, ownEnvironment, type Variables } from '../../src/config.ts';
+import { freePort } from '../../src/embedded/service-process.ts';
+import { createLogger } from '../../src/log.ts';
+import { migrate } from '../../src/migrate.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+
+const ENTRY = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
+
+/** A real web process that keeps its port over restarts. */
+export type Web = {
+  url: string;
+  /** Starts it and waits until it is ready. */
+  start(): Promise<void>;
+  /** SIGTERM; waits for its end, which must be in order. */
+  stop(): Promise<void>;
+};
+
+/** A server's calls. */
+export type Caller = { serverId: string; token: string };
+
+/** The environment of processes on these services, their database migrated, and a listed server with a token. */
+export async function prepare(
+  mongodbUri: string,
+  redisUrl: string,
+  more: Record<string, string> = {},
+): Promise<{ env: Variables; caller: Caller }> {
+  const env = {
+    ...ownEnvironment(),
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'error',
+    MONGODB_URI: mongodbUri,
+    REDIS_URL: redisUrl,
+    SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+    METRICS_PORT: '0',
+    ...more,
+  };
+  const config = loadConfig(env) as ConnectedConfig;
+  await migrate(config, createLogger({ LOG_LEVEL: 'error' }, 'bench'));
+  const platform = await openPlatform(config, 'bench');
+  const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
+  const { serverId } = await addServer(platform, settings, 'bench');
+  const { token } = await issueToken(platform, { serverId: new ObjectId(serverId), name: 'bench' });
+  await platform.close();
+  return { env, caller: { serverId, token } };
+}
+
+export async function openWeb(env: Variables): Promise<Web> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  process.once('exit', () => child?.kill('SIGKILL'));
+  return {
+    url,
+    async start() {
+      child = spawn(process.execPath, [ENTRY], {
+        env: { ...env, PORT: String(port) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      while (!(await isReady(url))) await pause(50);
+    },
+    async stop() {
+      if (!child) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      child = undefined;
+      if (code !== 0) throw new Error(`the web process ended with ${code}`);
+    },
+  };
+}
+
+/** Whether `/readyz` answers 200; undefined when nothing is heard within a second. */
+export async function isReady(url: string): Promise<boolean | undefined> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;
+  } catch (error) {
+    return error instanceof DOMException ? undefined : false;
+  }
+}

@@ -1,0 +1,49 @@
+import { type Db, UUID } from 'mongodb';
+import type { Lanes, Together } from './batching/lanes.ts';
+import type { Clock } from './clock.ts';
+import { DURABLE, type Mongo } from './mongo.ts';
+
+/** Makes sure that what an answer rests on survives a crash of mongod, as an accepted vote does. */
+export type Durability = {
+  /**
+   * Waits until everything that was read before this call is durable. On a replica set a majority read is that
+   * already; a lone mongod also shows what its journal does not hold yet.
+   *
+   * @param writtenBy - when what was read was written at the latest: without a wait where the journal has been
+   *   flushed since
+   * @throws the driver's error when MongoDB fails: then it is not known
+   */
+  confirm(writtenBy?: Date): Promise<void>;
+};
+
+const NOBODY = new UUID('00000000-0000-0000-0000-000000000000');
+
+/** A write that changes nothing: mongod answers it when the journal holds all that came before. */
+const flushJournal: Together<Db, null, true> = {
+  most: 1_000,
+  async ask(db, requests) {
+    const { w, journal: j } = DURABLE;
+    const updates = [{ q: { _id: NOBODY }, u: { $set: { delivery: null } } }];
+    await db.command({ update: 'votes', updates, writeConcern: { w, j } });
+    return requests.map(() => true);
+  },
+};
+
+/** @param clock - the one by which votes are dated */
+export function createDurability(
+  { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
+  lanes: Lanes,
+  clock: Clock,
+): Durability {
+  if (!isStandalone) return { confirm: async () => undefined };
+  /** The journal held everything of before this moment. */
+  let flushedAt = new Date(0);
+  return {
+    async confirm(writtenBy) {
+      if (writtenBy && writtenBy < flushedAt) return;
+      const began = clock.now();
+      await lanes.ask(flushJournal, db, null);
+      if (began > flushedAt) flushedAt = began;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ask, type OpenApi } from '../support/api-description.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+let tallyport: TestPlatform;
+let document: OpenApi;
+beforeAll(async () => {
+  tallyport = await startPlatform({ PUBLIC_URL: 'https://vote.example.org' });
+  document = JSON.parse((await ask(`${tallyport.url}/openapi.json`)).text);
+});
+afterAll(() => tallyport.close());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => ({ ...operation, name: path.split('/').at(-1) ?? '' })),
+  );
+
+test('every body has a name, the same where it is the same', () => {
+  const nameOf = (
+    described: { content?: { 'application/json'?: { schema: { $ref: string } } } } | undefined,
+  ) => described?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
+  const bodies = Object.fromEntries(
+    operations().map(({ name, requestBody, responses }) => [
+      name,
+      {
+        ...(requestBody ? { request: nameOf(requestBody) } : {}),
+        ...Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, nameOf(answer)])),
+      },
+    ]),
+  );
+  const failures = { 400: 'Error', 401: 'Error', 500: 'Error', 503: 'Error' };
+  const ofBodies = { 413: 'Error', 415: 'Error' };
+  expect(bodies).toEqual({
+    vote: {
+      ...failures,
+      ...ofBodies,
+      request: 'VoteRequest',
+      200: 'VoteAccepted',
+      422: 'Error',
+      429: 'VoteRefused',
+    },
+    'check-vote': { ...failures, 200: 'VoteCheck' },
+    status: {
+      ...failures,
+      ...ofBodies,
+      request: 'StatusReport',
+      200: 'ReportAccepted',
+      429: 'ReportRefused',
+    },
+    info: { ...failures, 200: 'ServerInfo', 304: undefined },
+    reviews: { ...failures, 200: 'ReviewPage', 304: undefined },
+  });
+  const used = Object.values(bodies).flatMap((body) => Object.values(body));
+  expect(Object.keys(document.components.schemas).toSorted()).toEqual(
+    [...new Set(used.filter((name) => name !== undefined))].toSorted(),
+  );
+});
+
+test('a username has its bounds, in the body and in the query', () => {
+  const bounds = { type: 'string', minLength: 1, maxLength: 50 };
+  expect(document.components.schemas.VoteRequest).toMatchObject({
+    // As username.test.ts holds it.
+    properties: { username: { ...bounds, description: expect.stringContaining('`ı` and `i` are the same') } },
+  });
+  expect(document.paths['/api/v1/servers/{server_id}/check-vote']?.get).toMatchObject({
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ name: 'username', schema: expect.objectContaining(bounds) }),
+    ]),
+  });
+});
+
+test('ids in headers are UUIDs, and every answer names its request', async () => {
+  const uuid = { schema: { type: 'string', format: 'uuid' } };
+  expect(document.components.headers['X-Request-Id']).toMatchObject(uuid);
+  const vote = document.paths['/api/v1/servers/{server_id}/vote']?.post;
+  expect(vote?.responses[200]?.headers?.['Vote-Id']).toMatchObject(uuid);
+  for (const { responses } of operations()) {
+    for (const { headers } of Object.values(responses)) {
+      expect(headers?.['X-Request-Id']).toEqual({ $ref: '#/components/headers/X-Request-Id' });
+    }
+  }
+});
+
+test('it says whose it is, under which licence, where tokens come from and what becomes of a report', () => {
+  expect(document.info).toMatchObject({
+    license: { name: 'MIT', identifier: 'MIT' },
+    contact: { url: 'https://vote.example.org' },
+    description: expect.stringContaining('dashboard, section "API Access"'),
+  });
+  expect(document.info.description).not.toContain('tallyport token issue');
+  expect(document.paths['/api/v1/servers/{server_id}/status']?.post).toMatchObject({
+    description: expect.stringMatching(/statistics.*last 7 days.*15 minutes/s),
+  });
+});

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api-description.ts';
+import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+
+let tallyport: TestPlatform;
+let server: TestServer;
+beforeAll(async () => {
+  tallyport = await startPlatform();
+  server = await tallyport.addServer();
+});
+afterAll(() => tallyport.close());
+
+/** Sends `bytes`, closes our side of the connection, and reads what comes until the other side is closed too. */
+async function sendAndHalfClose(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(tallyport.url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  await once(socket, 'connect');
+  socket.end(bytes);
+  return text(socket);
+}
+
+describe('a client that closes its side after its request', () => {
+  const vote = (body: string, length = body.length) =>
+    `POST /api/v1/servers/${server.serverId}/vote HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+
+  test('gets the answer to its vote', async () => {
+    const answer = await sendAndHalfClose(vote('{"username":"Steve"}'));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain('"success":true');
+  });
+
+  test('with half a body gets 400, and nothing is cast', async () => {
+    expect(await sendAndHalfClose(vote('{"username":"Alex"', 30))).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await tallyport.platform.votes.countDocuments({ usernameKey: 'alex' })).toBe(0);
+  });
+
+  test('after two requests gets two answers', async () => {
+    const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+    expect((await sendAndHalfClose(get + get)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  });
+
+  test('before any request is let go', async () => {
+    expect(await sendAndHalfClose('')).toBe('');
+  });
+});
+
+test('an encoded slash is no slash: 404', async () => {
+  const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}%2finfo`);
+  expect([status, body]).toEqual([404, { error: 'There is nothing at this address.' }]);
+});
+
+test('a slash too many is named', async () => {
+  for (const method of ['GET', 'POST']) {
+    const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}/vote/`, {
+      method,
+    });
+    expect([status, body]).toEqual([
+      404,
+      { error: 'There is nothing at this address: leave out the slash at its end.' },
+    ]);
+  }
+  const { body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}/nothing/`);
+  expect(body).toEqual({ error: 'There is nothing at this address.' });
+});

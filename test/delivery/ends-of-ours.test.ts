@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { MINUTE, SECOND } from '../../src/clock.ts';
+import { type Standing, standingAfter } from '../../src/delivery/breaker.ts';
+import { listenerState, REACHABLE } from '../../src/delivery/listener.ts';
+import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+const NOW = new Date('2026-11-22T10:00:00.000Z');
+const SCHEDULE = [5 * SECOND, 30 * SECOND, 2 * MINUTE];
+const OURS: OutcomeCode[] = ['lease-ran-out', 'stopped-while-waiting', 'our-fault'];
+
+describe.each(OURS)('an attempt that ends with %s', (code) => {
+  const end = outcome(code, 'none');
+
+  test('counts for nothing, however often', () => {
+    const before: Standing = {
+      breaker: { failures: 2, tests: 0, code: 'no-answer' },
+      pause: null,
+      voteFaults: 0,
+      released: null,
+      acknowledgedAt: null,
+      answerStep: 0,
+    };
+    expect(standingAfter(before, { ...end, test: false, answerStep: 0 }, NOW, SCHEDULE)).toBe(before);
+  });
+
+  test('as the test of an unreachable listener puts off the next one', () => {
+    const open: Standing = {
+      breaker: { failures: 3, tests: 1, code: 'no-answer', openSince: NOW, nextTestAt: NOW },
+      pause: null,
+      voteFaults: 0,
+      released: null,
+      acknowledgedAt: null,
+      answerStep: 0,
+    };
+    const { breaker } = standingAfter(open, { ...end, test: true, answerStep: 0 }, NOW, SCHEDULE);
+    expect(breaker).toMatchObject({ failures: 3, tests: 1, openSince: NOW, code: 'no-answer' });
+    expect(breaker.nextTestAt?.getTime()).toBeGreaterThan(NOW.getTime() + 20 * SECOND);
+  });
+});
+
+test('a worker that died with four attempts open leaves the listener reachable, and its votes arrive', async () => {
+  const bench = await deliveryBench();
+  const { platform, serverId } = bench;
+  const votes = await Promise.all(['Steve', 'Alex', 'Notch', 'Jeb'].map((name) => bench.cast(name)));
+  await platform.votes.updateMany({ serverId }, [
+    {
+      $set: {
+        'delivery.state': 'sending',
+        'delivery.leaseUntil': { $subtract: ['$$NOW', 1] },
+        'delivery.attemptCount': 1,
+        'delivery.attempts': [
+          {
+            id: '$_id',
+            at: '$votedAt',
+            worker: 'a dead one',
+            protocol: 'votifier-v2',
+            revision: 1,
+            test: false,
+          },
+        ],
+      },
+    },
+    { $unset: 'delivery.nextAt' },
+  ]);
+  expect(await bench.drain()).toEqual({ kind: 'idle' });
+  const listener = await platform.listeners.findOne({ serverId });
+  if (!listener) throw new Error('no listener');
+  expect(listenerState(listener)).toBe('active');
+  expect(listener.breaker).toEqual(REACHABLE);
+
+  bench.clock.move(10 * SECOND);
+  await bench.drain();
+  for (const vote of votes) expect((await bench.vote(vote)).delivery.state).toBe('delivered');
+});

@@ -1,0 +1,99 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, expect, it } from 'vitest';
+import { after, MINUTE } from '../../src/clock.ts';
+import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
+import { NOTHING } from '../status/samples.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let olivia: SignedInUser;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  olivia = await signIn(web);
+});
+
+const get = (serverId: ObjectId, rest = '') =>
+  getPage(web, `/dashboard/servers/${serverId.toHexString()}/statistics${rest}`, olivia.headers);
+
+const online = (players: number) => ({
+  ...NOTHING,
+  onlineSeconds: 43_200,
+  playerSeconds: 43_200 * players,
+  latencySum: 43_200 * 20,
+  latencySeconds: 43_200,
+  peakPlayers: players,
+});
+
+/** A server with a probe of this minute, and a report an hour before. */
+async function probedAndReporting(port: number): Promise<ObjectId> {
+  const { platform } = web;
+  const serverId = await addOwnedServer(platform, olivia.personId, { port });
+  const now = platform.clock.now();
+  const before = { ...platform, clock: { now: () => after(now, -60 * MINUTE) } };
+  await reportStatus(before, serverId, { onlinePlayers: 77, maxPlayers: 100, latencyMs: 31 });
+  await platform.servers.updateOne(
+    { _id: serverId },
+    { $set: { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } },
+  );
+  await platform.statusSamples.insertOne({
+    at: after(now, -MINUTE),
+    serverId,
+    source: 'probe',
+    seconds: 300,
+    status: 'online',
+    onlinePlayers: 12,
+    maxPlayers: 100,
+    latencyMs: 20,
+  });
+  return serverId;
+}
+
+it('a report of a server that we probe shows in its statistics, apart from our checks', async () => {
+  const serverId = await probedAndReporting(25_580);
+  const page = (await get(serverId)).body;
+  expect(page).toContain('As the server reported');
+  expect(page).toContain('Players in 30 days, as reported');
+  expect(page).toContain('Latency in 30 days, as reported');
+  const at = page.indexOf('As the server reported');
+  const [ours, theirs] = [page.slice(0, at), page.slice(at, page.indexOf('Uptime in the last 30 days'))];
+  expect(theirs).toContain('>77<');
+  expect(theirs).toContain('31 ms');
+  expect(ours).toContain('>12<');
+});
+
+it('reported days are a file of their own, and no part of the other one', async () => {
+  const serverId = await probedAndReporting(25_581);
+  const today = dayOf(web.platform.clock.now());
+  for (const [ago, probes, reports] of [
+    [1, online(12), online(70)],
+    [2, online(10), NOTHING],
+  ] as const) {
+    const day = addDays(today, -ago);
+    await web.platform.dailyStats.insertOne({ _id: new ObjectId(), serverId, day, probes, reports });
+  }
+  const lines = async (file: string) => (await get(serverId, `/${file}`)).body.split('\r\n').slice(0, -1);
+  expect(await lines('reported.csv')).toEqual([
+    'day,average_players,peak_players,average_latency_ms',
+    `${addDays(today, -2)},,,`,
+    `${addDays(today, -1)},70,70,20`,
+  ]);
+  expect(await lines('players.csv')).toEqual([
+    'day,average_players,peak_players',
+    `${addDays(today, -2)},10,10`,
+    `${addDays(today, -1)},12,12`,
+  ]);
+  const page = (await get(serverId, '?days=90')).body;
+  expect(page).toContain('Players in 90 days, as reported');
+});
+
+it('a server without reports, and one that is known by its reports alone, have one chart', async () => {
+  const silent = await addOwnedServer(web.platform, olivia.personId, { port: 25_582 });
+  expect((await get(silent)).body).not.toContain('As the server reported');
+  const reporting = await addOwnedServer(web.platform, olivia.personId, { port: 25_583 });
+  await reportStatus(web.platform, reporting, { onlinePlayers: 5, maxPlayers: 10 });
+  expect((await get(reporting)).body).not.toContain('As the server reported');
+});

@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+import { vi } from 'vitest';
+import { freePort } from '../../src/embedded/service-process.ts';
+import { PATIENT } from './patient.ts';
+import { startRedis, type TestService } from './services.ts';
+
+/** A Redis Cluster of three primaries without replicas: a shard whose primary is killed has none. */
+export type RedisCluster = { url: string; primaries: TestService[]; stop(): Promise<void> };
+
+const SLOTS = 16_384;
+
+/** Starts the cluster and waits until every slot is served. The shards that are there go on without a dead one. */
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const primaries = await Promise.all(
+    [0, 1, 2].map(async () => {
+      const bus = String(await freePort());
+      const cluster = ['--cluster-enabled', 'yes', '--cluster-port', bus, '--cluster-node-timeout', '1000'];
+      const service = await startRedis({ args: [...cluster, '--cluster-require-full-coverage', 'no'] });
+      return { ...service, bus };
+    }),
+  );
+  const clients = primaries.map(({ port }) => new Redis(port, '127.0.0.1'));
+  const [first, ...others] = primaries;
+  try {
+    for (const [n, client] of clients.entries()) {
+      const from = Math.ceil((SLOTS * n) / 3);
+      await client.call('CLUSTER', 'ADDSLOTSRANGE', from, Math.ceil((SLOTS * (n + 1)) / 3) - 1);
+    }
+    for (const { port, bus } of others) await clients[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port, bus);
+    for (const client of clients) {
+      await vi.waitUntil(async () => {
+        const info = String(await client.call('CLUSTER', 'INFO'));
+        return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
+      }, PATIENT);
+    }
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+  return {
+    url: `redis+cluster://127.0.0.1:${first?.port}`,
+    primaries,
+    async stop() {
+      await Promise.all(primaries.map((primary) => primary.stop()));
+    },
+  };
+}

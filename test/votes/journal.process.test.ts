@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { castVote, newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
+import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startMongod, type TestService } from '../support/services.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { ballot, bodyOf } from './voting.ts';
+
+let mongod: TestService & { uri: string };
+beforeAll(async () => {
+  // The journal is flushed as seldom as mongod can: what was not waited for is lost by a kill.
+  mongod = await startMongod({ args: ['--journalCommitInterval', '500'] });
+});
+afterAll(() => mongod.stop());
+
+const open = () => testPlatform({ MONGODB_URI: `${mongod.uri}/journal` });
+
+/** Shown by mongod, and not in its journal yet. */
+const NOT_JOURNALED = { writeConcern: { w: 1, journal: false } } as const;
+
+function voteOf({ serverId, username, tokenId }: ReturnType<typeof ballot>, votedAt: Date): Vote {
+  return {
+    _id: newVoteId(votedAt),
+    serverId,
+    username,
+    usernameKey: username.toLowerCase(),
+    seq: 1,
+    votedAt,
+    tokenId,
+    delivery: noDelivery(),
+  };
+}
+
+async function crash(): Promise<void> {
+  await mongod.kill();
+  await mongod.restart();
+}
+
+describe('on a lone mongod that crashes', () => {
+  test('a vote that was the reason of a refusal is still there', async () => {
+    const platform = await open();
+    for (let round = 0; round < 3; round += 1) {
+      const request = ballot('Steve');
+      const vote = voteOf(request, platform.clock.now());
+      await platform.votes.insertOne(vote, NOT_JOURNALED);
+      expect((await castVote(platform, request)).kind).toBe('refused');
+      await crash();
+      expect(await platform.votes.countDocuments({ _id: vote._id })).toBe(1);
+    }
+  });
+
+  test('a vote that check-vote told of is still there', async () => {
+    const platform = await open();
+    for (let round = 0; round < 3; round += 1) {
+      const request = ballot('Steve');
+      const vote = voteOf(request, platform.clock.now());
+      await platform.votes.insertOne(vote, NOT_JOURNALED);
+      expect(await checkVote(platform, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
+      await crash();
+      expect(await platform.votes.countDocuments({ _id: vote._id })).toBe(1);
+    }
+  });
+
+  test('an imported vote of hours ago that was written just now is still there', async () => {
+    const platform = await open();
+    const request = ballot('Steve');
+    const vote = { ...voteOf(request, after(platform.clock.now(), -5 * HOUR)), seq: -1 };
+    await checkVote(platform, request.serverId, 'Steve');
+    await platform.votes.insertOne(vote, NOT_JOURNALED);
+    expect(await checkVote(platform, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
+    await crash();
+    expect(await platform.votes.countDocuments({ _id: vote._id })).toBe(1);
+  });
+
+  test('an answer that was replayed as soon as another process stored it is still there', async () => {
+    const platform = await open();
+    const request = { ...ballot('Steve'), key: randomUUID() };
+    const now = platform.clock.now();
+    const claim: IdempotencyKey = {
+      _id: new ObjectId(),
+      serverId: request.serverId,
+      key: request.key,
+      username: 'Steve',
+      voteId: newVoteId(now),
+      expiresAt: after(now, DAY),
+      answer: null,
+    };
+    await platform.idempotencyKeys.insertOne(claim);
+    const looks = vi.spyOn(platform.idempotencyKeys, 'findOne');
+    const replaying = castVoteOnce(platform, request, bodyOf);
+    await vi.waitUntil(() => looks.mock.calls.length > 0, PATIENT);
+    const answer = 'the first answer';
+    await platform.idempotencyKeys.updateOne({ _id: claim._id }, { $set: { answer } }, NOT_JOURNALED);
+    expect(await replaying).toMatchObject({ kind: 'answer', body: answer });
+    await crash();
+    expect(await platform.idempotencyKeys.findOne({ _id: claim._id })).toMatchObject({ answer });
+  });
+});
+
+test('a vote that was in the journal long before costs no wait', async () => {
+  const platform = await open();
+  const clock = stoppedClock();
+  const request = ballot('Steve');
+  const vote = voteOf(request, after(clock.now(), -HOUR));
+  await platform.votes.insertOne(vote);
+  const commands = vi.spyOn(platform.mongo.db, 'command');
+  const flushes = () => commands.mock.calls.filter(([command]) => 'update' in command).length;
+  const check = () => checkVote({ ...platform, clock }, request.serverId, 'Steve');
+  await check();
+  expect(flushes()).toBe(1);
+  for (let n = 0; n < 10; n += 1) await check();
+  expect(flushes()).toBe(1);
+
+  // A young one costs one flush for all that ask at once.
+  const young = ballot('Alex');
+  await platform.votes.insertOne(voteOf(young, after(clock.now(), -MINUTE / 6)));
+  await Promise.all(Array.from({ length: 50 }, () => checkVote(platform, young.serverId, 'Alex')));
+  expect(flushes()).toBeLessThanOrEqual(3);
+});

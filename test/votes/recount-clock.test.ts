@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { after, DAY, HOUR, SECOND } from '../../src/clock.ts';
+import { dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { recountVotes } from '../../src/votes/recount-votes.ts';
+import { movableClock } from '../support/platform.ts';
+import { accept, ballot, counted, votingForAll } from './voting.ts';
+
+const voting = await votingForAll();
+
+test('a recount keeps the votes that a process with a clock an hour ahead has counted', async () => {
+  const { one } = voting;
+  const clock = movableClock();
+  // At noon, so that an hour later is the same day.
+  clock.move(after(startOf(dayOf(clock.now())), DAY / 2).getTime() - clock.now().getTime());
+  const right = { ...one, clock };
+  const ahead = { ...one, clock: { now: () => after(clock.now(), HOUR) } };
+  const { serverId } = ballot('');
+  const day = dayOf(clock.now());
+  for (const name of ['Steve', 'Alex', 'Notch']) await accept(ahead, ballot(name, serverId));
+  await accept(right, ballot('Jeb', serverId));
+
+  expect(await recountVotes(right, serverId, [day], { settledMs: 2 * SECOND })).toEqual([]);
+  expect(await counted(one, serverId)).toBe(4);
+
+  // The same where the counter was wrong.
+  await one.voteCounters.updateOne({ serverId }, { $set: { [`days.${day.slice(8)}`]: 9 } });
+  expect(await recountVotes(right, serverId, [day], { settledMs: 2 * SECOND })).toEqual([
+    { day, counted: 9, votes: 4 },
+  ]);
+}, 90_000);

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SECOND } from '../src/clock.ts';
+import { describeSkew } from '../src/clock-skew.ts';
+import type { Platform } from '../src/platform.ts';
+import type { Work } from '../src/process.ts';
+
+/** How often the clock is compared with mongod's. */
+const COMPARED_EVERY_MS = SECOND;
+
+/** Starts work that is to end when the signal is aborted and it is closed. */
+type Start = (stopping: AbortSignal) => Work;
+
+/**
+ * Does work only while this process's clock agrees with MongoDB's: next attempts, tests of listeners and finished days
+ * would be dated wrongly, and BullMQ goes by this machine's clock too. Work is stopped when the clock goes off, as at
+ * the end of the process, and started again when it is right. While MongoDB does not answer nothing changes.
+ *
+ * @param stopping - aborted when the process begins to stop
+ * @throws what `start` throws where the clock is right at once; later that is logged and tried again
+ */
+export async function whileClockIsRight(
+  { clockSkew, log }: Pick<Platform, 'clockSkew' | 'log'>,
+  stopping: AbortSignal,
+  start: Start,
+): Promise<Work> {
+  let running: { work: Work; end: AbortController } | undefined;
+  let closed: Promise<void> = Promise.resolve();
+  let isOff = false;
+
+  async function compare(): Promise<void> {
+    const skew = await clockSkew();
+    // What was stopped has ended first.
+    await closed;
+    if (stopping.aborted) return;
+    if (skew === 0 && !running) {
+      const end = new AbortController();
+      running = { work: start(AbortSignal.any([stopping, end.signal])), end };
+      if (isOff) log.info({ event: 'clock.right' }, 'the clock is right: work goes on');
+      isOff = false;
+    } else if (skew !== 0 && !isOff) {
+      isOff = true;
+      log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
+      stop();
+    }
+  }
+
+  function stop(): void {
+    running?.end.abort();
+    closed = (running?.work.close() ?? closed).catch((error: unknown) =>
+      log.error({ event: 'process.stop_failed', error: String(error) }),
+    );
+    running = undefined;
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.aborted) {
+      await pause(COMPARED_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+      await compare().catch((error: unknown) =>
+        log.warn({ event: 'clock.not_compared', reason: String(error) }),
+      );
+    }
+  }
+
+  await compare();
+  void watch();
+  return {
+    async close() {
+      // Not the comparison under way: MongoDB may take its time.
+      stop();
+      await closed;
+    },
+  };
+}
