@@ -1,6 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
+import type { Admit } from '../limits/outgoing-limit.ts';
+import type { Server } from '../servers/server.ts';
+import { shownWords } from './destination.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -28,8 +31,7 @@ export type Diagnosis = {
 
 /** What a diagnosis works on. */
 export type Diagnosing = Testing & {
-  listeners: Collection<Listener>;
-  config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
+  config: Testing['config'] & Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
 };
 
 /** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
@@ -67,11 +69,13 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'http-redirected': 'http-server',
   'http-forbidden': 'bad-signature',
   'http-not-found': 'http-server',
+  'http-unverified': 'http-server',
   'repeated-vote-faults': null,
   'name-too-long': 'name-too-long',
   'frame-too-long': 'name-too-long',
   'vote-refused': 'garbage-answer',
   'stopped-before-written': null,
+  'outgoing-limited': null,
   'our-fault': null,
 };
 
@@ -89,6 +93,8 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'tls-failed',
   'certificate-refused',
   'not-http',
+  'http-unverified',
+  'outgoing-limited',
   'our-fault',
 ]);
 
@@ -106,28 +112,47 @@ const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-vot
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseListener(
-  deps: Diagnosing,
+  deps: Diagnosing & { servers: Collection<Server> },
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<Diagnosis | null> {
-  const listener = await deps.listeners.findOne({ serverId });
-  return listener && diagnose(deps, listener, onStep);
+  const [listener, server] = await Promise.all([
+    deps.listeners.findOne({ serverId }),
+    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1 } }),
+  ]);
+  const accountId = server?.ownerId?.toHexString() ?? null;
+  return listener && diagnose(deps, listener, { accountId, onStep });
 }
 
-/** Does that with a listener that was read before. */
-export async function diagnose(deps: Diagnosing, listener: Listener, onStep?: OnStep): Promise<Diagnosis> {
-  const tested = await sendTestVote(deps, listener, onStep);
-  const votifier = listener.protocol !== 'http';
-  const found = votifier && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
-  return found ?? diagnosisOf(tested);
+type About = { accountId: string | null; onStep?: OnStep | undefined };
+
+/**
+ * Does that with a listener that was read before.
+ *
+ * @param forOwner - what answered is shown only where it is a vote listener
+ */
+export async function diagnose(
+  deps: Diagnosing,
+  listener: Listener,
+  { forOwner = false, ...about }: About & { forOwner?: boolean },
+): Promise<Diagnosis> {
+  const { words, ...tested } = await sendTestVote(deps, listener, about);
+  const { protocol } = listener;
+  const found =
+    protocol !== 'http' && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
+  const { reply, ...diagnosis } = found ?? diagnosisOf(tested);
+  const { proven, reached } = tested;
+  const said = found ? reply : words;
+  const shown = forOwner ? shownWords({ protocol, proven }, { words: said, reached }) : said;
+  return { ...diagnosis, ...(shown ? { reply: shown } : {}) };
 }
 
 /** What an end alone says. */
-function diagnosisOf({ code, class: outcome, reached, words }: ListenerTest): Diagnosis {
+function diagnosisOf({ code, class: outcome, reached }: Tested): Diagnosis {
   const fault = FAULT_OF[code];
   const { cause, mend } = fault === null || SAYS_MORE.has(code) ? EXPLANATIONS[code] : FAULTS[fault];
   const step = fault ? stepOf(fault, reached === 'written') : 'acknowledgement';
-  return { outcome, fault, step, cause, mend, ...(words ? { reply: words } : {}) };
+  return { outcome, fault, step, cause, mend };
 }
 
 function stepOf(fault: Fault, written: boolean): DiagnosisStep {
@@ -160,18 +185,24 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
   }
 }
 
+/** A test without its words. */
+type Tested = Omit<ListenerTest, 'words'>;
+
 async function askWhatItIs(
-  { config }: Diagnosing,
-  { host, port }: Listener,
-  { code, class: outcome }: ListenerTest,
+  deps: Diagnosing,
+  listener: Listener,
+  { code, class: outcome, destination }: Tested,
 ): Promise<Diagnosis | null> {
+  const { config } = deps;
+  const { host, port } = listener;
+  const { admit } = destination;
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const addresses = await addressesOf(host, config);
   if (code === 'not-votifier') {
-    const banner = await hearBanner(addresses, port, timeoutMs);
+    const banner = await hearBanner(addresses, port, timeoutMs, admit);
     return banner && diagnosed(outcome, tongueOf(banner), banner);
   }
-  const tongue = await askInOtherTongues(addresses, port, timeoutMs);
+  const tongue = await askInOtherTongues(addresses, port, timeoutMs, admit);
   return tongue && diagnosed(outcome, tongue.fault, tongue.reply);
 }
 
@@ -192,8 +223,13 @@ async function addressesOf(host: string, config: Diagnosing['config']): Promise<
 }
 
 /** What a service says first, as bytes; null when it says nothing this time. */
-async function hearBanner(addresses: string[], port: number, timeoutMs: number): Promise<Buffer | null> {
-  const wire = await dial(addresses, port, patience(timeoutMs));
+async function hearBanner(
+  addresses: string[],
+  port: number,
+  timeoutMs: number,
+  admit: Admit,
+): Promise<Buffer | null> {
+  const wire = await dial(addresses, port, patience(timeoutMs), admit);
   if (typeof wire === 'string') return null;
   try {
     const heard = await wire.next(patience(timeoutMs));

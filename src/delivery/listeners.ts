@@ -108,7 +108,13 @@ export async function placeListener(
   placed: Placed,
   { by, standing }: { by: string; standing: Pick<Listener, '_id' | 'revision'> | null },
 ): Promise<Listener | null> {
-  const changed = { ...placed, updatedAt: deps.clock.now(), breaker: REACHABLE, voteFaults: 0 };
+  const changed = {
+    ...placed,
+    updatedAt: deps.clock.now(),
+    breaker: REACHABLE,
+    voteFaults: 0,
+    limited: null,
+  };
   const listener = standing
     ? await update(deps, serverId, standing, changed)
     : await insert(deps, serverId, changed);
@@ -127,7 +133,15 @@ export async function placeListener(
 
 type Changed = Omit<
   Listener,
-  '_id' | 'serverId' | 'revision' | 'createdAt' | 'pause' | 'lastDeliveredAt' | 'released' | 'lease'
+  | '_id'
+  | 'serverId'
+  | 'revision'
+  | 'createdAt'
+  | 'pause'
+  | 'lastDeliveredAt'
+  | 'proven'
+  | 'released'
+  | 'lease'
 >;
 
 function update(
@@ -141,12 +155,17 @@ function update(
   const pause = { $cond: [held, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
-  return listeners.findOneAndUpdate(
-    { serverId, _id, revision },
-    [{ $set: { ...literally(changed), pause, released, revision: { $add: ['$revision', 1] } } }],
-    { returnDocument: 'after' },
-  );
+  // What was proven at one place says nothing of another.
+  const isSamePlace = PLACE.map((key) => ({ $eq: [`$${key}`, { $literal: changed[key] ?? null }] }));
+  const proven = { $cond: [{ $and: isSamePlace }, '$proven', []] };
+  const set = { ...literally(changed), pause, released, proven, revision: { $add: ['$revision', 1] } };
+  return listeners.findOneAndUpdate({ serverId, _id, revision }, [{ $set: set }], {
+    returnDocument: 'after',
+  });
 }
+
+/** What makes a listener another one. */
+const PLACE = ['protocol', 'host', 'port', 'url'] as const;
 
 /** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
 function releasedBy(by: Cause, at: Date): Document {
@@ -168,6 +187,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     createdAt: changed.updatedAt,
     pause: null,
     lastDeliveredAt: null,
+    proven: [],
     released: null,
     lease: null,
   });

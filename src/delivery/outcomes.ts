@@ -56,6 +56,7 @@ export const OUTCOMES = {
   'http-redirected': 'configuration',
   'http-forbidden': 'configuration',
   'http-not-found': 'configuration',
+  'http-unverified': 'configuration',
   'repeated-vote-faults': 'configuration',
 
   'name-too-long': 'vote-only',
@@ -63,6 +64,7 @@ export const OUTCOMES = {
   'vote-refused': 'vote-only',
 
   'stopped-before-written': 'none',
+  'outgoing-limited': 'none',
   'our-fault': 'none',
 } as const satisfies Record<string, OutcomeClass>;
 

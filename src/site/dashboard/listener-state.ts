@@ -10,6 +10,7 @@ import type { Standing } from './standing.ts';
 
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
+  unverified: 'attention',
   paused: 'attention',
   unreachable: 'bad',
 };
@@ -65,8 +66,14 @@ export function listenerState(
     <div class="actions">${actions(state, path)}</div>`;
 }
 
+const UNVERIFIED =
+  'The website has not shown yet that it wants votes. Send a test vote: a signed challenge comes first, and the website repeats it. Without a test the first vote brings the challenge.';
+
+const LIMITED =
+  'The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.';
+
 function why(listener: ListenerView, now: Date): Content {
-  const { state, breaker } = listener;
+  const { state, breaker, limited } = listener;
   const reason = listenerReason(listener);
   if (reason) {
     const what =
@@ -82,6 +89,10 @@ function why(listener: ListenerView, now: Date): Content {
         <p>${reason.mend}</p>`,
     );
   }
+  if (state === 'unverified') return html`<p>${UNVERIFIED}</p>`;
+  if (limited && limited.until > now) {
+    return html`<p>The next votes are sent ${relative(limited.until, now)}. ${LIMITED}</p>`;
+  }
   if (breaker.failures === 0 || !breaker.code) {
     return html`<p>Votes are sent as they come in.</p>`;
   }
@@ -95,6 +106,7 @@ function actions(state: ListenerState, path: string): Content {
   const pause = button({ to: `${path}/pause`, text: 'Pause' });
   switch (state) {
     case 'active':
+    case 'unverified':
       return pause;
     case 'paused':
       return button({ to: `${path}/resume`, text: 'Resume and send what waits', kind: 'primary' });

@@ -175,6 +175,8 @@ function waits(
       return 'It waits until the listener is resumed.';
     case 'listener-test':
       return `It waits for the listener, which cannot be reached and is tested ${relative(waitingFor.at, now)}.`;
+    case 'outgoing-limit':
+      return `It is sent ${relative(waitingFor.at, now)}. The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.`;
     case 'own-retry':
       return `It waits for its next attempt, ${relative(waitingFor.at, now)}.`;
     case 'turn': {

@@ -127,6 +127,7 @@ function ownerText(base: string, { ownerEmail }: Server, owner: Person | null): 
 
 const LISTENER_WORDS: Record<ListenerState, string> = {
   active: 'takes votes',
+  unverified: 'has not repeated the challenge yet',
   paused: 'paused',
   unreachable: 'unreachable',
 };
