@@ -252,11 +252,27 @@ function listenerText(shown: Shown, { slug }: Server, now: Date): string {
     ['Protocol', shown.protocol],
     ['Address', addressOf(shown)],
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
+    ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
+    ...limitText(shown, now),
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Next test', when(nextTest(shown), now)],
     ['Last delivered', when(shown.lastDeliveredAt, now)],
     ['Changed', when(shown.updatedAt, now)],
   ]);
+}
+
+const UNVERIFIED = 'not repeated yet; a test or the first vote brings one';
+
+/** Until when an allowance of connections holds its votes. */
+function limitText({ limited }: Shown, now: Date): [string, string][] {
+  if (!limited || limited.until <= now) return [];
+  const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
+  return [
+    [
+      'Limited',
+      `until ${when(limited.until, now)}: too many connections ${whose} without an acknowledgement`,
+    ],
+  ];
 }
 
 /** A paused listener is not tested. */
@@ -285,6 +301,8 @@ function listenerJson(shown: Shown): Record<string, unknown> {
     queue_paused: shown.queuePaused,
     waiting: shown.waiting,
     next_test_at: iso(nextTest(shown)),
+    limited_until: iso(shown.limited?.until ?? null),
+    limited_by: shown.limited?.by ?? null,
     failures: shown.breaker.failures,
     last_failure: shown.breaker.code ?? null,
     last_delivered_at: iso(shown.lastDeliveredAt),
