@@ -1,6 +1,6 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
@@ -176,7 +176,7 @@ const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /** Whether an address is one of this machine's own, as its network interfaces have them. */
 function isOwn(address: Address): boolean {
-  const own = Object.values(networkInterfaces()).flat();
+  const own = Object.values(os.networkInterfaces()).flat();
   return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
 }
 

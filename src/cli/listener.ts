@@ -152,7 +152,9 @@ type Shown = ListenerView & { queuePaused: boolean | null };
 async function viewOf(session: Session, server: Server): Promise<Shown> {
   const shown = await showListener(session, server._id);
   if (!shown) throw noListener(session, server);
-  return { ...shown, queuePaused: await queuePaused(session) };
+  const { limited } = shown;
+  const isLimited = limited && limited.until > session.clock.now();
+  return { ...shown, limited: isLimited ? limited : null, queuePaused: await queuePaused(session) };
 }
 
 async function show(session: Session, text: string): Promise<Answer> {
@@ -265,7 +267,7 @@ const UNVERIFIED = 'not repeated yet; a test or the first vote brings one';
 
 /** Until when an allowance of connections holds its votes. */
 function limitText({ limited }: Shown, now: Date): [string, string][] {
-  if (!limited || limited.until <= now) return [];
+  if (!limited) return [];
   const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
   return [
     [

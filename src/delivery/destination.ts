@@ -82,7 +82,8 @@ export class Destination {
   /** Takes note of the end of a Votifier listener's attempt. */
   noteEnd({ code }: Outcome): void {
     if (code === 'acknowledged') this.#prove('acknowledgement');
-    if (code === 'sent-not-confirmed') this.#prove('greeting');
+    const hasAcknowledged = this.#provenBy(this.#address) === 'acknowledgement';
+    if (code === 'sent-not-confirmed' && !hasAcknowledged) this.#prove('greeting');
   }
 
   #prove(by: Proof['by']): void {

@@ -27,6 +27,8 @@ export type Diagnosis = {
   mend: string;
   /** What answered, at most 200 printable characters. */
   reply?: string;
+  /** Something answered that its owner is not shown, since nobody knows whose it is. */
+  isReplyHidden?: true;
 };
 
 /** What a diagnosis works on. */
@@ -144,14 +146,16 @@ export async function diagnose(
   const { proven, reached } = tested;
   const said = found ? reply : words;
   const shown = forOwner ? shownWords({ protocol, proven }, { words: said, reached }) : said;
-  return { ...diagnosis, ...(shown ? { reply: shown } : {}) };
+  const isReplyHidden = said && !shown ? { isReplyHidden: true as const } : {};
+  return { ...diagnosis, ...(shown ? { reply: shown } : {}), ...isReplyHidden };
 }
 
 /** What an end alone says. */
 function diagnosisOf({ code, class: outcome, reached }: Tested): Diagnosis {
   const fault = FAULT_OF[code];
   const { cause, mend } = fault === null || SAYS_MORE.has(code) ? EXPLANATIONS[code] : FAULTS[fault];
-  const step = fault ? stepOf(fault, reached === 'written') : 'acknowledgement';
+  const usual = code === 'outgoing-limited' ? 'connecting' : 'acknowledgement';
+  const step = fault ? stepOf(fault, reached === 'written') : usual;
   return { outcome, fault, step, cause, mend };
 }
 

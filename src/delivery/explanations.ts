@@ -153,7 +153,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   'http-unverified': {
     cause:
       'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',
-    mend: 'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote.',
+    mend: 'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.',
   },
   'repeated-vote-faults': {
     cause: 'The listener refused several votes in a row, one by one.',
