@@ -6,13 +6,13 @@ import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { startHttpListener } from '../support/http-listener.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 
 /** A server whose votes are to be posted to a website that has not been challenged yet. */
 async function challengeBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
   const { platform, serverId } = bench;
-  const site = await startHttpListener();
+  const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const setUrl = (to: string) => setHttpListener(platform, serverId, { url: to, serviceName: 'x' }, 'test');
   await setUrl(url);

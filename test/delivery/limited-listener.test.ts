@@ -5,7 +5,7 @@ import { showListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
-import { ownerBench } from '../site/owner-bench.ts';
+import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 const LIMITS = { DESTINATION_LIMIT: '5', ACCOUNT_LIMIT: '5' };
@@ -108,7 +108,7 @@ it('a proof that is a week old counts no more', async () => {
 });
 
 it('an owner resends 500 delivered votes of a server an hour; an operator any number', async () => {
-  const bench = await ownerBench();
+  const bench = await ownerFixture(await openOwnerApp());
   const { platform, serverId, clock, post } = bench;
   clock.stop(new Date());
   const now = clock.now();

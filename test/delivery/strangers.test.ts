@@ -13,9 +13,10 @@ import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
-import { type OwnerBench, ownerBench, textOf } from '../site/owner-bench.ts';
+import { type OwnerFixture, openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { drainHere } from '../support/delivering.ts';
-import { listen } from '../support/http-listener.ts';
+import { listen } from '../support/fake-http-listener.ts';
+import { textOf } from '../support/web-app.ts';
 
 // What reaches somebody who never asked for votes, in each way that the product offers, within one minute.
 
@@ -50,12 +51,12 @@ async function strangersPorts(count: number, banner = '') {
 
 /** A bench whose clock stands still: whatever is limited a minute stays limited. */
 async function strangerBench() {
-  const bench = await ownerBench(DEFAULTS);
+  const bench = await ownerFixture(await openOwnerApp(DEFAULTS));
   bench.clock.stop(new Date());
   return bench;
 }
 
-async function castMany({ cast }: OwnerBench, count: number): Promise<void> {
+async function castMany({ cast }: OwnerFixture, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await cast(`Player${n}`);
 }
 
@@ -158,7 +159,7 @@ test('changes of the query port: six probes a minute', async () => {
 });
 
 /** A server of an account with one waiting vote and a listener at `port`. */
-async function addVotingServer({ platform }: OwnerBench, n: number, ownerId: ObjectId, port: number) {
+async function addVotingServer({ platform }: OwnerFixture, n: number, ownerId: ObjectId, port: number) {
   const settings = { name: `Server ${n}`, address: `s${n}.example.org`, port: 25_565 };
   const serverId = new ObjectId((await addServer(platform, settings, 'test')).serverId);
   await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
