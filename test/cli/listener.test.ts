@@ -42,6 +42,8 @@ describe('listener set and show', () => {
       queue_paused: false,
       waiting: 0,
       next_test_at: null,
+      limited_until: null,
+      limited_by: null,
       failures: 0,
       last_failure: null,
       last_delivered_at: null,
