@@ -74,7 +74,7 @@ export async function resendVotes(
       : await resendRange(deps, serverId, range, by, { ...options, most: taken });
   const unused = taken - (resent?.resent ?? 0);
   if (unused > 0) await giveBackTurn(deps, key, unused);
-  return resent && resent.more && taken < most ? { ...resent, nextAllowedAt: resetAt } : resent;
+  return resent?.more && taken < most ? { ...resent, nextAllowedAt: resetAt } : resent;
 }
 
 async function resendRange(
