@@ -277,14 +277,15 @@ class Drain {
     const good = end.class === 'delivered' && !claimed.attempt.test;
     const recorded = this.#record(claimed, end, durationMs);
     // In memory at once: the next vote goes as to a listener that has proven itself.
-    const proved = proof ? this.#held.prove(claimed, proof) : undefined;
+    const isProven = proof !== null && this.#held.prove(claimed, proof);
     if (good) {
       this.#pace.note(ended - began);
       this.#freePlace();
     }
     try {
       if (await recorded) await this.#noteEnd(claimed, end, durationMs);
-      await proved;
+      // Behind the end: a MongoDB that stands still is waited for once.
+      if (isProven) await this.#held.storeProofs();
     } finally {
       if (!good) this.#freePlace();
     }

@@ -125,12 +125,21 @@ export class HeldListener {
     await this.#write({ breaker });
   }
 
-  /** Keeps what an attempt proved, unless its settings were changed meanwhile. */
-  async prove({ attempt }: Claimed, proof: Proof): Promise<void> {
-    if (attempt.revision !== this.#now.revision) return;
-    const proven = withProof(this.#now.proven, proof);
-    this.#now = { ...this.#now, proven };
-    await this.#write({ proven });
+  /**
+   * Takes over at once what an attempt proved, unless the settings were changed meanwhile.
+   *
+   * @returns whether it is to be stored by `storeProofs`
+   */
+  prove({ attempt }: Claimed, proof: Proof): boolean {
+    if (attempt.revision !== this.#now.revision) return false;
+    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof) };
+    return true;
+  }
+
+  /** Stores what attempts proved. Lost, it is proven again by the next vote. */
+  async storeProofs(): Promise<void> {
+    const { proven } = this.#now;
+    if (proven) await this.#write({ proven });
   }
 
   /** No connection to it is opened while an allowance is used up, unless its owner changes something. */

@@ -56,8 +56,7 @@ export function challengeEnd({ end, status, said }: Answer, challenge: Challenge
     if (repeats(said, challenge)) return null;
     return outcome('http-unverified', 'greeted', printable(`HTTP ${status} ${said}`));
   }
-  const { reached, words, retryAfterMs } = end;
+  const { reached, words } = end;
   const code = NOTHING_SENT[end.code] ?? end.code;
-  const ended = outcome(code, reached === 'written' ? 'greeted' : reached, words);
-  return retryAfterMs === undefined ? ended : { ...ended, retryAfterMs };
+  return { ...end, ...outcome(code, reached === 'written' ? 'greeted' : reached, words) };
 }
