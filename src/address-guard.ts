@@ -1,5 +1,6 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
+import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
@@ -10,7 +11,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /**
  * - `dns-not-found`: the name has no address.
  * - `dns-timeout`: the name servers gave no answer in time.
- * - `address-refused`: an address of it is not a public one and not in an allowed range.
+ * - `address-refused`: an address of it is not a public one, or is this machine's own, and is not in an allowed range.
  * - `stopped`: the caller's signal ended it.
  */
 export type AddressFault = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
@@ -154,9 +155,29 @@ function lookupError(host: string, error: unknown): AddressError {
 
 function checkAddress(host: string, answer: string, allowed: Config['ALLOWED_PRIVATE_RANGES']): string {
   const address = ipaddr.parse(answer);
-  if (isPublic(address) || allowed.some((range) => isWithin(address, range))) return address.toString();
+  if (allowed.some((range) => isWithin(address, range))) return address.toString();
   const named = host === answer ? host : `${host} has the address ${answer}, which`;
-  throw new AddressError('address-refused', `${named} is not a public address (${rangeName(address)})`);
+  if (!isPublic(address)) {
+    throw new AddressError('address-refused', `${named} is not a public address (${rangeName(address)})`);
+  }
+  if (CLOUD_INTERNAL.has(address.toString())) {
+    throw new AddressError('address-refused', `${named} is not a public address (cloud-internal)`);
+  }
+  if (isOwn(address))
+    throw new AddressError('address-refused', `${named} is an address of this machine itself`);
+  return address.toString();
+}
+
+/**
+ * Public by their range, and answered by the cloud that a machine stands in, never by the internet: Azure's wire server
+ * (DNS, agent and metadata).
+ */
+const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
+
+/** Whether an address is one of this machine's own, as its network interfaces have them. */
+function isOwn(address: Address): boolean {
+  const own = Object.values(os.networkInterfaces()).flat();
+  return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
 }
 
 /** IANA gives out IPv6 addresses for the public internet from this block only. */

@@ -13,8 +13,8 @@ import {
   verificationSchema,
 } from './accounts/person.ts';
 import { type AuditEntry, auditEntrySchema } from './audit/audit-log.ts';
-import { type DiagnosisAllowance, diagnosisAllowanceSchema } from './delivery/diagnosis-allowance.ts';
 import { type Listener, listenerSchema } from './delivery/listener.ts';
+import { type CheckAllowance, checkAllowanceSchema } from './limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from './limits/rate-limit.ts';
 import { type Mail, mailSchema } from './mail/mail.ts';
 import { type ListenerNotices, listenerNoticesSchema } from './notices/listener-notices.ts';
@@ -48,7 +48,7 @@ export const SCHEMAS: Schema[] = [
   voteExclusionSchema,
   idempotencyKeySchema,
   listenerSchema,
-  diagnosisAllowanceSchema,
+  checkAllowanceSchema,
   statusSampleSchema,
   dailyStatsSchema,
   periodMarkSchema,
@@ -79,7 +79,7 @@ export type Collections = {
   voteExclusions: Collection<VoteExclusion>;
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
-  diagnosisAllowances: Collection<DiagnosisAllowance>;
+  diagnosisAllowances: Collection<CheckAllowance>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
   periodMarks: Collection<PeriodMark>;

@@ -53,6 +53,9 @@ const environment = z.object({
     .min(32, 'must be what SECRET_KEY was before, so at least 32 characters')
     .optional(),
   ALLOWED_PRIVATE_RANGES: cidrList.default([]),
+  DESTINATION_LIMIT: wholeNumber(1, 1_000_000).default(60),
+  ACCOUNT_LIMIT: wholeNumber(1, 1_000_000).default(40),
+  SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
   TRUST_PROXY: trustProxy.default(false),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SERVICE_NAME: z

@@ -41,6 +41,16 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
+/** An operator opens a range for their own servers; that it is open to all must not go unnoticed. */
+function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>): void {
+  const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
+  if (ranges.length === 0) return;
+  log.warn(
+    { event: 'config.private_ranges', ranges },
+    'ALLOWED_PRIVATE_RANGES is open to the servers and listeners of every account',
+  );
+}
+
 /**
  * Starts a process's work on `platform`, beside its endpoints for health and metrics. The `close()` it gives ends the
  * work, the endpoints and the platform, in this order (design rule 12), and never throws.
@@ -68,6 +78,7 @@ export async function startProcess(
     await closeAll().catch(() => undefined);
     throw error;
   }
+  warnOfPrivateRanges(platform);
   log.info({ event: 'process.started', processId: platform.processId }, `${name} runs`);
   return {
     async close() {

@@ -1,5 +1,6 @@
+import os from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AddressError, HostError, parseHost, resolveAddress } from '../src/address-guard.ts';
 import { ipv4, nameServer, silentNameServer, useNameServers } from './support/fake-name-server.ts';
 
@@ -37,6 +38,7 @@ const HOSTILE = [
   ['shared (CGNAT)', '100.127.255.255'],
   ['loopback', '127.0.0.1'],
   ['loopback', '127.255.255.254'],
+  ['public by its range, Azure’s wire server', '168.63.129.16'],
   ['link-local, where clouds keep their metadata', '169.254.169.254'],
   ['protocol assignments', '192.0.0.8'],
   ['documentation', '192.0.2.1'],
@@ -146,6 +148,24 @@ describe('resolveAddress', () => {
         message: expect.stringMatching(/^name\.example has the address .*, which is not a public address \(/),
       });
     }
+  });
+
+  it('refuses every address of this machine, unless an operator allows it', async () => {
+    const own = (address: string) => [{ address } as os.NetworkInterfaceInfo];
+    const interfaces = vi.spyOn(os, 'networkInterfaces');
+    onTestFinished(() => interfaces.mockRestore());
+    interfaces.mockReturnValue({ eth0: own('9.9.9.10'), eth1: own('2620:fe::0010') });
+    for (const host of ['9.9.9.10', '2620:fe::10']) {
+      await expect(resolveAddress(host, NONE)).rejects.toMatchObject({
+        code: 'address-refused',
+        message: `${host} is an address of this machine itself`,
+      });
+      const lookup = answering(host);
+      expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup }))).toBe('address-refused');
+    }
+    expect(await resolveAddress('9.9.9.9', NONE)).toEqual(['9.9.9.9']);
+    const allowed = { ...NONE, allowedPrivateRanges: [ipaddr.parseCIDR('9.9.9.10/32')] };
+    expect(await resolveAddress('9.9.9.10', allowed)).toEqual(['9.9.9.10']);
   });
 
   it('takes a private address that an operator allows, and no other', async () => {

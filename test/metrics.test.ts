@@ -176,7 +176,7 @@ test('scrapes within ten seconds count once', async () => {
   const metrics = createMetrics(platform);
   await Promise.all([metrics.text(), metrics.text()]);
   await metrics.text();
-  expect(count).toHaveBeenCalledTimes(9);
+  expect(count).toHaveBeenCalledTimes(10);
 });
 
 test('votes, attempts and arrivals are counted by what became of them', async () => {

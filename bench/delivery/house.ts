@@ -43,6 +43,8 @@ export async function openHouse(changes: Record<string, string> = {}): Promise<H
     REDIS_URL: redis.url,
     SECRET_KEY: 'k3y-for-benches-0123456789-abcdefghi',
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    DESTINATION_LIMIT: '1000000',
+    ACCOUNT_LIMIT: '1000000',
     PROBES: 'off',
     LOG_LEVEL: 'info',
     ...changes,

@@ -48,6 +48,8 @@ const processEnv = {
   REDIS_URL: redis.address,
   SECRET_KEY: 'k3y-for-benches-0123456789-abcdefghi',
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+  DESTINATION_LIMIT: '1000000',
+  ACCOUNT_LIMIT: '1000000',
   METRICS_PORT: '0',
   LOG_LEVEL: 'info',
 };

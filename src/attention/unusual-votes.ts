@@ -1,24 +1,30 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after, type Clock, DAY } from '../clock.ts';
 import { addDays, dayOf } from '../periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
+import type { DailyStats } from '../status/daily-stats.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 
 type Finding = {
   servers: Collection<Server>;
+  dailyStats: Collection<DailyStats>;
   votes: Collection<Vote>;
   voteCounters: Collection<VoteCounter>;
   clock: Clock;
 };
 
-/** So many votes of one token in 24 h are never remarked. */
+/** So many votes of a server in 24 h, over all of its tokens, are never remarked. */
 const ALWAYS_ALLOWED = 50;
 /** Nor are ten for each player of the server's peak, which counts as at least this many. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
+/** Reports are the server's own word: no more players than this are believed. */
+const MOST_REPORTED = 50;
+/** Days back in which a peak that probes saw counts. */
+const PEAK_DAYS = 7;
 
-/** Whether one token's votes of 24 h are far more than a server with such a peak of players would have. */
+/** Whether votes of 24 h are far more than a server with such a peak of players would have. */
 export function isUnusual(votes: number, peakPlayers: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(peakPlayers, FEWEST_PLAYERS));
 }
@@ -26,8 +32,8 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Looks over all servers for a token that cast far more votes in the last 24 h than its server has players, and
- * notes it on the server; what is usual again is forgotten. The counters of today and yesterday say where to look,
+ * Looks over all servers for one that took far more votes in the last 24 h, over all of its tokens, than it has
+ * players, and notes it on the server with the token that cast most; what is usual again is forgotten. The counters of today and yesterday say where to look,
  * so the votes of few servers are read. Excluded votes do not count. Doing it again changes nothing.
  *
  * @returns how many were found
@@ -42,9 +48,9 @@ export async function findUnusualVotes(
   const found: ObjectId[] = [];
   for (const { serverId, players } of await suspects(deps, now)) {
     signal?.throwIfAborted();
-    const busiest = await busiestToken(deps, serverId, now);
-    if (!busiest || !isUnusual(busiest.votes, players)) continue;
-    const unusualVotes = { at: now, ...busiest, players };
+    const counted = await votesOfTokens(deps, serverId, now);
+    if (!counted || !isUnusual(counted.votes, players)) continue;
+    const unusualVotes = { at: now, ...counted, players };
     await servers.updateOne({ _id: serverId }, { $set: { unusualVotes } });
     found.push(serverId);
   }
@@ -55,8 +61,8 @@ export async function findUnusualVotes(
   return { found: found.length };
 }
 
-/** The listed servers with more votes, of all tokens, today and yesterday together, than one token may cast. */
-async function suspects({ servers, voteCounters }: Finding, now: Date): Promise<Suspect[]> {
+/** The listed servers with more votes, today and yesterday together, than they may have in a day. */
+async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Date): Promise<Suspect[]> {
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
     $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
@@ -74,29 +80,58 @@ async function suspects({ servers, voteCounters }: Finding, now: Date): Promise<
   }
   const listed = servers.find(
     { _id: { $in: ids }, removedAt: null },
-    { projection: { 'daily.peakPlayers': 1, 'current.onlinePlayers': 1 } },
+    {
+      projection: {
+        'daily.peakPlayers': 1,
+        'current.onlinePlayers': 1,
+        'probe.succeededAt': 1,
+        'lastReport.at': 1,
+      },
+    },
   );
   const all: Suspect[] = [];
-  for await (const { _id, daily, current } of listed) {
-    const players = Math.max(daily.peakPlayers, current.onlinePlayers);
+  for await (const server of listed) {
+    const { _id } = server;
+    const players = await believedPlayers(dailyStats, server, dayOf(now));
     if (isUnusual(counts.get(_id.toHexString()) ?? 0, players)) all.push({ serverId: _id, players });
   }
   return all;
 }
 
-/** The token with the most votes of the last 24 h; null where none was cast here. */
-async function busiestToken(
+/**
+ * The most players that a server has had lately: what probes saw, and what it reports itself up to a bound, since a
+ * report of a million would hide any number of votes.
+ */
+async function believedPlayers(
+  dailyStats: Collection<DailyStats>,
+  { _id, daily, current, probe, lastReport }: WithId<Server>,
+  today: string,
+): Promise<number> {
+  const newest = Math.max(daily.peakPlayers, current.onlinePlayers);
+  if (!lastReport) return newest;
+  const days = { $gte: addDays(today, -PEAK_DAYS), $lte: today };
+  const peaks = await dailyStats
+    .find({ serverId: _id, day: days }, { projection: { 'probes.peakPlayers': 1 } })
+    .map(({ probes }) => probes.peakPlayers)
+    .toArray();
+  const isProbed = probe.succeededAt && probe.succeededAt > lastReport.at;
+  return Math.max(Math.min(newest, MOST_REPORTED), ...peaks, isProbed ? current.onlinePlayers : 0);
+}
+
+/** A server's votes of the last 24 h, and the token that cast most of them; null where none was cast here. */
+async function votesOfTokens(
   { votes }: Finding,
   serverId: ObjectId,
   now: Date,
 ): Promise<{ tokenId: ObjectId; votes: number } | null> {
-  const [busiest] = await votes
-    .aggregate<{ _id: ObjectId; votes: number }>([
+  const [counted] = await votes
+    .aggregate<{ tokenId: ObjectId; votes: number }>([
       { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, tokenId: { $ne: null }, excludedAt: null } },
       { $group: { _id: '$tokenId', votes: { $sum: 1 } } },
       { $sort: { votes: -1, _id: 1 } },
-      { $limit: 1 },
+      { $group: { _id: null, tokenId: { $first: '$_id' }, votes: { $sum: '$votes' } } },
+      { $project: { _id: 0 } },
     ])
     .toArray();
-  return busiest ? { tokenId: busiest._id, votes: busiest.votes } : null;
+  return counted ?? null;
 }

@@ -171,7 +171,9 @@ function noListener({ terminal }: Session, { slug }: Server): CommandError {
 async function viewOf(session: Session, server: Server): Promise<ShownListener> {
   const shown = await showListener(session, server._id);
   if (!shown) throw noListener(session, server);
-  return { ...shown, queuePaused: await queuePaused(session) };
+  const { limited } = shown;
+  const isLimited = limited && limited.until > session.clock.now();
+  return { ...shown, limited: isLimited ? limited : null, queuePaused: await queuePaused(session) };
 }
 
 async function show(session: Session, text: string): Promise<Answer> {

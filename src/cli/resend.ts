@@ -151,6 +151,8 @@ async function resendOne(platform: Platform, text: string): Promise<Answer> {
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'too-old':
       throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
+    case 'too-many':
+      throw new CommandError('too-many', 'Too many delivered votes of this server were resent: try later.');
     case 'not-found':
       throw noSuchVote(text);
   }

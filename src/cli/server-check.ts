@@ -44,6 +44,7 @@ async function check(session: Session, text: string): Promise<Answer> {
         'changed-meanwhile',
         `${server.slug} was edited or removed during the check: nothing was recorded. Check it again.`,
       );
+    case 'limited':
     case 'stopped':
       throw new CommandError(
         'not-checked',
@@ -114,5 +115,6 @@ const WHAT_TO_DO: Record<ProbeFault, string> = {
     'Something took the question and hung up: is the port right, and does a proxy stand before the server?',
   'answer-broken': 'Something answers there in another way than this game does: are port and game right?',
   'answer-too-long': 'Something sends far more than a game server has to say: are port and game right?',
+  'outgoing-limited': 'Too many connections to its address were opened: try again in a minute.',
   stopped: 'The check was stopped: try again.',
 };

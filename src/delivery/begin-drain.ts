@@ -8,24 +8,25 @@ import type { Recording } from './attempt-records.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 
 /** What a drain needs to know of its server. */
-const namesOfServers = serversTogether({ name: 1, removedAt: 1 });
+const serversOfDrains = serversTogether({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
  * What a drain does first, together with others that begin: it looks at its server, and ends the attempts that a
  * dead worker left behind.
  *
- * @returns the server's name, null when it is gone; the attempts ended
+ * @returns the server's name, null when it is gone, and its owner's id; the attempts ended
  */
 export async function beginDrain(
   deps: Recording & { servers: Collection<Server>; lanes: Lanes; log: Logger },
   serverId: ObjectId,
-): Promise<{ server: string | null; lost: Claimed[] }> {
+): Promise<{ server: string | null; accountId: string | null; lost: Claimed[] }> {
   const { lanes, servers, votes, log } = deps;
   const [found, hasLost] = await Promise.all([
-    lanes.ask(namesOfServers, servers, serverId),
+    lanes.ask(serversOfDrains, servers, serverId),
     lanes.ask(hasLostAttempts, votes, serverId),
   ]);
   const lost = hasLost ? await endLostAttempts(deps, serverId) : [];
   for (const { vote } of lost) log.warn({ event: 'delivery.lost', voteId: vote._id.toString() });
-  return { server: found && !found.removedAt ? found.name : null, lost };
+  const accountId = found?.ownerId?.toHexString() ?? null;
+  return { server: found && !found.removedAt ? found.name : null, accountId, lost };
 }

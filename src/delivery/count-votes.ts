@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../clock.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { type Listener, type ListenerState, listenerState } from './listener.ts';
+import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from './listener.ts';
 import { serversWithOpenWork } from './relay.ts';
 
 /**
@@ -51,12 +51,14 @@ export async function countVotes(
   const open = new Set(
     (await serversWithOpenWork(votes, patience)).map((serverId) => serverId.toHexString()),
   );
-  const counts: VoteCounts['listeners'] = { active: 0, unreachable: 0, paused: 0 };
-  const servers: Record<ListenerState, ObjectId[]> = { active: [], unreachable: [], paused: [] };
-  const all = listeners.find(
-    {},
-    { projection: { serverId: 1, pause: 1, 'breaker.openSince': 1 }, ...patience },
-  );
+  const counts: VoteCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
+  const servers: Record<ListenerState, ObjectId[]> = {
+    active: [],
+    unverified: [],
+    unreachable: [],
+    paused: [],
+  };
+  const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...patience });
   for await (const listener of all) {
     const state = listenerState(listener);
     counts[state] += 1;
@@ -68,14 +70,15 @@ export async function countVotes(
       { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
       { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...patience },
     );
-  const [active, unreachable, paused, waiting, due] = await Promise.all([
+  const [active, unverified, unreachable, paused, waiting, due] = await Promise.all([
     countOpen(servers.active),
+    countOpen(servers.unverified),
     countOpen(servers.unreachable),
     countOpen(servers.paused),
     countByAge(votes, Object.values(servers).flat(), now, patience),
-    countDue(votes, servers.active, now, patience),
+    countDue(votes, [...servers.active, ...servers.unverified], now, patience),
   ]);
-  return { open: { active, unreachable, paused }, waiting, due, listeners: counts };
+  return { open: { active, unverified, unreachable, paused }, waiting, due, listeners: counts };
 }
 
 type Patience = { maxTimeMS: number };

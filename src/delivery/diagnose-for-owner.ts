@@ -1,15 +1,15 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { isRefusedPort } from '../address-guard.ts';
+import { type CheckAllowance, useCheckAllowance } from '../limits/check-allowance.ts';
 import type { Server } from '../servers/server.ts';
 import { type Diagnosing, type Diagnosis, diagnose } from './diagnose-listener.ts';
-import { type DiagnosisAllowance, useDiagnosisAllowance } from './diagnosis-allowance.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { portOf } from './http-client.ts';
 import type { Listener } from './listener.ts';
 
 type OwnerDiagnosing = Diagnosing & {
   servers: Collection<Server>;
-  diagnosisAllowances: Collection<DiagnosisAllowance>;
+  diagnosisAllowances: Collection<CheckAllowance>;
 };
 
 /**
@@ -42,15 +42,22 @@ export async function diagnoseForOwner(
   { ownerId, serverId, proven, onStep }: OwnerRequest,
 ): Promise<OwnerDiagnosis> {
   if (!proven) return { kind: 'refused', code: 'ownership-not-proven' };
-  const server = await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } });
+  const server = await deps.servers.findOne(
+    { _id: serverId, removedAt: null },
+    { projection: { ownerId: 1 } },
+  );
   if (!server) return { kind: 'refused', code: 'not-found' };
   // Read once: what was checked here is what is dialled.
   const listener = await deps.listeners.findOne({ serverId });
   if (!listener) return { kind: 'refused', code: 'no-listener' };
   if (portsOf(listener).some(isRefusedPort)) return { kind: 'refused', code: 'port-refused' };
-  const nextAllowedAt = await useDiagnosisAllowance(deps, ownerId);
+  const nextAllowedAt = await useCheckAllowance(deps, ownerId);
   if (nextAllowedAt) return { kind: 'refused', code: 'too-many', nextAllowedAt };
-  return { kind: 'diagnosed', diagnosis: await diagnose(deps, listener, onStep) };
+  const accountId = server.ownerId?.toHexString() ?? null;
+  return {
+    kind: 'diagnosed',
+    diagnosis: await diagnose(deps, listener, { accountId, onStep, forOwner: true }),
+  };
 }
 
 export type OwnerRequest = { ownerId: string; serverId: ObjectId; proven: boolean; onStep?: OnStep };

@@ -1,6 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { AddressError, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
+import type { Admit } from '../limits/outgoing-limit.ts';
+import type { Server } from '../servers/server.ts';
+import { shownToOwner } from './destination.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -26,14 +29,15 @@ export type Diagnosis = {
   mend: string;
   /** What answered, at most 200 printable characters. */
   reply?: string;
+  /** Something answered that its owner is not shown, since nobody knows whose it is. */
+  isReplyHidden?: true;
   /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
   detail?: string;
 };
 
 /** What a diagnosis works on. */
 export type Diagnosing = Testing & {
-  listeners: Collection<Listener>;
-  config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
+  config: Testing['config'] & Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
 };
 
 /** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
@@ -72,12 +76,14 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'http-redirected': 'http-server',
   'http-forbidden': 'bad-signature',
   'http-not-found': 'http-server',
+  'http-unverified': 'http-server',
   'repeated-vote-faults': null,
   'never-acknowledged': null,
   'name-too-long': 'name-too-long',
   'frame-too-long': 'name-too-long',
   'vote-refused': 'vote-refused',
   'stopped-before-written': null,
+  'outgoing-limited': null,
   'our-fault': null,
 };
 
@@ -97,6 +103,8 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'tls-failed',
   'certificate-refused',
   'not-http',
+  'http-unverified',
+  'outgoing-limited',
   'our-fault',
 ]);
 
@@ -114,20 +122,53 @@ const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-vot
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseListener(
-  deps: Diagnosing,
+  deps: Diagnosing & { servers: Collection<Server> },
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<Diagnosis | null> {
-  const listener = await deps.listeners.findOne({ serverId });
-  return listener && diagnose(deps, listener, onStep);
+  const [listener, server] = await Promise.all([
+    deps.listeners.findOne({ serverId }),
+    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1 } }),
+  ]);
+  const accountId = server?.ownerId?.toHexString() ?? null;
+  return listener && diagnose(deps, listener, { accountId, onStep });
 }
 
-/** Does that with a listener that was read before. */
-export async function diagnose(deps: Diagnosing, listener: Listener, onStep?: OnStep): Promise<Diagnosis> {
-  const tested = await sendTestVote(deps, listener, onStep);
-  const votifier = listener.protocol !== 'http';
-  const found = votifier && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
-  return found ?? diagnosisOf(tested, listener.protocol);
+type About = { accountId: string | null; onStep?: OnStep | undefined };
+
+/**
+ * Does that with a listener that was read before.
+ *
+ * @param forOwner - what answered is shown only where it is a vote listener
+ */
+export async function diagnose(
+  deps: Diagnosing,
+  listener: Listener,
+  { forOwner = false, ...about }: About & { forOwner?: boolean },
+): Promise<Diagnosis> {
+  const tested = await sendTestVote(deps, listener, about);
+  const { protocol } = listener;
+  const found =
+    protocol !== 'http' && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
+  const diagnosis = found ?? diagnosisOf(tested, protocol);
+  return forOwner ? forOwnersEyes(diagnosis, tested, protocol) : diagnosis;
+}
+
+/** A diagnosis without what a stranger's service may have said. */
+function forOwnersEyes(
+  { reply, detail, ...diagnosis }: Diagnosis,
+  { proven, code, class: outcome, reached }: ListenerTest,
+  protocol: Protocol,
+): Diagnosis {
+  const heard = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...heard });
+  const isHidden = (reply || detail) && !shown.words && !shown.detail;
+  return {
+    ...diagnosis,
+    ...(shown.words ? { reply: shown.words } : {}),
+    ...(shown.detail ? { detail: shown.detail } : {}),
+    ...(isHidden ? { isReplyHidden: true as const } : {}),
+  };
 }
 
 /** What an end alone says. */
@@ -156,6 +197,7 @@ function faultOf(code: OutcomeCode, protocol: Protocol): Fault | null {
 
 /** How far a test vote came in which nothing is known to be wrong: a bare close does not tell of the key. */
 function reachedStep(code: OutcomeCode): DiagnosisStep {
+  if (code === 'outgoing-limited') return 'connecting';
   return code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement';
 }
 
@@ -194,17 +236,20 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
 }
 
 async function askWhatItIs(
-  { config }: Diagnosing,
-  { host, port }: Listener,
-  { code, class: outcome }: ListenerTest,
+  deps: Diagnosing,
+  listener: Listener,
+  { code, class: outcome, destination }: ListenerTest,
 ): Promise<Diagnosis | null> {
+  const { config } = deps;
+  const { host, port } = listener;
+  const { admit } = destination;
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const addresses = await addressesOf(host, config);
   if (code === 'not-votifier') {
-    const banner = await hearBanner(addresses, port, timeoutMs);
+    const banner = await hearBanner(addresses, port, timeoutMs, admit);
     return banner && diagnosed(outcome, tongueOf(banner), banner);
   }
-  const tongue = await askInOtherTongues(addresses, port, timeoutMs);
+  const tongue = await askInOtherTongues(addresses, port, timeoutMs, admit);
   return tongue && diagnosed(outcome, tongue.fault, tongue.reply);
 }
 
@@ -232,8 +277,13 @@ async function addressesOf(host: string, config: Diagnosing['config']): Promise<
 }
 
 /** What a service says first, as bytes; null when it says nothing this time. */
-async function hearBanner(addresses: string[], port: number, timeoutMs: number): Promise<Buffer | null> {
-  const wire = await dial(addresses, port, patience(timeoutMs));
+async function hearBanner(
+  addresses: string[],
+  port: number,
+  timeoutMs: number,
+  admit: Admit,
+): Promise<Buffer | null> {
+  const wire = await dial(addresses, port, patience(timeoutMs), admit);
   if (typeof wire === 'string') return null;
   try {
     const heard = await wire.next(patience(timeoutMs));

@@ -1,9 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
+import type { Limited } from '../limits/outgoing-limit.ts';
 import { answerStepOf, type Claimed } from './after-end.ts';
 import { beginDrain } from './begin-drain.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
+import { Destination, shownToOwner, withProof } from './destination.ts';
 import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
 import { HeldListener, RENEW_MS } from './held-listener.ts';
 import { HeldTurn } from './held-turn.ts';
@@ -91,6 +93,8 @@ class Drain {
   #ready: Ready[] = [];
   /** Resolves when a place becomes free or an end is recorded. */
   #change = Promise.withResolvers<void>();
+  /** The owner of the listener's server; null where it is nobody's. */
+  #accountId: string | null = null;
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
@@ -104,7 +108,8 @@ class Drain {
 
   async run(): Promise<DrainEnd> {
     const { serverId } = this.#held.now;
-    const { server, lost } = await beginDrain(this.#deps, serverId);
+    const { server, accountId, lost } = await beginDrain(this.#deps, serverId);
+    this.#accountId = accountId;
     for (const claimed of lost)
       await this.#noteEnd(claimed, outcome('lease-ran-out', 'none'), this.#deps.config.LEASE_MS);
     if (server === null) {
@@ -149,9 +154,11 @@ class Drain {
 
       const state = listenerState(this.#held.now);
       if (state === 'paused') return { kind: 'paused' };
+      const { limited } = this.#held.now;
+      if (limited && clock.now() < limited.until) return { kind: 'put-off', until: limited.until };
       if (!this.#mayStart()) await this.#giveBackReady();
       const test = state === 'unreachable';
-      const most = test ? this.#mostTests() : this.#mostToClaim();
+      const most = test || state === 'unverified' ? this.#mostTests() : this.#mostToClaim();
       if (most === 0) {
         await within(RENEW_MS, this.#change.promise).catch(() => undefined);
         continue;
@@ -231,8 +238,11 @@ class Drain {
     const [next] = this.#ready;
     if (!next || this.#fault || this.#limits.stop.aborted) return false;
     const { attempt } = next.claimed;
-    const standsSo = listenerState(this.#held.now) === (attempt.test ? 'unreachable' : 'active');
-    return standsSo && attempt.revision === this.#held.now.revision;
+    const { limited, revision } = this.#held.now;
+    if (limited && this.#deps.clock.now() < limited.until) return false;
+    const state = listenerState(this.#held.now);
+    const standsSo = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
+    return standsSo && attempt.revision === revision;
   }
 
   #startReady(): void {
@@ -269,20 +279,38 @@ class Drain {
 
   async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
     const began = performance.now();
-    const end = await this.#send(claimed, claimedAt);
+    const destination = new Destination(this.#deps, this.#held.now, { accountId: this.#accountId });
+    const end = await this.#send(claimed, claimedAt, destination);
+    const { limited, proof } = destination;
+    if (end.code === 'outgoing-limited' && limited) return this.#putBack(claimed, limited);
     const ended = performance.now();
     const durationMs = ended - claimedAt;
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
     const good = end.class === 'delivered' && !claimed.attempt.test;
     const recorded = this.#record(claimed, end, durationMs);
+    // In memory at once: the next vote goes as to a listener that has proven itself.
+    const isProven = proof !== null && this.#held.prove(claimed, proof);
     if (good) {
       this.#pace.note(ended - began);
       this.#freePlace();
     }
     try {
       if (await recorded) await this.#noteEnd(claimed, end, durationMs);
+      // Behind the end: a MongoDB that stands still is waited for once.
+      if (isProven) await this.#held.storeProofs();
     } finally {
       if (!good) this.#freePlace();
+    }
+  }
+
+  /** An allowance is used up: the vote waits in its place as if it had never been claimed. */
+  async #putBack(claimed: Claimed, limited: Limited): Promise<void> {
+    try {
+      await giveBack(this.#deps, this.#held.now, [claimed]);
+      await this.#held.limit(limited);
+      this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
+    } finally {
+      this.#freePlace();
     }
   }
 
@@ -304,18 +332,24 @@ class Drain {
     this.#changed();
   }
 
-  async #send(claimed: Claimed, claimedAt: number): Promise<Outcome> {
+  async #send(claimed: Claimed, claimedAt: number, destination: Destination): Promise<Outcome> {
     const { config, log, send } = this.#deps;
+    const listener = this.#held.now;
     const answerStep = answerStepOf(claimed);
     const leaseMs = attemptLeaseMs(config, answerStep);
     try {
-      return await send(this.#held.opened, claimed.vote, {
+      const end = await send(this.#held.opened, claimed.vote, {
+        destination,
         signal: this.#limits.stop,
         waitSignal: this.#limits.waitNoLonger,
         answerStep,
         // A process that was stopped and goes on must not send what another has taken over.
         mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
       });
+      const { proof } = destination;
+      const { protocol, proven } = listener;
+      const reached = { protocol, proven: proof ? withProof(proven, proof) : proven };
+      return shownToOwner(reached, end);
     } catch (error) {
       log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
       return ourFault(error);

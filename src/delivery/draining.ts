@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Lanes } from '../batching/lanes.ts';
+import type { OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { Logger } from '../log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Claimed } from './after-end.ts';
@@ -16,7 +17,8 @@ export type Draining = Recording & {
   listeners: Collection<Listener>;
   /** Through which drains that run side by side share their operations. */
   lanes: Lanes;
-  config: Recording['config'] & { BREAKER_SCHEDULE: readonly number[] };
+  rateLimits: OutgoingLimiting['rateLimits'];
+  config: Recording['config'] & OutgoingLimiting['config'] & { BREAKER_SCHEDULE: readonly number[] };
   log: Logger;
   /** Makes one attempt on the wire. */
   send: Send;
@@ -43,7 +45,10 @@ export type DrainEnd =
   /** We are stopping. */
   | { kind: 'stopped' }
   | { kind: 'paused' }
-  /** Nobody knows whether it answers, and others like it have every place: its turn comes then. */
+  /**
+   * Nobody knows whether it answers, and others like it have every place, or an allowance of connections is used up:
+   * its turn comes then.
+   */
   | { kind: 'put-off'; until: Date }
   /** The server or its listener is gone; the waiting votes were taken out of the line. */
   | { kind: 'gone' }

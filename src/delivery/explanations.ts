@@ -155,6 +155,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: 'There is nothing at this URL (HTTP 404 or 410).',
     mend: 'Check the path of the URL, and that the application which takes the votes is installed there.',
   },
+  'http-unverified': {
+    cause:
+      'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',
+    mend: 'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.',
+  },
   'repeated-vote-faults': {
     cause: 'The listener refused several votes in a row, one by one.',
     mend: 'Read why in the timelines of these votes, mend it, and resume the listener.',
@@ -181,6 +186,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   'stopped-before-written': {
     cause: 'Tallyport was stopped before it sent the vote.',
     mend: 'There is nothing to do: the vote is tried again by itself.',
+  },
+  'outgoing-limited': {
+    cause:
+      'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.',
+    mend: 'There is nothing to do: the vote is sent by itself within a minute or two, and a listener that acknowledges is not limited any more.',
   },
   'our-fault': {
     cause: 'Tallyport itself failed before it sent the vote.',

@@ -3,11 +3,13 @@ import type { Lanes } from '../batching/lanes.ts';
 import { updateTogether } from '../batching/write-together.ts';
 import type { Clock } from '../clock.ts';
 import { SECOND } from '../clock.ts';
+import type { Limited } from '../limits/outgoing-limit.ts';
 import type { Logger } from '../log.ts';
 import { REPLICATED } from '../mongo.ts';
 import { answerStepOf, type Claimed } from './after-end.ts';
 import { type Standing, standingAfter } from './breaker.ts';
-import { hasTakenVotes, type Listener } from './listener.ts';
+import { withProof } from './destination.ts';
+import { hasTakenVotes, type Listener, type Proof } from './listener.ts';
 import { renewLease } from './listener-lease.ts';
 import { logStanding } from './log-ends.ts';
 import type { Outcome } from './outcomes.ts';
@@ -130,7 +132,30 @@ export class HeldListener {
     await this.#write({ breaker });
   }
 
-  async #write(standing: Partial<Standing>): Promise<void> {
+  /**
+   * Takes over at once what an attempt proved, unless the settings were changed meanwhile.
+   *
+   * @returns whether it is to be stored by `storeProofs`
+   */
+  prove({ attempt }: Claimed, proof: Proof): boolean {
+    if (attempt.revision !== this.#now.revision) return false;
+    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof) };
+    return true;
+  }
+
+  /** Stores what attempts proved. Lost, it is proven again by the next vote. */
+  async storeProofs(): Promise<void> {
+    const { proven } = this.#now;
+    if (proven) await this.#write({ proven });
+  }
+
+  /** No connection to it is opened while an allowance is used up, unless its owner changes something. */
+  async limit(limited: Limited): Promise<void> {
+    this.#now = { ...this.#now, limited };
+    await this.#write({ limited });
+  }
+
+  async #write(standing: Partial<Standing & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const ours = { _id, serverId, 'lease.owner': this.#owner, revision };

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
+import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
 import { printable, readable } from './printable.ts';
@@ -57,16 +58,29 @@ async function attempt(
   if (!Array.isArray(addresses)) return addresses;
 
   options.onStep?.('connecting');
-  const plain = await dial(addresses, portOf(url), patience(options.timeoutMs, options.signal));
-  if (typeof plain === 'string') return outcome(plain, 'resolved');
-  try {
-    options.onStep?.('greeting');
-    const wire = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
-    if ('code' in wire) return wire;
-    return await post(wire, url, { target, vote, now }, options);
-  } finally {
-    plain.destroy();
-  }
+  const { destination } = options;
+  const plain = await connectTo(addresses, url, options);
+  if ('code' in plain) return plain;
+  const secrets = secretsAt(target, now);
+  const message = { id: vote.id, body: voteBody(vote, target.serverId), secrets, now };
+  if (!destination?.mustChallenge) return (await postOver(plain, url, message, options)).end;
+
+  const challenge = newChallenge(target.serverId);
+  const { id, body } = challenge;
+  const answer = await postOver(plain, url, { id, body, secrets, now, readsBody: true }, options);
+  const refused = challengeEnd(answer, challenge);
+  if (refused) return refused;
+  destination.challengeMet();
+  const unwatched = { ...options, onStep: undefined };
+  // The address that met the challenge, and no other of this name.
+  const again = await connectTo([destination.address], url, unwatched);
+  return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
+}
+
+async function connectTo(addresses: string[], url: URL, options: SendOptions): Promise<Wire | Outcome> {
+  const waiting = patience(options.timeoutMs, options.signal);
+  const plain = await dial(addresses, portOf(url), waiting, options.destination?.admit);
+  return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
 }
 
 /** The port that a URL of an HTTP listener leads to. */
@@ -81,47 +95,75 @@ async function handshake(plain: Wire, host: string, options: SendOptions): Promi
   return { ...outcome(fault, 'connected'), ...(detail ? { detail: printable(detail) } : {}) };
 }
 
-function secretsAt({ target: { secret, previous }, now }: Message): string[] {
+function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
   return previous && now < previous.until ? [secret, previous.secret] : [secret];
 }
 
-type Message = { target: HttpTarget; vote: ForwardedVote; now: Date };
+type Message = {
+  /** `webhook-id`. */
+  id: string;
+  body: string;
+  secrets: string[];
+  now: Date;
+  /** The body of a success is read too. */
+  readsBody?: boolean;
+};
 
-async function post(wire: Wire, url: URL, message: Message, options: SendOptions): Promise<Outcome> {
+/** Posts one message over a connection and ends it. */
+async function postOver(plain: Wire, url: URL, message: Message, options: SendOptions): Promise<Answer> {
+  const unanswered = (end: Outcome): Answer => ({ end, status: 0, said: '' });
+  try {
+    options.onStep?.('greeting');
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const wire = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
+    if ('code' in wire) return unanswered(wire);
+    const obstacle = await whatIsInTheWay(wire, options);
+    if (obstacle) return unanswered(obstacle);
+    options.onStep?.('acknowledgement');
+    return await hearStatus(requestOver(wire, url, message), message, options);
+  } finally {
+    plain.destroy();
+  }
+}
+
+/** Why nothing may be written now. */
+async function whatIsInTheWay(wire: Wire, options: SendOptions): Promise<Outcome | null> {
   const early = await wire.glance();
   if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
   if (early.kind === 'closed' || early.kind === 'broken')
     return outcome('closed-before-written', 'connected');
-
-  const body = voteBody(message.vote, message.target.serverId);
-  const headers = {
-    host: url.host,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    accept: '*/*',
-    'user-agent': 'Tallyport',
-    connection: 'close',
-    ...signedHeaders(message.vote.id, body, secretsAt(message), message.now),
-  };
-  if (options.signal?.aborted || options.waitSignal?.aborted) {
+  if (options.signal?.aborted || options.waitSignal?.aborted)
     return outcome('stopped-before-written', 'greeted');
-  }
-  if (!options.mayWrite()) return outcome('our-fault', 'greeted');
-  options.onStep?.('acknowledgement');
-  const request = http.request({
+  return options.mayWrite() ? null : outcome('our-fault', 'greeted');
+}
+
+function requestOver(wire: Wire, url: URL, { id, body, secrets, now }: Message): http.ClientRequest {
+  return http.request({
     method: 'POST',
     path: `${url.pathname}${url.search}`,
-    headers,
+    headers: {
+      host: url.host,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      accept: '*/*',
+      'user-agent': 'Tallyport',
+      connection: 'close',
+      ...signedHeaders(id, body, secrets, now),
+    },
     // No agent: this connection is used once and has been checked.
     createConnection: () => wire.socket,
   });
-  return hearStatus(request, body, options);
 }
 
 /** Sends the request and waits for its status; one deadline holds for all of it, however slowly it drips. */
-async function hearStatus(request: http.ClientRequest, body: string, options: SendOptions): Promise<Outcome> {
-  const { promise: unanswered, resolve } = Promise.withResolvers<Outcome>();
-  const end = (code: OutcomeCode, words = '') => resolve(outcome(code, 'written', printable(words)));
+async function hearStatus(
+  request: http.ClientRequest,
+  { body, readsBody = false }: Message,
+  options: SendOptions,
+): Promise<Answer> {
+  const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
+  const end = (code: OutcomeCode, words = '') =>
+    resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
   const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
   let response: IncomingMessage | undefined;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
@@ -144,7 +186,7 @@ async function hearStatus(request: http.ClientRequest, body: string, options: Se
     .on('error', (error) => end(brokenCode(error)));
   request.end(body);
   try {
-    return await Promise.race([unanswered, answered.then(hearRefusal)]);
+    return await Promise.race([unanswered, answered.then((response) => hearAnswer(response, readsBody))]);
   } finally {
     clearTimeout(timer);
     options.waitSignal?.removeEventListener('abort', onStop);
@@ -152,12 +194,28 @@ async function hearStatus(request: http.ClientRequest, body: string, options: Se
   }
 }
 
-/** A success needs no body; of any other answer the first 4 KiB are read for its words. */
-async function hearRefusal(response: IncomingMessage): Promise<Outcome> {
+/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its words. */
+async function hearAnswer(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
   const status = response.statusCode ?? 0;
   const code = meaningOfStatus(status);
   response.on('error', () => undefined);
-  if (code === 'acknowledged') return outcome(code, 'acknowledged');
+  const isTaken = code === 'acknowledged';
+  if (isTaken && !readsBody) return { end: outcome(code, 'acknowledged'), status, said: '' };
+  const said = await firstWords(response);
+  if (isTaken) return { end: outcome(code, 'acknowledged'), status, said };
+  const retry = retryAfterMs(response.headers['retry-after'], new Date());
+  const { location } = response.headers;
+  const refused = {
+    ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
+    ...(code === 'http-redirected' && location
+      ? { detail: printable(`The redirect leads to ${location}`) }
+      : {}),
+    ...(retry === null ? {} : { retryAfterMs: retry }),
+  };
+  return { end: refused, status, said };
+}
+
+async function firstWords(response: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
@@ -169,16 +227,7 @@ async function hearRefusal(response: IncomingMessage): Promise<Outcome> {
   } catch {
     // The status was heard; what is missing are words.
   }
-  const said = Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
-  const { location } = response.headers;
-  const retry = retryAfterMs(response.headers['retry-after'], new Date());
-  return {
-    ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
-    ...(code === 'http-redirected' && location
-      ? { detail: printable(`The redirect leads to ${location}`) }
-      : {}),
-    ...(retry === null ? {} : { retryAfterMs: retry }),
-  };
+  return Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
 }
 
 /** Node's parser names what it cannot read with codes that begin with HPE; a close in good order has no call. */

@@ -1,5 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../document.ts';
+import { LIMITED_BY } from '../limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 import { LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
@@ -53,6 +54,20 @@ const previousSecretDefinition = {
   until: { type: Date, required: true },
 } as const;
 
+/** An address at which the listener showed that it is one (docs/adr/0020-outgoing-limits.md). */
+const proofDefinition = {
+  address: { type: String, required: true },
+  at: { type: Date, required: true },
+  /** `greeting`: a Votifier v1 listener, which cannot confirm; else it acknowledged a vote or a challenge. */
+  by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
+} as const;
+
+/** No connection to it is opened before then: an allowance is used up. */
+const limitDefinition = {
+  until: { type: Date, required: true },
+  by: { type: String, enum: LIMITED_BY, required: true },
+} as const;
+
 const listenerDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
@@ -76,6 +91,9 @@ const listenerDefinition = {
   /** Votes refused one by one without a success between them. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
+  /** The newest first. Absent in listeners that an older version stored. */
+  proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
+  limited: { type: new Schema(limitDefinition, nested), default: null },
   /** Whether it acknowledged that vote; false in Votifier v1, where it only closed the connection. */
   lastDeliveryConfirmed: { type: Boolean },
   /** When it first took a vote with its present settings; null while it has not (see `hasTakenVotes`). */
@@ -106,18 +124,49 @@ listenerSchema.index(
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
-export type Listener = Omit<InferRawDocType<typeof listenerDefinition>, 'breaker' | 'pause' | 'released'> & {
+export type Proof = Nested<typeof proofDefinition>;
+export type Listener = Omit<
+  InferRawDocType<typeof listenerDefinition>,
+  'breaker' | 'pause' | 'released' | 'proven' | 'limited'
+> & {
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;
+  proven?: Proof[];
+  limited?: Nested<typeof limitDefinition> | null;
 };
 
-/** How a listener stands, in the owner's words. */
-export type ListenerState = 'active' | 'paused' | 'unreachable';
+/**
+ * How a listener stands, in the owner's words. `unverified`: an HTTP listener that has not repeated a challenge yet;
+ * the next vote or test brings one.
+ */
+export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 
-export function listenerState(listener: Pick<Listener, 'pause' | 'breaker'>): ListenerState {
+/** What `listenerState` reads. */
+export const STATE_FIELDS = {
+  protocol: 1,
+  pause: 1,
+  'breaker.openSince': 1,
+  'proven.at': 1,
+  lastDeliveredAt: 1,
+} as const;
+
+export function listenerState(
+  listener: Pick<Listener, 'pause' | 'breaker' | 'protocol' | 'proven' | 'lastDeliveredAt'>,
+): ListenerState {
   if (listener.pause) return 'paused';
-  return listener.breaker.openSince ? 'unreachable' : 'active';
+  if (listener.breaker.openSince) return 'unreachable';
+  return isUnverified(listener) ? 'unverified' : 'active';
+}
+
+/** Whether it is an HTTP listener that has never shown that it wants votes. One that an older version had sent any has. */
+export function isUnverified({
+  protocol,
+  proven,
+  lastDeliveredAt,
+}: Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>): boolean {
+  if (protocol !== 'http') return false;
+  return proven ? proven.length === 0 : !lastDeliveredAt;
 }
 
 /**

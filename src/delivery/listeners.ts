@@ -4,6 +4,7 @@ import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { checked } from '../document.ts';
 import { parseInput } from '../input.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
@@ -31,6 +32,7 @@ export type ListenerSetup = {
   listeners: Collection<Listener>;
   votes: Collection<Vote>;
   auditLog: Collection<AuditEntry>;
+  rateLimits: Collection<RateLimit>;
   secrets: SecretBox;
   producer: Producer;
   clock: Clock;
@@ -128,6 +130,7 @@ export async function placeListener(
     updatedAt: deps.clock.now(),
     breaker: REACHABLE,
     voteFaults: 0,
+    limited: null,
   };
   const sameCredentials =
     sameSecret && standing?.protocol === protocol && standing.serviceName === serviceName;
@@ -158,6 +161,7 @@ type Changed = Omit<
   | 'createdAt'
   | 'pause'
   | 'lastDeliveredAt'
+  | 'proven'
   | 'lastDeliveryConfirmed'
   | 'acknowledgedAt'
   | 'answerStep'
@@ -182,12 +186,19 @@ function update(
   const pause = { $cond: [held, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
+  // What was proven at one place says nothing of another.
+  const isSamePlace = PLACE.map((key) => ({ $eq: [`$${key}`, { $literal: changed[key] ?? null }] }));
+  const proven = { $cond: [{ $and: isSamePlace }, '$proven', []] };
+  const kept = { ...known, pause, released, proven, revision: { $add: ['$revision', 1] } };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
-    [{ $set: { ...literally(changed), ...known, pause, released, revision: { $add: ['$revision', 1] } } }],
+    [{ $set: { ...literally(changed), ...kept } }],
     { returnDocument: 'after' },
   );
 }
+
+/** What makes a listener another one. */
+const PLACE = ['protocol', 'host', 'port', 'url'] as const;
 
 /** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
 function releasedBy(by: Cause, at: Date): Document {
@@ -209,6 +220,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     createdAt: changed.updatedAt,
     pause: null,
     lastDeliveredAt: null,
+    proven: [],
     acknowledgedAt: null,
     answerStep: 0,
     released: null,

@@ -1,4 +1,5 @@
 import tls from 'node:tls';
+import type { Admit } from '../limits/outgoing-limit.ts';
 import type { Fault } from './faults.ts';
 import { readGreeting } from './votifier-greeting.ts';
 import { dial, type Patience, patience, type Wire } from './wire.ts';
@@ -33,16 +34,18 @@ const QUESTIONS: Question[] = [
  * status request, the header of the PROXY protocol, a TLS hello. One connection each, side by side.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
+ * @param admit - asked before each connection
  * @returns null when it understands none of them
  */
 export async function askInOtherTongues(
   addresses: string[],
   port: number,
   timeoutMs: number,
+  admit?: Admit,
 ): Promise<Tongue | null> {
   const answers = await Promise.all(
     QUESTIONS.map(async (question) => {
-      const wire = await dial(addresses, port, patience(timeoutMs));
+      const wire = await dial(addresses, port, patience(timeoutMs), admit);
       if (typeof wire === 'string') return null;
       try {
         return await question(wire, patience(timeoutMs));

@@ -57,6 +57,7 @@ export const OUTCOMES = {
   'http-redirected': 'configuration',
   'http-forbidden': 'configuration',
   'http-not-found': 'configuration',
+  'http-unverified': 'configuration',
   'repeated-vote-faults': 'configuration',
   'never-acknowledged': 'configuration',
 
@@ -65,6 +66,7 @@ export const OUTCOMES = {
   'vote-refused': 'vote-only',
 
   'stopped-before-written': 'none',
+  'outgoing-limited': 'none',
   'our-fault': 'none',
 } as const satisfies Record<string, OutcomeClass>;
 

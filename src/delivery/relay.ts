@@ -120,12 +120,12 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
 async function isDue({ votes, clock }: Relaying, listener: Held, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();
-  const { serverId, pause, breaker } = listener;
+  const { serverId, pause, breaker, limited } = listener;
   const open = { serverId, 'delivery.queuedAt': { $exists: true } };
   if (lost) return true;
   const waiting = breaker.openSince
     ? { ...open, 'delivery.state': 'waiting' as const }
     : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
-  const held = pause || (breaker.nextTestAt && now < breaker.nextTestAt);
+  const held = pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until);
   return !held && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
 }

@@ -1,6 +1,7 @@
-import type { Collection, Document, UUID } from 'mongodb';
+import type { Collection, Document, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import { after, type Clock } from '../clock.ts';
+import { after, type Clock, HOUR } from '../clock.ts';
+import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
@@ -12,9 +13,21 @@ export type Resending = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
   auditLog: Collection<AuditEntry>;
+  rateLimits: Collection<RateLimit>;
   producer: Producer;
   clock: Clock;
 };
+
+/**
+ * Delivered votes arrive twice when they are sent again, and a listener takes them as fast as it can: an owner resends
+ * so many of a server's.
+ */
+export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
+
+/** The key of that allowance. */
+export function deliveredResendsOf(serverId: ObjectId): string {
+  return `resend-delivered:${serverId.toHexString()}`;
+}
 
 export type Resent =
   /** It is in the line again. `mayArriveTwice`: it was delivered before, or may have been. */
@@ -26,7 +39,9 @@ export type Resent =
   /** It was cast elsewhere: imported votes are never forwarded. */
   | { kind: 'imported' }
   /** Votes can be resent for 30 days. */
-  | { kind: 'too-old' };
+  | { kind: 'too-old' }
+  /** Too many delivered votes of its server were resent. */
+  | { kind: 'too-many'; nextAllowedAt: Date };
 
 /** Votes in the other states are in the line already. */
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
@@ -34,8 +49,15 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
 /**
  * Sends a vote again, or for the first time when it was cast without a listener. It starts a schedule of its
  * own; the timeline keeps what was. Doing it twice while the vote is in the line changes nothing.
+ *
+ * @param forOwner - `DELIVERED_RESENDS` holds; operators have no such limit
  */
-export async function resendVote(deps: Resending, voteId: UUID, by: string): Promise<Resent> {
+export async function resendVote(
+  deps: Resending,
+  voteId: UUID,
+  by: string,
+  { forOwner = false }: { forOwner?: boolean } = {},
+): Promise<Resent> {
   const { votes, listeners, producer, clock } = deps;
   const now = clock.now();
   const vote = await votes.findOne({ _id: voteId });
@@ -48,6 +70,10 @@ export async function resendVote(deps: Resending, voteId: UUID, by: string): Pro
   const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
   if (!listener) return { kind: 'no-listener' };
 
+  if (forOwner && state === 'delivered') {
+    const nextAllowedAt = await takeTurn(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
+    if (nextAllowedAt) return { kind: 'too-many', nextAllowedAt };
+  }
   const mayArriveTwice = mayHaveArrived(vote);
   const changed = await votes.updateOne(
     { serverId, _id: voteId, 'delivery.state': state },

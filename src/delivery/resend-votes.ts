@@ -1,14 +1,20 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
+import { giveBackTurn, takeTurns } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Progress } from '../progress.ts';
-import type { Producer } from '../queues.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
-import type { Listener } from './listener.ts';
 import { SILENT_ENDS } from './outcomes.ts';
-import { mayHaveArrived, RESENDABLE_STATES, resending } from './resend-vote.ts';
+import {
+  DELIVERED_RESENDS,
+  deliveredResendsOf,
+  mayHaveArrived,
+  RESENDABLE_STATES,
+  type Resending,
+  resending,
+} from './resend-vote.ts';
 import { RESENDABLE_MS } from './schedule.ts';
 
 /** Which votes of a server are sent again. */
@@ -32,6 +38,8 @@ export type ResentRange = {
   mayArriveTwice: number;
   /** There are more in the range than one run takes: run it again. */
   more: boolean;
+  /** Delivered votes of this server were resent as often as an owner may; some are left until then. */
+  nextAllowedAt?: Date;
 };
 
 /** States that surely mean "not arrived": what a range takes unless others are named. */
@@ -41,14 +49,6 @@ export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 const MOST_RESENT = 50_000;
 const BATCH = 500;
 
-export type ResendingMany = {
-  votes: Collection<Vote>;
-  listeners: Collection<Listener>;
-  auditLog: Collection<AuditEntry>;
-  producer: Producer;
-  clock: Clock;
-};
-
 /**
  * Sends a server's votes of a time range again, in the order of voting. Each starts a schedule of its own, and
  * its timeline says that it was resent. A vote is never put in the line twice: running it again, or half of it
@@ -56,14 +56,36 @@ export type ResendingMany = {
  *
  * @param most - votes that this run takes at most
  * @param progress - hears of votes put in the line
+ * @param forOwner - `DELIVERED_RESENDS` holds where delivered votes are among them; operators have no such limit
  * @returns null when the server has no listener
  */
 export async function resendVotes(
-  deps: ResendingMany,
+  deps: Resending,
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  { most = MOST_RESENT, progress = () => undefined }: { most?: number; progress?: Progress } = {},
+  options: { most?: number; progress?: Progress; forOwner?: boolean } = {},
+): Promise<ResentRange | null> {
+  const { most = MOST_RESENT, forOwner = false } = options;
+  if (!forOwner || !range.states.includes('delivered'))
+    return resendRange(deps, serverId, range, by, options);
+  const key = deliveredResendsOf(serverId);
+  const { taken, resetAt } = await takeTurns(deps, key, DELIVERED_RESENDS, most);
+  const resent =
+    taken === 0
+      ? { resent: 0, mayArriveTwice: 0, more: true }
+      : await resendRange(deps, serverId, range, by, { ...options, most: taken });
+  const unused = taken - (resent?.resent ?? 0);
+  if (unused > 0) await giveBackTurn(deps, key, unused);
+  return resent?.more && taken < most ? { ...resent, nextAllowedAt: resetAt } : resent;
+}
+
+async function resendRange(
+  deps: Resending,
+  serverId: ObjectId,
+  range: ResendRange,
+  by: string,
+  { most = MOST_RESENT, progress = () => undefined }: { most?: number; progress?: Progress },
 ): Promise<ResentRange | null> {
   const { votes, listeners, producer, clock } = deps;
   const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { SecretBox } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
+import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http-client.ts';
 import type { Listener } from './listener.ts';
@@ -22,6 +23,8 @@ type SendLimits = {
   answerStep?: number;
   /** Asked right before the first byte: is there time enough to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
+  /** Where it goes: asked before each connection, and told how the attempt ended. */
+  destination: Destination;
   /** Told of each step as it begins. */
   onStep?: OnStep | undefined;
 };
@@ -68,7 +71,7 @@ export function createSend(
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
-  return (listener, vote, { signal, waitSignal, answerStep = 0, mayWrite, onStep }) => {
+  return (listener, vote, { signal, waitSignal, answerStep = 0, mayWrite, destination, onStep }) => {
     const answerMs = answerTimeoutMs(timeoutMs, answerStep);
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
@@ -78,13 +81,17 @@ export function createSend(
       waitSignal,
       answerMs,
       mayWrite: () => mayWrite(answerMs),
+      destination,
       onStep,
     };
     const sending =
       listener.protocol === 'http'
         ? postVote(listener, forwarded, options, clock.now())
         : sendVote(listener, forwarded, options);
-    return sending.then((end) => withoutSecrets(end, secretsOf(listener)));
+    return sending.then((end) => {
+      if (listener.protocol !== 'http') destination.noteEnd(end);
+      return withoutSecrets(end, secretsOf(listener));
+    });
   };
 }
 

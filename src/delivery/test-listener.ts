@@ -1,8 +1,11 @@
-import { type Clock, MINUTE } from '../clock.ts';
+import type { Collection } from 'mongodb';
+import { MINUTE } from '../clock.ts';
+import type { OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { SecretBox } from '../secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
+import { Destination, withProof } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
-import type { Listener } from './listener.ts';
+import type { Listener, Proof } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
 import { openListener, type Send } from './send-vote.ts';
 
@@ -10,24 +13,35 @@ import { openListener, type Send } from './send-vote.ts';
 export const TEST_USERNAME = 'TallyportTest';
 
 /** What sending a test vote works on. */
-export type Testing = { secrets: SecretBox; clock: Clock; send: Send };
+export type Testing = OutgoingLimiting & {
+  secrets: SecretBox;
+  listeners: Collection<Listener>;
+  send: Send;
+};
 
-/** The end of a test vote, and how long it took in milliseconds. */
-export type ListenerTest = Outcome & { durationMs: number };
+/** The end of a test vote, how long it took in milliseconds, where it went and what the listener has proven by now. */
+export type ListenerTest = Outcome & {
+  durationMs: number;
+  destination: Destination;
+  proven: Proof[] | undefined;
+};
 
 /**
  * Sends one marked test vote to a listener, whatever its state, and says how it ended. It is counted nowhere and
- * changes neither pause nor breaker.
+ * changes neither pause nor breaker. What it proves is kept: an HTTP listener that repeats the challenge is verified.
  *
+ * @param accountId - the owner of the listener's server; null where it is nobody's
  * @param onStep - is told how far it is
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function sendTestVote(
   deps: Testing,
   listener: Listener,
-  onStep?: OnStep,
+  { accountId = null, onStep }: { accountId?: string | null; onStep?: OnStep | undefined } = {},
 ): Promise<ListenerTest> {
   const now = deps.clock.now();
+  const { serverId, _id, revision } = listener;
+  const destination = new Destination(deps, listener, { accountId, isTest: true });
   const began = performance.now();
   const end = await deps.send(
     openListener(deps.secrets, listener),
@@ -38,8 +52,14 @@ export async function sendTestVote(
       // As long as its votes are waited for.
       answerStep: listener.answerStep ?? 0,
       mayWrite: () => true,
+      destination,
       onStep,
     },
   );
-  return { ...end, durationMs: Math.round(performance.now() - began) };
+  const durationMs = Math.round(performance.now() - began);
+  const { proof } = destination;
+  if (!proof) return { ...end, durationMs, destination, proven: listener.proven };
+  const proven = withProof(listener.proven, proof);
+  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { proven } });
+  return { ...end, durationMs, destination, proven };
 }

@@ -109,6 +109,8 @@ function waitingWords(
       return `until the listener is resumed: ${reason?.cause ?? 'it is paused.'}`;
     case 'listener-test':
       return `for the listener, which is tested ${when(waitingFor.at)}: ${reason?.cause ?? 'it is unreachable.'}`;
+    case 'outgoing-limit':
+      return `for its listener, which has not acknowledged a vote yet and is limited until ${when(waitingFor.at)}`;
     case 'own-retry':
       return `for its next attempt, ${when(waitingFor.at)}`;
     case 'turn': {

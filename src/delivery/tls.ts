@@ -9,7 +9,7 @@ type TlsFault = {
     OutcomeCode,
     'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
   >;
-  /** What the TLS library found: never the words of who answered. */
+  /** What the TLS library found; of a certificate for another name, that name. */
   detail: string;
 };
 

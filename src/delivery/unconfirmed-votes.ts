@@ -4,7 +4,8 @@ import { DURABLE } from '../mongo.ts';
 import type { Delivery, Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
 import type { Listener } from './listener.ts';
-import { type ResendingMany, resendVotes } from './resend-votes.ts';
+import type { Resending } from './resend-vote.ts';
+import { resendVotes } from './resend-votes.ts';
 import { MOST_SENDINGS, RESENDABLE_MS } from './schedule.ts';
 
 /** One change of settings sends no more of them again: it is done in some seconds. The rest are counted and offered. */
@@ -30,7 +31,7 @@ export function countUnconfirmed(
  * @returns how many were put in the queue again
  */
 export async function resendUsedUp(
-  deps: ResendingMany,
+  deps: Resending,
   before: Pick<Listener, 'serverId' | 'lastDeliveredAt'>,
   by: string,
 ): Promise<number> {

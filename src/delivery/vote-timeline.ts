@@ -20,7 +20,7 @@ import { waitingFor } from './waiting-for.ts';
 export const MOST_AHEAD = 100;
 
 /** A listener, and whether it holds its votes. */
-type Held = Pick<Listener, 'pause' | 'breaker'> & { protocol?: Listener['protocol'] };
+type Held = Pick<Listener, 'pause' | 'breaker' | 'limited'> & { protocol?: Listener['protocol'] };
 
 /**
  * Tells what happened to a vote, how it stands and what it waits for, from what is stored.

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { ResolveOptions } from '../address-guard.ts';
 import type { Config } from '../config.ts';
+import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
 import { readable } from './printable.ts';
@@ -34,6 +35,8 @@ export type SendOptions = {
   mayWrite: () => boolean;
   /** Told of each step as it begins, for somebody who watches. */
   onStep?: OnStep | undefined;
+  /** Where the attempt goes, and how often it may; without it nothing is limited and nothing challenged. */
+  destination?: Destination | undefined;
   /** How names are resolved; the system's way by default. */
   lookup?: ResolveOptions['lookup'];
 };
@@ -66,7 +69,8 @@ async function attempt(target: VotifierTarget, vote: ForwardedVote, options: Sen
   if (!Array.isArray(addresses)) return addresses;
 
   options.onStep?.('connecting');
-  const wire = await dial(addresses, target.port, patience(options.timeoutMs, options.signal));
+  const waiting = patience(options.timeoutMs, options.signal);
+  const wire = await dial(addresses, target.port, waiting, options.destination?.admit);
   if (typeof wire === 'string') return outcome(wire, 'resolved');
   try {
     return await converse(wire, target, vote, options);

@@ -6,23 +6,26 @@ import type { Listener } from './listener.ts';
  *
  * - `resume`: its listener is paused.
  * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
+ * - `outgoing-limit`: its listener has not acknowledged yet, and an allowance of connections is used up until `at`.
  * - `own-retry`: its own next attempt is due at `at`.
  * - `no-listener`: its listener is gone; the vote is taken out of the line presently.
  * - `turn`: nothing but its turn; a worker sends it at once.
  */
 export type WaitingFor =
   | { kind: 'resume' | 'no-listener' | 'turn' }
-  | { kind: 'listener-test' | 'own-retry'; at: Date };
+  | { kind: 'listener-test' | 'own-retry' | 'outgoing-limit'; at: Date };
 
 /** What `vote` waits for; null when it does not wait. */
 export function waitingFor(
   { delivery }: Pick<Vote, 'delivery'>,
-  listener: Pick<Listener, 'pause' | 'breaker'> | null,
+  listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,
   now: Date,
 ): WaitingFor | null {
   if (delivery.state !== 'waiting') return null;
   if (!listener) return { kind: 'no-listener' };
   if (listener.pause) return { kind: 'resume' };
+  const { limited } = listener;
+  if (limited && limited.until > now) return { kind: 'outgoing-limit', at: limited.until };
   const ownTime = delivery.nextAt ?? now;
   if (listener.breaker.openSince) return { kind: 'listener-test', at: listener.breaker.nextTestAt ?? now };
   return ownTime > now ? { kind: 'own-retry', at: ownTime } : { kind: 'turn' };

@@ -1,5 +1,6 @@
 import net, { type Socket } from 'node:net';
 import { isRefusedPort } from '../address-guard.ts';
+import type { Admit } from '../limits/outgoing-limit.ts';
 import type { OutcomeCode } from './outcomes.ts';
 
 /** What the far end did next, or why we stopped waiting for it. */
@@ -127,6 +128,7 @@ type DialFault = Extract<
   | 'unreachable'
   | 'our-fault'
   | 'address-refused'
+  | 'outgoing-limited'
   | 'stopped-before-written'
 >;
 
@@ -141,23 +143,30 @@ const TELLING: DialFault[] = [
   'firewall-rejected',
   'connect-timeout',
   'unreachable',
+  'outgoing-limited',
 ];
 
 /**
  * Connects to the first of the addresses that lets us. Each gets an equal share of the time that is left.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
+ * @param admit - asked before each connection: one that is not admitted is not opened
  * @returns `address-refused` for a port that nothing of ours dials, whoever stored it
  */
 export async function dial(
   addresses: string[],
   port: number,
   { until, stop }: Patience,
+  admit?: Admit,
 ): Promise<Wire | DialFault> {
   if (isRefusedPort(port)) return 'address-refused';
   const candidates = addresses.slice(0, MOST_ADDRESSES);
   const faults: DialFault[] = [];
   for (const [index, address] of candidates.entries()) {
+    if (admit && !(await admit(address))) {
+      faults.push('outgoing-limited');
+      continue;
+    }
     const share = (until - performance.now()) / (candidates.length - index);
     const connected = await connect(address, port, patience(share, stop));
     if (connected instanceof Wire || connected === 'stopped-before-written') return connected;

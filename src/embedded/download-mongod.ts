@@ -7,7 +7,7 @@ import { MongoBinary } from 'mongodb-memory-server';
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
-  process.send?.({ path: await MongoBinary.getPath({ version }) });
+  process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {
   const lines = String(error instanceof Error ? error.message : error)
     .trim()

@@ -9,6 +9,8 @@ const rateLimitDefinition = {
   count: { type: Number, required: true },
   /** The window's end: it counts from nothing again. */
   resetAt: { type: Date, required: true },
+  /** What the newest `takeTurns` was given. */
+  granted: { type: Number },
 } as const;
 
 /** How often somebody did what is limited, over all web processes. */
@@ -55,10 +57,46 @@ export async function takeTurn(
   return taken && taken.count > times ? taken.resetAt : null;
 }
 
+/**
+ * Takes as many of the times that `allowance` gives to `key` as there are, at most `wanted`.
+ *
+ * @returns how many were taken, and when the window ends
+ */
+export async function takeTurns(
+  { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
+  key: string,
+  { times, windowMs }: Allowance,
+  wanted: number,
+): Promise<{ taken: number; resetAt: Date }> {
+  const now = clock.now();
+  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
+  const take = () =>
+    rateLimits.findOneAndUpdate(
+      { _id: key },
+      [
+        {
+          $set: {
+            count: { $cond: [begins, 0, '$count'] },
+            resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] },
+          },
+        },
+        { $set: { granted: { $min: [wanted, { $max: [0, { $subtract: [times, '$count'] }] }] } } },
+        { $set: { count: { $add: ['$count', '$granted'] } } },
+      ],
+      { upsert: true, returnDocument: 'after' },
+    );
+  const limit = await take().catch((error) => {
+    if (isDuplicateKey(error)) return take();
+    throw error;
+  });
+  return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
+}
+
 /** Gives back what `takeTurn` took: what came of it does not count. */
 export async function giveBackTurn(
   { rateLimits }: { rateLimits: Collection<RateLimit> },
   key: string,
+  times = 1,
 ): Promise<void> {
-  await rateLimits.updateOne({ _id: key, count: { $gt: 0 } }, { $inc: { count: -1 } });
+  await rateLimits.updateOne({ _id: key, count: { $gte: times } }, { $inc: { count: -times } });
 }

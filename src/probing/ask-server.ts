@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
 import type { Config } from '../config.ts';
+import type { Admit } from '../limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
 import { type Game, gameOf } from './games.ts';
@@ -24,7 +25,12 @@ const UDP_AT_ONCE = 128;
 const OVER = new QueryError('stopped', 'The query is over.');
 
 /** What one query may take and who may end it. */
-type Bounds = { limit: QueryLimit; lookups: Lookups; signal: AbortSignal | undefined };
+type Bounds = {
+  limit: QueryLimit;
+  lookups: Lookups;
+  signal: AbortSignal | undefined;
+  admit: Admit | undefined;
+};
 
 /**
  * Makes the way to ask game servers, one for a process: it holds the limit of UDP queries at once.
@@ -36,9 +42,9 @@ type Bounds = { limit: QueryLimit; lookups: Lookups; signal: AbortSignal | undef
  */
 export function createAsk(config: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>, lookups: Lookups = {}): Ask {
   const limit = new QueryLimit(UDP_AT_ONCE);
-  return async (target, signal): Promise<Probe> => {
+  return async (target, signal, admit): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(config, target, { limit, lookups, signal }) };
+      return { ok: true, answer: await query(config, target, { limit, lookups, signal, admit }) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -48,7 +54,7 @@ export function createAsk(config: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>, lookup
 async function query(
   { ALLOWED_PRIVATE_RANGES: allowedPrivateRanges }: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>,
   target: Target,
-  { limit, lookups, signal }: Bounds,
+  { limit, lookups, signal, admit }: Bounds,
 ): Promise<ServerAnswer> {
   const game = gameOf(target.game);
   const began = performance.now();
@@ -59,10 +65,10 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  if (transportOf(game.protocol) !== 'udp') return askInTurn(servers, game, target, left, signal);
+  if (transportOf(game.protocol) !== 'udp') return askInTurn(servers, game, target, left, { signal, admit });
   const leave = await limit.enter(signal);
   try {
-    return await askInTurn(servers, game, target, left, signal);
+    return await askInTurn(servers, game, target, left, { signal, admit });
   } finally {
     leave();
   }
@@ -74,11 +80,12 @@ async function askInTurn(
   game: Game,
   target: Target,
   leftMs: number,
-  signal: AbortSignal | undefined,
+  { signal, admit }: Pick<Bounds, 'signal' | 'admit'>,
 ): Promise<ServerAnswer> {
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
   for (const [index, server] of servers.entries()) {
+    if (admit && !(await admit(server.address))) continue;
     const share = (until - performance.now()) / (servers.length - index);
     try {
       return await askAt(server, game, target, share, signal);
@@ -87,8 +94,15 @@ async function askInTurn(
       errors.push(error);
     }
   }
+  if (errors.length === 0) throw limited();
   throw mostTelling(errors);
 }
+
+const limited = () =>
+  new QueryError(
+    'outgoing-limited',
+    'The server was not asked: only so many connections a minute are opened to an address that has not answered, and for one account. Try again in a minute.',
+  );
 
 /** An answer that is broken says more than a closed port, and that more than silence. */
 function mostTelling(errors: unknown[]): unknown {

@@ -1,4 +1,5 @@
 import type { AddressFault } from '../address-guard.ts';
+import type { Admit } from '../limits/outgoing-limit.ts';
 
 /** What is asked: a server's game (an id of gamedig's list), and where it is. */
 export type Target = {
@@ -20,6 +21,7 @@ export type Target = {
  * - `closed`: the connection ended before there was an answer.
  * - `answer-broken`: what came is not an answer of this game, or its counts cannot be true.
  * - `answer-too-long`: more came than any honest server sends.
+ * - `outgoing-limited`: an allowance of connections is used up, so it was not asked.
  */
 export type ProbeFault =
   | AddressFault
@@ -28,7 +30,8 @@ export type ProbeFault =
   | 'no-answer'
   | 'closed'
   | 'answer-broken'
-  | 'answer-too-long';
+  | 'answer-too-long'
+  | 'outgoing-limited';
 
 /** What a game server said of itself, checked and bounded as a status report is (contract, POST …/status). */
 export type ServerAnswer = {
@@ -46,5 +49,9 @@ export type ServerAnswer = {
 /** How a check ended. */
 export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; fault: ProbeFault; words: string };
 
-/** Asks a game server once. Never throws, and ends in time whatever the far end does. */
-export type Ask = (target: Target, signal?: AbortSignal) => Promise<Probe>;
+/**
+ * Asks a game server once. Never throws for anything the far end does, and ends in time.
+ *
+ * @param admit - asked before each address and port that is tried; without it nothing is limited
+ */
+export type Ask = (target: Target, signal?: AbortSignal, admit?: Admit) => Promise<Probe>;

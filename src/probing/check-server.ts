@@ -1,5 +1,7 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import type { Lanes } from '../batching/lanes.ts';
+import { after, MINUTE } from '../clock.ts';
+import { type Admit, admitFor, type OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import { statusAt } from '../status/current-status.ts';
 import { keepSample } from '../status/keep-sample.ts';
@@ -11,13 +13,14 @@ import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
 /** What checks work on. */
-export type Checking = Waking & {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  lanes: Lanes;
-  ask: Ask;
-  canary: Canary;
-};
+export type Checking = Waking &
+  OutgoingLimiting & {
+    servers: Collection<Server>;
+    statusSamples: Collection<StatusSample>;
+    lanes: Lanes;
+    ask: Ask;
+    canary: Canary;
+  };
 
 /**
  * What became of a check.
@@ -25,11 +28,12 @@ export type Checking = Waking & {
  * - `recorded`: it counts; `server` is the server after it.
  * - `void`: it does not, because the server was removed, edited or claimed anew meanwhile, or its end is recorded.
  * - `stopped`: this process stops, or is out of sockets; nothing is said of the server.
+ * - `limited`: an allowance of connections is used up, so it is asked a minute later; nothing is said of the server.
  * - `no-game`: the server has no game, so nobody knows how to ask it.
  */
 export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
-  | { kind: 'void' | 'stopped' | 'no-game' };
+  | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
 /** What may be the network's mood and not the server's state: asked once more at once. */
 const ASKED_AGAIN: ReadonlySet<ProbeFault> = new Set(['answer-broken', 'closed']);
@@ -51,15 +55,19 @@ export async function checkClaimedServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
+  // The planned interval is limit enough for a server that answers.
+  const admit =
+    server.probe.status === 'online' ? undefined : admitFor(deps, server.ownerId?.toHexString() ?? null);
   return check(deps, server, {
     byHand: false,
+    admit,
     counts: (now) => now.probe.claim?.toString() === claim.toString(),
     signal,
   });
 }
 
 /**
- * Checks a server because somebody asked for it: it counts for the state, and not for the averages.
+ * Checks a server because an operator asked for it, without a limit: it counts for the state, and not for the averages.
  *
  * @throws what MongoDB throws
  */
@@ -69,7 +77,12 @@ export async function checkServer(
   signal?: AbortSignal,
 ): Promise<Checked> {
   const asked = placeOf(server);
-  return check(deps, server, { byHand: true, counts: (now) => placeOf(now) === asked, signal });
+  return check(deps, server, {
+    byHand: true,
+    admit: undefined,
+    counts: (now) => placeOf(now) === asked,
+    signal,
+  });
 }
 
 function placeOf({ game, address, port, queryPort }: Server): string {
@@ -81,6 +94,8 @@ type Manner = {
   /** Whether the end still counts for the server as it is when it is recorded. */
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
+  /** Asked before each connection; absent where nothing is limited. */
+  admit: Admit | undefined;
 };
 
 async function check(deps: Checking, server: WithId<Server>, manner: Manner): Promise<Checked> {
@@ -88,8 +103,12 @@ async function check(deps: Checking, server: WithId<Server>, manner: Manner): Pr
   if (!game) return { kind: 'no-game' };
   const startedAt = deps.clock.now();
   const target = { game, host: address, port, queryPort: queryPort ?? null };
-  const probe = await askTwice(deps.ask, target, manner.signal);
+  const probe = await askTwice(deps.ask, target, manner);
   if (!probe.ok && probe.fault === 'stopped') return { kind: 'stopped' };
+  if (!probe.ok && probe.fault === 'outgoing-limited') {
+    await postpone(deps, server);
+    return { kind: 'limited' };
+  }
   const end = await judge(deps.canary, server, probe);
   // While we stop, a canary's silence means nothing either.
   if (end === 'canary-failed' && manner.signal?.aborted) return { kind: 'stopped' };
@@ -100,9 +119,24 @@ async function check(deps: Checking, server: WithId<Server>, manner: Manner): Pr
   return { kind: 'recorded', probe, end, server: after };
 }
 
-async function askTwice(ask: Ask, target: Target, signal: AbortSignal | undefined): Promise<Probe> {
-  const probe = await ask(target, signal);
-  return probe.ok || !ASKED_AGAIN.has(probe.fault) ? probe : ask(target, signal);
+async function askTwice(ask: Ask, target: Target, { signal, admit }: Manner): Promise<Probe> {
+  const probe = await ask(target, signal, admit);
+  if (probe.ok || !ASKED_AGAIN.has(probe.fault)) return probe;
+  const again = await ask(target, signal, admit);
+  // What the first one saw is more than nothing.
+  return !again.ok && again.fault === 'outgoing-limited' ? probe : again;
+}
+
+/** Gives the claim back: it is due again when the allowances begin anew. */
+async function postpone({ servers, clock }: Checking, { _id, probe }: WithId<Server>): Promise<void> {
+  await servers.updateOne(
+    { _id, removedAt: null, 'probe.revision': probe.revision },
+    {
+      $min: { 'probe.nextAt': after(clock.now(), MINUTE) },
+      $set: { 'probe.claim': null },
+      $inc: { 'probe.revision': 1 },
+    },
+  );
 }
 
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {

@@ -54,6 +54,13 @@ export async function findServer(
       `The SRV record of ${target.host} names the port ${record.port}`,
     );
   }
+  const ports = record ? [record.port] : queryPorts(target, game);
+  if (ports.length === 0) {
+    throw new AddressError(
+      'address-refused',
+      `No server of ${game.name} is asked at the port ${target.port}`,
+    );
+  }
   const host = record?.name ?? target.host;
   const timeoutMs = Math.ceil(options.timeoutMs - (performance.now() - began));
   const answers = await resolveAddress(host, { ...options, timeoutMs });
@@ -61,7 +68,7 @@ export async function findServer(
   return {
     host,
     addresses: addresses.filter((address) => address !== undefined),
-    ports: record ? [record.port] : queryPorts(target, game),
+    ports,
   };
 }
 
@@ -96,12 +103,12 @@ async function srvRecord(
 /**
  * The ports at which a server may answer queries, likeliest first: what its owner says, or else gamedig's rule
  * (lib/QueryRunner.js): a fixed port where players use the usual one, the port of players with the game's
- * offsets, the port of players itself.
+ * offsets, the port of players itself. Ports that nothing of ours is sent to are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
-  if (queryPort !== null) return [queryPort];
+  if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];
   const fixed = port === game.port && game.fixedQueryPort !== null ? [game.fixedQueryPort] : [];
   const offset = game.queryPortOffsets.map((difference) => port + difference);
   const ports = [...fixed, ...offset, port].filter((candidate) => candidate >= 1 && candidate <= 65_535);
-  return [...new Set(ports)];
+  return [...new Set(ports)].filter((candidate) => !isRefusedPort(candidate));
 }

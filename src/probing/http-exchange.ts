@@ -1,7 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv6 } from 'node:net';
-import { QueryError, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
 
 /** No honest server says more. */
 const MOST_BYTES = 1_024 * 1_024;
@@ -34,17 +34,19 @@ export class HttpExchange {
   /** Milliseconds that connecting took; null before. */
   roundTripMs: number | null = null;
 
-  /** @throws {QueryError} when the request would go to somebody else */
+  /** @throws {QueryError} when the request would go to somebody else, or to a port that nothing of ours is sent to */
   constructor(query: HttpQuery, server: HttpServer) {
     this.#where = server.where;
     this.#asJson = query.responseType === 'json';
     const url = urlOf(query, server);
+    const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+    requireAskedPort(port);
     const body = query.json === undefined ? query.body : JSON.stringify(query.json);
     const began = performance.now();
     const { request } = url.protocol === 'https:' ? https : http;
     this.#request = request({
       host: server.address,
-      port: url.port || (url.protocol === 'https:' ? 443 : 80),
+      port,
       path: `${url.pathname}${url.search}`,
       method: query.method ?? 'GET',
       headers: {

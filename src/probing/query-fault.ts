@@ -1,4 +1,4 @@
-import { AddressError } from '../address-guard.ts';
+import { AddressError, isRefusedPort } from '../address-guard.ts';
 import type { Probe, ProbeFault } from './ask.ts';
 import { GameError } from './games.ts';
 
@@ -12,6 +12,15 @@ export class QueryError extends Error {
     this.name = 'QueryError';
     this.fault = fault;
   }
+}
+
+/**
+ * Holds the rule of refused ports where a connection is opened, whatever the port was derived from.
+ *
+ * @throws {QueryError} `address-refused`
+ */
+export function requireAskedPort(port: number): void {
+  if (isRefusedPort(port)) throw new QueryError('address-refused', `Nothing is ever asked at port ${port}.`);
 }
 
 /** What an error of the operating system, on a socket of a query, says of the server. */

@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net';
-import { QueryError, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
 
 /** No honest server says more in one query. */
 const MOST_BYTES = 256 * 1_024;
@@ -30,7 +30,9 @@ export class TcpConnection {
   /** Milliseconds that connecting took; null before. */
   roundTripMs: number | null = null;
 
+  /** @throws {QueryError} for a port that nothing of ours is sent to */
   constructor(address: string, port: number, where: string, framing?: Framing) {
+    requireAskedPort(port);
     this.#where = where;
     this.#framing = framing;
     const began = performance.now();

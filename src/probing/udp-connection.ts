@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { QueryError, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
 
 /** No honest server says more in one query. */
 const MOST_BYTES = 64 * 1_024;
@@ -42,7 +42,9 @@ export class UdpConnection {
   /** Milliseconds from a request to the first datagram after it, the shortest; null before there was one. */
   roundTripMs: number | null = null;
 
+  /** @throws {QueryError} for a port that nothing of ours is sent to */
   constructor(address: string, port: number, where: string) {
+    requireAskedPort(port);
     this.#where = where;
     this.#socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4', lookup: asItIs });
     this.#socket

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
-import { statusAt } from '../status/current-status.ts';
+import { playersSource, type Source, statusAt } from '../status/current-status.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
 
@@ -17,6 +17,8 @@ export type ListedRow = {
   /** At this moment, whatever the list was made of. */
   status: ServerStatus;
   onlinePlayers: number;
+  /** Who says how many players there are: the server itself, or our probes. */
+  source: Source;
   /** 0: no limit, or not known. */
   maxPlayers: number;
   version: string;
@@ -89,6 +91,7 @@ function rowOf(server: Read, now: Date): ListedRow {
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
     maxPlayers: current.maxPlayers,
+    source: playersSource(server),
     version: current.version,
     isPremium,
     monthlyVotes: votes,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { MINUTE } from '../clock.ts';
-import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { type CheckAllowance, useCheckAllowance } from '../limits/check-allowance.ts';
+import { admitFor, type OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';
 import { gameOf } from '../probing/games.ts';
@@ -12,10 +12,8 @@ import type { Server } from './server.ts';
 import type { DraftCheck, ServerDraft } from './server-draft.ts';
 import { txtRecords } from './txt-records.ts';
 
-export type DraftChecking = Drafting & { rateLimits: Collection<RateLimit>; ask: Ask };
-
-/** Whoever may make us ask any address at all must not be able to scan with us. */
-const CHECKS: Allowance = { times: 6, windowMs: MINUTE };
+export type DraftChecking = Drafting &
+  OutgoingLimiting & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };
 
 /** Where the name servers are asked for the code of a host. */
 export function recordName(address: string): string {
@@ -28,12 +26,12 @@ export function recordText(code: string): string {
 }
 
 /**
- * Takes one of a person's checks by hand.
+ * Takes one of a person's checks: whoever may make us ask any address at all must not be able to scan with us.
  *
  * @returns null when it may go on; else when the next one may
  */
 export function takeCheck(deps: DraftChecking, personId: ObjectId): Promise<Date | null> {
-  return takeTurn(deps, `server-check:${personId.toHexString()}`, CHECKS);
+  return useCheckAllowance(deps, personId.toHexString());
 }
 
 /**
@@ -49,7 +47,7 @@ export async function checkDraft(
 ): Promise<DraftCheck & { proof: 'message' | 'dns' | null }> {
   const asked = await targetOf(deps, draft);
   const [probe, dns] = await Promise.all([
-    asked ? deps.ask(asked.target) : null,
+    asked ? deps.ask(asked.target, undefined, admitFor(deps, draft.ownerId.toHexString())) : null,
     dnsOf(draft.address, draft.code),
   ]);
   const messageCounts = asked?.counts ?? false;

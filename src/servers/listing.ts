@@ -156,6 +156,12 @@ export async function editServer(
   }
 }
 
+/** Whether changes have a server asked anew, at another place or in another way. Wrong changes have not. */
+export function isAskedAnew(standing: WithId<Server>, changes: ServerChanges): boolean {
+  const { success, data } = serverChanges.safeParse(changes);
+  return success && ASKED_AT.some((key) => key in changed(standing, data));
+}
+
 /** The edited server; null when it is another than `standing` by now, or its new slug was taken. */
 async function editStanding(
   servers: Collection<Server>,

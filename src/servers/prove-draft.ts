@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import { SECOND } from '../clock.ts';
+import type { Config } from '../config.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Leasing } from '../periods/work-lease.ts';
 import type { Producer } from '../queues.ts';
@@ -21,6 +22,7 @@ export type Proving = DraftChecking &
     reviews: Collection<Review>;
     reviewLists: Collection<ReviewList>;
     producer: Pick<Producer, 'add'>;
+    config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
   };
 
 /** Who proves: their id, and their e-mail address for the audit log. */
@@ -32,12 +34,13 @@ export type Prover = { _id: ObjectId; email: string };
  * - `listed`: the server is listed and theirs, or has moved.
  * - `not-proven`: the newest check stands in the draft.
  * - `taken`: somebody else has the place.
+ * - `too-many-servers`: the account has as many as it may have.
  * - `refused`: too many checks were asked for.
  * - `not-found`: there is no such draft.
  */
 export type Proved =
   | { kind: 'listed'; serverId: ObjectId }
-  | { kind: 'not-proven' | 'taken' | 'not-found' }
+  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' }
   | { kind: 'refused'; nextAllowedAt: Date };
 
 /** Deciding who gets a place takes a moment; a process that died over it is waited for no longer than this. */
@@ -65,10 +68,17 @@ export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectI
     await finishListing(deps, draftId, holder.server, prover.email);
     return { kind: 'listed', serverId: holder.server._id };
   }
+  if (await hasTooMany(deps, prover._id)) return { kind: 'too-many-servers' };
   const nextAllowedAt = await takeCheck(deps, prover._id);
   if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
   const { proof } = await checkDraft(deps, draft);
   return proof ? listDraft(deps, draft, proof, prover.email) : { kind: 'not-proven' };
+}
+
+/** Whether an account has as many listed servers as it may have. */
+async function hasTooMany({ servers, config }: Proving, ownerId: ObjectId): Promise<boolean> {
+  const most = config.SERVERS_PER_ACCOUNT;
+  return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
 async function listDraft(
@@ -85,12 +95,15 @@ async function listDraft(
       requireHeld();
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
+      // Two drafts may be proved at once.
+      if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
         ? claimServer(deps, holder.server._id, draft.ownerId, proof)
         : insertServer(deps, draft, proof);
     },
     AbortSignal.timeout(DECIDE_MS),
   );
+  if (server === 'too-many-servers') return { kind: server };
   if (!server) return { kind: 'taken' };
   await finishListing(deps, draft._id, server, by);
   return { kind: 'listed', serverId: server._id };

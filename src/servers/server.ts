@@ -93,13 +93,15 @@ const playersDiffer = {
   probed: { type: Number, required: true },
 } as const;
 
-/** One token that cast far more votes than the server has players (see attention/unusual-votes.ts). */
+/** Far more votes than the server has players (see attention/unusual-votes.ts). */
 const unusualVotes = {
   /** When it was counted; the votes are those of the 24 h before. */
   at: { type: Date, required: true },
+  /** The token that cast most of them. */
   tokenId: { type: Schema.Types.ObjectId, required: true },
+  /** Of all tokens together. */
   votes: { type: Number, required: true },
-  /** The most players that the server has had lately. */
+  /** The most players that the server has had lately, as far as that is believed. */
   players: { type: Number, required: true },
 } as const;
 

@@ -36,6 +36,12 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
   return probe.checkedAt && now.getTime() - probe.checkedAt.getTime() <= stands ? probe.status : 'unknown';
 }
 
+/** Who said how many players are on a server now: the newest sample of any source. */
+export function playersSource({ probe, lastReport }: Sources): Source {
+  if (!lastReport) return 'probes';
+  return probe.succeededAt && probe.succeededAt >= lastReport.at ? 'probes' : 'reports';
+}
+
 /** A server's latency in milliseconds by its source; null until known and while not online. */
 export function latencyAt(server: Sources & Pick<Server, 'current'>, now: Date): number | null {
   if (statusAt(server, now) !== 'online') return null;

@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { needsAttention } from '../../src/attention/needs-attention.ts';
 import { findUnusualVotes, isUnusual } from '../../src/attention/unusual-votes.ts';
@@ -9,6 +9,7 @@ import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { addServer, removeServer } from '../../src/servers/listing.ts';
+import { emptySums } from '../../src/status/daily-sums.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
@@ -148,7 +149,7 @@ describe('unusual votes', () => {
     expect(isUnusual(votes, players)).toBe(unusual);
   });
 
-  test('of one token in a day are found, and forgotten when they are usual again', async () => {
+  test('of a day, of one token or of many, are found, and forgotten when they are usual again', async () => {
     const [flooded, shared, busy] = (await Promise.all(['Flooded', 'Shared', 'Busy'].map(addOne))) as [
       ObjectId,
       ObjectId,
@@ -166,15 +167,57 @@ describe('unusual votes', () => {
       });
     }
     clock.move(HOUR);
-    expect(await findUnusualVotes(platform)).toEqual({ found: 1 });
-    expect(await findUnusualVotes(platform)).toEqual({ found: 1 });
+    expect(await findUnusualVotes(platform)).toEqual({ found: 2 });
+    expect(await findUnusualVotes(platform)).toEqual({ found: 2 });
     const { rows } = (await needsAttention(platform)).unusualVotes;
-    expect(rows).toMatchObject([{ server: { name: 'Flooded' }, tokenId, votes: 55, players: 0 }]);
+    const byName = rows.toSorted((a, b) => a.server.name.localeCompare(b.server.name));
+    expect(byName).toMatchObject([
+      { server: { name: 'Flooded' }, tokenId, votes: 55, players: 0 },
+      { server: { name: 'Shared' }, tokenId, votes: 55, players: 0 },
+    ]);
 
     const range = { since: after(now, -HOUR), until: after(now, MINUTE), tokenId, reason: 'Bought' };
     await excludeVotes(platform, { serverId: flooded, ...range }, 'test', { settledMs: 0 });
+    await excludeVotes(platform, { serverId: shared, ...range }, 'test', { settledMs: 0 });
     expect(await findUnusualVotes(platform)).toEqual({ found: 0 });
     expect((await needsAttention(platform)).unusualVotes.rows).toEqual([]);
+  });
+
+  describe('of a server that reports a million players', () => {
+    const million = { 'daily.peakPlayers': 1_000_000, 'current.onlinePlayers': 1_000_000 };
+    const reported = { lastReport: { id: new UUID(), at: after(now, -MINUTE) }, firstReportAt: now };
+
+    async function voted(votes: number, server: object): Promise<ObjectId> {
+      const serverId = await addOne();
+      await platform.servers.updateOne({ _id: serverId }, { $set: { ...million, ...server } });
+      for (let i = 0; i < votes; i++) {
+        await accept(platform, { serverId, username: `p${i}`, tokenId: new ObjectId() });
+      }
+      clock.move(HOUR);
+      return serverId;
+    }
+
+    test('are found: its reports count for 50 players', async () => {
+      await voted(501, reported);
+      expect(await findUnusualVotes(platform)).toEqual({ found: 1 });
+      expect((await needsAttention(platform)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
+    });
+
+    test('are usual up to ten for each of the 50, and where probes have seen more', async () => {
+      await voted(500, reported);
+      expect(await findUnusualVotes(platform)).toEqual({ found: 0 });
+      const serverId = await voted(501, reported);
+      expect(await findUnusualVotes(platform)).toEqual({ found: 1 });
+      const probes = { ...emptySums(), peakPlayers: 51 };
+      const day = { _id: new ObjectId(), serverId, day: '2026-05-18', probes, reports: emptySums() };
+      await platform.dailyStats.insertOne(day);
+      expect(await findUnusualVotes(platform)).toEqual({ found: 0 });
+    });
+
+    test('are usual where the newest count is a probe’s own', async () => {
+      await voted(501, { ...reported, 'probe.succeededAt': now, 'current.onlinePlayers': 60 });
+      expect(await findUnusualVotes(platform)).toEqual({ found: 0 });
+    });
   });
 
   test('over midnight are one day', async () => {

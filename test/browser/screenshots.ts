@@ -106,6 +106,8 @@ async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
     METRICS_PORT: '0',
     PUBLIC_URL: 'http://localhost:0',
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    DESTINATION_LIMIT: '1000000',
+    ACCOUNT_LIMIT: '1000000',
     OPERATOR_TWO_FACTOR: 'optional',
   };
   const { config, url, stop } = await startAllInOne(loadConfig(env), { log: console.log, env });

@@ -44,6 +44,8 @@ describe('listener set and show', () => {
       unconfirmed: 0,
       max_sendings: 3,
       next_test_at: null,
+      limited_until: null,
+      limited_by: null,
       failures: 0,
       last_failure: null,
       last_delivered_at: null,

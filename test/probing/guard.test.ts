@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Lookups, SrvRecord } from '../../src/probing/find-server.ts';
+import { type Lookups, queryPorts, type SrvRecord } from '../../src/probing/find-server.ts';
+import { gameOf } from '../../src/probing/games.ts';
+import { HttpExchange } from '../../src/probing/http-exchange.ts';
+import { TcpConnection } from '../../src/probing/tcp-connection.ts';
+import { UdpConnection } from '../../src/probing/udp-connection.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { nameServer, silentNameServer, srv, useNameServers } from '../support/fake-name-server.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
@@ -19,6 +23,8 @@ function names(...answers: string[][]) {
 function srvOf(...records: Partial<SrvRecord>[]): NonNullable<Lookups['srv']> {
   return async () => records.map((record) => ({ name: '.', port: 1, priority: 0, weight: 0, ...record }));
 }
+
+const HERE = { host: '127.0.0.1', address: '127.0.0.1', where: 'here' };
 
 const KINDS = [
   ['minecraft', JavaServer],
@@ -176,5 +182,31 @@ describe('A server whose queries are on another port', () => {
     expect(faultOf(await askHere()({ ...at(server.port, 'minecraft'), queryPort: 1 }))).toBe(
       'connection-refused',
     );
+  });
+});
+
+describe('A port of mail or remote shells', () => {
+  const eco = gameOf('eco');
+
+  it.each([
+    ['by the offset of a game', 24],
+    ['by the offset of a game', 586],
+  ])('is not among the ports to ask where it is reached %s: %i', (_, port) => {
+    expect(queryPorts(at(port, 'eco'), eco)).toEqual([port]);
+  });
+
+  it.each([22, 25, 465, 587])('%i is not asked where it is the only one', async (port) => {
+    const probe = await askHere()({ ...at(4_000, 'minecraft'), queryPort: port });
+    expect(faultOf(probe)).toBe('address-refused');
+    expect(faultOf(await askHere()(at(port, 'minecraft')))).toBe('address-refused');
+  });
+
+  it.each([
+    ['TCP', () => new TcpConnection('127.0.0.1', 25, 'here')],
+    ['UDP', () => new UdpConnection('127.0.0.1', 587, 'here')],
+    ['HTTP', () => new HttpExchange({ url: 'http://127.0.0.1:22/' }, HERE)],
+    ['HTTPS', () => new HttpExchange({ url: 'https://127.0.0.1:465/' }, HERE)],
+  ])('is refused where a connection is opened: %s', (_, open) => {
+    expect(open).toThrow(expect.objectContaining({ fault: 'address-refused' }));
   });
 });

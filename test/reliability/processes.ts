@@ -73,6 +73,8 @@ export async function startProcesses(binaries: { mongod: Binary; redis: Binary }
     REDIS_URL: REDIS.address(ports.redis),
     SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    DESTINATION_LIMIT: '1000000',
+    ACCOUNT_LIMIT: '1000000',
     METRICS_PORT: '0',
     ...QUICK,
   };

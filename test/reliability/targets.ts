@@ -138,8 +138,12 @@ async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'
         const body = await text(request).catch(() => null);
         if (body === null) return;
         const { data } = new Webhook(site.secret).verify(body, request.headers as Record<string, string>) as {
-          data: { vote_id: string; username: string; voted_at: string };
+          data: { vote_id: string; username: string; voted_at: string; challenge?: string };
         };
+        if (data.challenge) {
+          response.end(data.challenge);
+          return;
+        }
         note({ voteId: data.vote_id, username: data.username, votedAt: Date.parse(data.voted_at) });
         if (answer === 'reset') request.socket.resetAndDestroy();
         if (answer === 'say') response.writeHead(204).end();

@@ -15,6 +15,10 @@ export type HttpListener = {
   received: Received[];
   /** How it answers; 204 by default. */
   answer: (response: ServerResponse, received: Received) => void;
+  /** How many challenges it was sent; they are not among `received`. */
+  challenges: number;
+  /** How it answers a challenge; by default it repeats it. */
+  answerChallenge: (response: ServerResponse, challenge: string) => void;
 };
 
 type Options = {
@@ -29,12 +33,20 @@ export async function startFakeHttpListener({ certificate, port = 0 }: Options =
     port,
     received: [],
     answer: (response) => void response.writeHead(204).end(),
+    challenges: 0,
+    answerChallenge: (response, challenge) => void response.end(JSON.stringify({ challenge })),
   };
   const onRequest: RequestListener = async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
     const { method = '', url: path = '', headers } = request;
     const received = { method, path, headers, body: Buffer.concat(pieces).toString('utf8') };
+    const challenge = challengeIn(received.body);
+    if (challenge !== null) {
+      listener.challenges += 1;
+      listener.answerChallenge(response, challenge);
+      return;
+    }
     listener.received.push(received);
     listener.answer(response, received);
   };
@@ -42,6 +54,12 @@ export async function startFakeHttpListener({ certificate, port = 0 }: Options =
   const server = pem ? https.createServer({ key: pem, cert: pem }, onRequest) : http.createServer(onRequest);
   listener.port = await listen(server, port);
   return listener;
+}
+
+function challengeIn(body: string): string | null {
+  if (!body.includes('listener.challenge')) return null;
+  const { data } = JSON.parse(body) as { data: { challenge: string } };
+  return data.challenge;
 }
 
 /** Lets `server` listen on loopback until the test ends, however many connections are open. Returns its port. */

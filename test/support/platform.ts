@@ -11,7 +11,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { type Answer, ask, readDescription } from './api-description.ts';
-import { testConfig } from './test-platform.ts';
+import { testConfig, UNLIMITED } from './test-platform.ts';
 
 /** A clock that a test sets and moves; it runs on from where it was put. */
 export type MovableClock = Clock & {
@@ -79,6 +79,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
     PORT: '0',
     METRICS_PORT: '0',
     SHUTDOWN_DELAY_MS: '0',
+    ...UNLIMITED,
   };
 }
 

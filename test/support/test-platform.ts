@@ -4,6 +4,9 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames } from './databases.ts';
 
+/** Every fake peer has the address of this machine: a test of these limits sets its own. */
+export const UNLIMITED = { DESTINATION_LIMIT: '1000000', ACCOUNT_LIMIT: '1000000' };
+
 /** A configuration with a database and queues of its own; `env` is what an operator would set. */
 export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   const fresh = freshNames();
@@ -14,6 +17,7 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
     REDIS_URL: fresh.redisUrl,
     QUEUE_PREFIX: fresh.queuePrefix,
     SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+    ...UNLIMITED,
     ...env,
   });
   return config as ConnectedConfig;

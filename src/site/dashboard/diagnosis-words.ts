@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Diagnosis } from '../../delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../delivery/diagnosis-steps.ts';
 import type { Protocol } from '../../delivery/listener.ts';
-import type { Html } from '../html.ts';
+import type { Content, Html } from '../html.ts';
 import { badge, facts, type Tone } from '../parts.ts';
 
 /** Each step: its name, and what it looks at, in the order in which they are made. */
@@ -35,6 +35,12 @@ export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
   return html`<li><strong>${name}</strong> <span class="soft">${what}</span></li>`;
 }
 
+function said({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
+  if (reply) return html`«<bdi>${reply}</bdi>»`;
+  if (isReplyHidden) return 'not shown, since it may not be yours: it has not acknowledged a vote yet';
+  return outcome === 'delivered' || !fault ? null : 'nothing';
+}
+
 /** What came of a test: each step with its verdict, then the cause and the mend. */
 export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
   const { outcome, confirmed, fault, cause, mend, reply, detail } = diagnosis;
@@ -56,7 +62,7 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
     ${
       reply || fault
         ? facts([
-            ['The listener said', reply ? html`«<bdi>${reply}</bdi>»` : arrived || !fault ? null : 'nothing'],
+            ['The listener said', said(diagnosis)],
             ['Found', detail],
             ['Fault, for a search', fault ? html`<code>${fault}</code>` : null],
           ])

@@ -98,10 +98,15 @@ export async function afterProving(
         409,
         'This address and port are listed already and belong to somebody else. If the server is yours, ask the operator of this listing.',
       );
+    case 'too-many-servers':
+      throw new PageError(
+        409,
+        'You have as many servers as one account may have here. Remove one, or ask the operator of this listing for more.',
+      );
     case 'refused':
       throw new PageError(
         429,
-        'You may check a server six times a minute. Wait a moment, then go back and try again.',
+        'You may check a server six times a minute, test votes and changed settings included. Wait a moment, then go back and try again.',
         proved.nextAllowedAt,
       );
     case 'not-found':

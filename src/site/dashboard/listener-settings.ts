@@ -80,7 +80,8 @@ const VERIFYING = `import { Webhook } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.VOTE_SECRET);
 // In your route: the body as text, as it came, and the request's headers.
-const { data } = webhook.verify(body, headers); // throws unless it is ours
+const { type, data } = webhook.verify(body, headers); // throws unless it is ours
+if (type === 'listener.challenge') return { challenge: data.challenge };
 if (await isNew(data.vote_id)) await reward(data.username);`;
 
 function verifying(): Html {
@@ -92,6 +93,8 @@ function verifying(): Html {
       <p>It is signed after <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>, which has
         libraries for a dozen languages. In JavaScript:</p>
       ${copyable(VERIFYING, 'the verification in JavaScript')}
+      <p>Before the first vote, and now and then, a message of the type <code>listener.challenge</code> comes: answer it
+        with its challenge, as above. It shows that your website wants votes; without it none is posted.</p>
       <p>Answer with any 2xx. A vote whose answer was lost comes again under the same <code>webhook-id</code>, which is
         the <code>vote_id</code>: keep the ids that you have rewarded.</p>
     </div>

@@ -10,6 +10,7 @@ import type { Standing } from './standing.ts';
 
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
+  unverified: 'attention',
   paused: 'attention',
   unreachable: 'bad',
 };
@@ -80,6 +81,12 @@ export function listenerState(
     <div class="actions">${actions(state, path)}</div>`;
 }
 
+const UNVERIFIED =
+  'The website has not shown yet that it wants votes. Send a test vote: a signed challenge comes first, and the website repeats it. Without a test the first vote brings the challenge.';
+
+const LIMITED =
+  'The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.';
+
 /** Votes that may have arrived, with the way to send them again. */
 function unconfirmedWords(unconfirmed: number, path: string): Html {
   const resend = `${path.replace(/\/listener$/, '/votes')}/resend?state=unconfirmed`;
@@ -87,7 +94,7 @@ function unconfirmedWords(unconfirmed: number, path: string): Html {
 }
 
 function why(listener: ListenerView, now: Date): Content {
-  const { state, breaker } = listener;
+  const { state, breaker, limited } = listener;
   const reason = listenerReason(listener);
   if (reason) {
     const what =
@@ -103,6 +110,10 @@ function why(listener: ListenerView, now: Date): Content {
         <p>${reason.mend}</p>`,
     );
   }
+  if (state === 'unverified') return html`<p>${UNVERIFIED}</p>`;
+  if (limited && limited.until > now) {
+    return html`<p>The next votes are sent ${relative(limited.until, now)}. ${LIMITED}</p>`;
+  }
   if (breaker.failures === 0 || !breaker.code) {
     return html`<p>Votes are sent as they come in.</p>`;
   }
@@ -116,6 +127,7 @@ function actions(state: ListenerState, path: string): Content {
   const pause = button({ to: `${path}/pause`, text: 'Pause' });
   switch (state) {
     case 'active':
+    case 'unverified':
       return pause;
     case 'paused':
       return button({ to: `${path}/resume`, text: 'Resume and send what waits', kind: 'primary' });

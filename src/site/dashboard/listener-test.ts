@@ -2,11 +2,11 @@ import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnose-for-owner.ts';
-import { DIAGNOSES_A_MINUTE } from '../../delivery/diagnosis-allowance.ts';
 import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis-steps.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
+import { CHECKS_A_MINUTE } from '../../limits/check-allowance.ts';
 import { UnsealError } from '../../secrets.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
 import { isByOperator, personOf, serverOf } from '../access.ts';
@@ -174,7 +174,7 @@ function refusalOf(end: Ending, now: Date): Refusal {
     case 'too-many':
       return {
         status: 429,
-        sentence: `You can send ${DIAGNOSES_A_MINUTE} test votes a minute. Send the next one ${relative(end.nextAllowedAt, now)}.`,
+        sentence: `You can send ${CHECKS_A_MINUTE} test votes a minute. Send the next one ${relative(end.nextAllowedAt, now)}. Changes of the listener’s settings and resumes count as well.`,
         retryAt: end.nextAllowedAt,
       };
   }

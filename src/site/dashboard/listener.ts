@@ -7,6 +7,7 @@ import { PROTOCOLS, type Protocol } from '../../delivery/listener.ts';
 import { pauseListener, removeListener, resumeListener, setListener } from '../../delivery/listeners.ts';
 import { UnsealError } from '../../secrets.ts';
 import { personOf, serverOf } from '../access.ts';
+import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -87,6 +88,8 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     return sendPage(request, reply, page, status);
   };
 
+  const useCheck = checkTaker(platform);
+
   const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof SAYS) =>
     reply.redirect(`${serverPath(base, serverOf(request), '/listener')}?done=${done}`, 303);
 
@@ -98,6 +101,11 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   app.post('/servers/:serverId/listener', OWNER, async (request, reply) => {
     const values = typedValues(request);
     const { protocol = 'votifier-v2' } = chosen.parse(values);
+    const refused = await useCheck(request, reply);
+    if (refused) {
+      const typed = withFault({ values, faults: {} }, refused);
+      return show(request, reply, { protocol, typed, status: 429 });
+    }
     const placed = await place(request, protocol, values);
     if ('typed' in placed) return show(request, reply, { protocol, typed: placed.typed, status: 400 });
     if (placed.secret === null) return back(request, reply, placed.resent > 0 ? 'set-and-resent' : 'set');
@@ -143,6 +151,8 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
 
   app.post('/servers/:serverId/listener/resume', OWNER, async (request, reply) => {
     const { email } = personOf(request);
+    const refused = await useCheck(request, reply);
+    if (refused) return show(request, reply, { said: notice('attention', refused), status: 429 });
     if (!(await resumeListener(platform, serverOf(request)._id, email))) throw noListener();
     return back(request, reply, 'resumed');
   });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { RESENDABLE_STATES } from '../../delivery/resend-vote.ts';
+import { DELIVERED_RESENDS, RESENDABLE_STATES } from '../../delivery/resend-vote.ts';
 import { countResendable, NOT_ARRIVED, type ResendRange, resendVotes } from '../../delivery/resend-votes.ts';
 import type { DeliveryState } from '../../votes/vote.ts';
 import { personOf, serverOf } from '../access.ts';
@@ -11,7 +11,7 @@ import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, facts, notice } from '../parts.ts';
-import { count, counted, timeText } from '../words.ts';
+import { count, counted, relative, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterText, STATE_WORDS, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -39,12 +39,30 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     if (!shown.success) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const range = rangeOf(filter, shown.data);
     const by = personOf(request).email;
-    const resent = await resendVotes(platform, serverId, range, by, { most: MOST_AT_ONCE });
+    const resent = await resendVotes(platform, serverId, range, by, { most: MOST_AT_ONCE, forOwner: true });
     if (!resent) throw new PageError(409, 'This server has no vote listener: set one first.');
+    const { nextAllowedAt } = resent;
+    if (nextAllowedAt) return refuse(request, reply, resent.resent, nextAllowedAt);
     if (resent.more) return ask(request, reply, filter, range, counted(resent.resent, 'vote'));
     const done = resent.resent > 0 ? 'resent' : 'nothing-to-resend';
     return reply.redirect(`${serverPath(base, serverOf(request), '/votes')}?done=${done}`, 303);
   });
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, sent: number, nextAllowedAt: Date) => {
+    const server = serverOf(request);
+    const path = serverPath(base, server, '/votes');
+    const now = platform.clock.now();
+    const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
+    reply.header('retry-after', String(Math.max(1, seconds)));
+    const sentence = `${counted(sent, 'vote')} ${sent === 1 ? 'is' : 'are'} in the line again. A server’s delivered votes can be sent again ${count(DELIVERED_RESENDS.times)} times an hour; send the others ${relative(nextAllowedAt, now)}.`;
+    const body = html`${notice('attention', sentence)}
+      <div class="actions"><a class="button quiet" href="${path}">Back to the votes</a></div>`;
+    const page = {
+      title: `Send votes again · ${server.name}`,
+      body: serverFrame({ base, server, now, part: '/votes', body }),
+    };
+    return sendPage(request, reply, page, 429);
+  };
 
   /** @param sent - what was sent just now, where some are left */
   const ask = async (

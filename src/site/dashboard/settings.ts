@@ -3,13 +3,14 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
-import { editServer, removeServer } from '../../servers/listing.ts';
+import { editServer, isAskedAnew, removeServer } from '../../servers/listing.ts';
 import { proveMove } from '../../servers/prove-draft.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { isByOperator, personOf, serverOf } from '../access.ts';
+import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
+import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
@@ -39,6 +40,7 @@ type Showing = {
 /** `/dashboard/servers/<id>/settings`: what an owner changes of a server, where it is, and its end. */
 export function settingsPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
   const { base } = app.site;
+  const useCheck = checkTaker(platform);
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/settings${rest}`);
 
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
@@ -69,6 +71,8 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const server = serverOf(request);
     const { data, typed } = readForm(detailsForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
+    const refused = isAskedAnew(server, data) ? await useCheck(request, reply) : null;
+    if (refused) return show(request, reply, { details: withFault(typed, refused), status: 429 });
     try {
       await editServer(platform, server._id, data, personOf(request).email);
     } catch (error) {
@@ -96,6 +100,8 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const person = personOf(request);
     const { data, typed } = readForm(placeForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
+    const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
+    if (refused) return show(request, reply, { place: withFault(typed, refused), status: 429 });
     try {
       if (isByOperator(platform, request)) {
         // An operator's word is proof enough, as it is at the command line.
@@ -172,7 +178,7 @@ function placeCard(
   return card({
     id: 'place',
     title: 'Address',
-    body: html`${wish}
+    body: html`${wish} ${shown.faults.form ? notice('bad', shown.faults.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${placeFields(shown)}
         <p class="hint">A new address is used after you have shown that it is yours, as when you added the server. Votes, tokens and the vote listener stay.</p>

@@ -2,7 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { UUID } from 'mongodb';
 import { listenerReason } from '../../delivery/explanations.ts';
-import { mayHaveArrived, RESENDABLE_STATES, type Resent, resendVote } from '../../delivery/resend-vote.ts';
+import {
+  DELIVERED_RESENDS,
+  mayHaveArrived,
+  RESENDABLE_STATES,
+  type Resent,
+  resendVote,
+} from '../../delivery/resend-vote.ts';
 import { RESENDABLE_MS } from '../../delivery/schedule.ts';
 import type { VoteStanding, VoteTimeline } from '../../delivery/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/vote-timeline.ts';
@@ -80,7 +86,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
 
   app.post('/servers/:serverId/votes/:voteId/resend', OWNER, async (request, reply) => {
     const { _id } = await voteOf(request);
-    const resent = await resendVote(platform, _id, personOf(request).email);
+    const resent = await resendVote(platform, _id, personOf(request).email, { forOwner: true });
     const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
     return reply.redirect(`${path}?done=${doneBy(resent)}`, 303);
   });
@@ -98,6 +104,12 @@ function doneBy(resent: Resent): keyof typeof SAYS {
       throw new PageError(409, 'The vote was imported, and imported votes are never forwarded.');
     case 'too-old':
       throw new PageError(409, 'Votes can be sent for 30 days after they were cast, and this one is older.');
+    case 'too-many':
+      throw new PageError(
+        429,
+        `A server’s delivered votes can be sent again ${DELIVERED_RESENDS.times} times an hour. Try again later.`,
+        resent.nextAllowedAt,
+      );
     case 'not-found':
       throw new PageError(404, 'This server has no such vote.');
   }
@@ -177,6 +189,8 @@ function waits(
       return 'It waits until the listener is resumed.';
     case 'listener-test':
       return `It waits for the listener, which cannot be reached and is tested ${relative(waitingFor.at, now)}.`;
+    case 'outgoing-limit':
+      return `It is sent ${relative(waitingFor.at, now)}. The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.`;
     case 'own-retry':
       return `It waits for its next attempt, ${relative(waitingFor.at, now)}.`;
     case 'turn': {

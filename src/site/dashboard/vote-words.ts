@@ -28,7 +28,7 @@ export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
 /** What a vote waits for, or how it ended, in a few words. `vote` has its newest attempt at least. */
 export function inFewWords(
   vote: Vote,
-  listener: Pick<Listener, 'pause' | 'breaker'> | null,
+  listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,
   now: Date,
 ): string {
   const { delivery, votedAt } = vote;
@@ -59,13 +59,19 @@ export function inFewWords(
   }
 }
 
-function waitsFor(vote: Vote, listener: Pick<Listener, 'pause' | 'breaker'> | null, now: Date): string {
+function waitsFor(
+  vote: Vote,
+  listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,
+  now: Date,
+): string {
   const waits = waitingFor(vote, listener, now);
   switch (waits?.kind) {
     case 'resume':
       return 'for the listener to be resumed';
     case 'listener-test':
       return `for the listener, tested ${relative(waits.at, now)}`;
+    case 'outgoing-limit':
+      return `limited until its listener acknowledges; sent ${relative(waits.at, now)}`;
     case 'own-retry':
       return `for its next attempt, ${relative(waits.at, now)}`;
     case 'no-listener':

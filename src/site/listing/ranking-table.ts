@@ -50,7 +50,7 @@ function about({ game, countryCode, version }: ListedRow): Content[] {
   return parts.filter(Boolean);
 }
 
-function players({ onlinePlayers, maxPlayers, status }: ListedRow): Html {
+function players({ onlinePlayers, maxPlayers, status, source }: ListedRow): Html {
   if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
-  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}`;
+  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}${source === 'reports' ? html` <span class="soft small" title="The server says so itself; no probe of ours has seen it since.">reported</span>` : ''}`;
 }

@@ -138,11 +138,12 @@ function failedVotesCard({ base, now }: View, kind: Attention['failed']): Html |
 function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
-    about: 'One token cast far more votes in 24 hours than the server has players.',
+    about:
+      'They took far more votes in 24 hours, over all of their tokens, than they have players. What a server reports itself is believed up to 50 players.',
     kind,
-    link: ({ server, tokenId, at }) => {
+    link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));
-      const search = { server: server._id.toHexString(), token: tokenId.toHexString(), since };
+      const search = { server: server._id.toHexString(), since };
       return deskPath(base, `/votes${queryText(search)}`);
     },
     columns: [

@@ -84,7 +84,7 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `One token cast ${count(unusualVotes.votes)} votes in 24 hours; the most players in 7 days were ${count(unusualVotes.players)}.`,
+        `It took ${count(unusualVotes.votes)} votes in 24 hours; the most players in 7 days were ${count(unusualVotes.players)}, reports believed up to 50.`,
       ),
     playersDiffer &&
       notice(
@@ -127,6 +127,7 @@ function ownerText(base: string, { ownerEmail }: Server, owner: Person | null): 
 
 const LISTENER_WORDS: Record<ListenerState, string> = {
   active: 'takes votes',
+  unverified: 'has not repeated the challenge yet',
   paused: 'paused',
   unreachable: 'unreachable',
 };

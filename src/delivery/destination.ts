@@ -1,0 +1,144 @@
+import { after, DAY } from '../clock.ts';
+import { type Limited, type OutgoingLimiting, takeConnection } from '../limits/outgoing-limit.ts';
+import { isUnverified, type Listener, type Proof } from './listener.ts';
+import type { Outcome } from './outcomes.ts';
+
+/** An address may be somebody else's after this long. */
+const PROOF_STANDS_MS = 7 * DAY;
+/** A proof that is younger is not written anew at each acknowledgement. */
+const PROOF_IS_FRESH_MS = DAY;
+/** A name may have many addresses in turn. */
+const MOST_PROOFS = 16;
+
+/** What a destination asks of its listener. */
+type Reached = Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>;
+
+type About = {
+  /** The owner of the listener's server; null where it is nobody's. */
+  accountId: string | null;
+  /** A test challenges an HTTP listener whatever it has proven. */
+  isTest?: boolean;
+};
+
+/**
+ * Where one attempt goes. It is asked before each connection is opened, and knows afterwards what the address that
+ * was reached has proven.
+ */
+export class Destination {
+  readonly #deps: OutgoingLimiting;
+  readonly #listener: Reached;
+  readonly #about: About;
+  #address = '';
+  #limited: Limited | null = null;
+  #proof: Proof | null = null;
+
+  constructor(deps: OutgoingLimiting, listener: Reached, about: About) {
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#about = about;
+  }
+
+  /** The address of the last connection that was asked for. */
+  get address(): string {
+    return this.#address;
+  }
+
+  /** Until when the last connection that was asked for must wait; null when it need not. */
+  get limited(): Limited | null {
+    return this.#limited;
+  }
+
+  /** What this attempt has proven; null where that is nothing new. */
+  get proof(): Proof | null {
+    return this.#proof;
+  }
+
+  /**
+   * Whether a connection to `address` may be opened now. Where the listener has proven itself, always.
+   *
+   * @throws the driver's error when MongoDB fails
+   */
+  readonly admit = async (address: string): Promise<boolean> => {
+    this.#address = address;
+    this.#limited = null;
+    if (this.#provenBy(address) === 'acknowledgement') return true;
+    const { accountId } = this.#about;
+    const hasGreeted = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
+    this.#limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
+    return this.#limited === null;
+  };
+
+  /** Whether the HTTP listener that was reached has to repeat a challenge before it is sent a vote. */
+  get mustChallenge(): boolean {
+    if (this.#about.isTest) return true;
+    return this.#provenBy(this.#address) !== 'acknowledgement' && !this.#isFromBefore();
+  }
+
+  /** The HTTP listener repeated the challenge. */
+  challengeMet(): void {
+    this.#prove('acknowledgement');
+  }
+
+  /** Takes note of the end of a Votifier listener's attempt. */
+  noteEnd({ code }: Outcome): void {
+    if (code === 'acknowledged') this.#prove('acknowledgement');
+    const hasAcknowledged = this.#provenBy(this.#address) === 'acknowledgement';
+    if (code === 'sent-not-confirmed' && !hasAcknowledged) this.#prove('greeting');
+  }
+
+  #prove(by: Proof['by']): void {
+    const now = this.#deps.clock.now();
+    const known = this.#proofAt(this.#address);
+    const isFresh = known?.by === by && now < after(known.at, PROOF_IS_FRESH_MS);
+    if (!isFresh) this.#proof = { address: this.#address, at: now, by };
+  }
+
+  #proofAt(address: string): Proof | undefined {
+    return this.#listener.proven?.find((proof) => proof.address === address);
+  }
+
+  #provenBy(address: string): Proof['by'] | null {
+    if (this.#proof?.address === address) return this.#proof.by;
+    const proof = this.#proofAt(address);
+    return proof && this.#deps.clock.now() < after(proof.at, PROOF_STANDS_MS) ? proof.by : null;
+  }
+
+  /** An HTTP listener that took votes before challenges were asked for. */
+  #isFromBefore(): boolean {
+    const { protocol, proven } = this.#listener;
+    return protocol === 'http' && !proven && !isUnverified(this.#listener);
+  }
+}
+
+/** A listener's proofs with one more, the newest first. */
+export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
+  const others = (proven ?? []).filter(({ address }) => address !== proof.address);
+  return [proof, ...others].slice(0, MOST_PROOFS);
+}
+
+/**
+ * Whether a listener has ever acknowledged a vote or a challenge at its present place. It says whose the place is;
+ * `hasTakenVotes` says whether the token or key is right.
+ */
+export function hasAcknowledged(proven: Proof[] | undefined): boolean {
+  return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
+}
+
+/**
+ * What of an attempt's end a listener's owner may see. What neither greeted as Votifier nor has ever acknowledged
+ * anything at its present place may be a stranger's service: of a website the status is told, and neither where it
+ * redirects to nor what is wrong with its certificate; of all else nothing.
+ */
+export function shownToOwner(
+  { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },
+  end: Outcome,
+): Outcome {
+  if (hasAcknowledged(proven)) return end;
+  const { words, detail: _, ...rest } = end;
+  if (protocol === 'http') {
+    const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];
+    return status ? { ...rest, words: status } : rest;
+  }
+  const hasGreeted = ['greeted', 'written', 'acknowledged'].includes(end.reached);
+  return hasGreeted ? end : rest;
+}

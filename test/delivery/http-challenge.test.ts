@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { after, DAY } from '../../src/clock.ts';
+import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { newChallenge, repeats } from '../../src/delivery/http-challenge.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
+
+/** A server whose votes are to be posted to a website that has not been challenged yet. */
+async function challengeBench(env: Record<string, string> = {}) {
+  const bench = await deliveryBench(env);
+  const { platform, serverId } = bench;
+  const site = await startFakeHttpListener();
+  const url = `http://127.0.0.1:${site.port}/votes`;
+  const setUrl = (to: string) => setHttpListener(platform, serverId, { url: to, serviceName: 'x' }, 'test');
+  await setUrl(url);
+  const state = async () => (await showListener(platform, serverId))?.state;
+  const change = (set: object) => platform.listeners.updateOne({ serverId }, { $set: set });
+  return { ...bench, site, url, setUrl, state, change };
+}
+
+describe('An answer repeats a challenge', () => {
+  const sent = newChallenge('0123456789abcdef01234567');
+  const { challenge, body } = sent;
+
+  it.each([
+    ['as JSON', JSON.stringify({ challenge })],
+    ['as JSON beside more', JSON.stringify({ ok: true, challenge })],
+    ['as the text alone', `${challenge}\n`],
+  ])('%s', (_, said) => expect(repeats(said, sent)).toBe(true));
+
+  it.each([
+    ['where the whole message comes back', body],
+    ['where it stands inside another value', JSON.stringify({ json: JSON.parse(body), data: body })],
+    ['where another one comes back', JSON.stringify({ challenge: newChallenge('x').challenge })],
+    ['where it is no text', JSON.stringify({ challenge: [challenge] })],
+    ['where it stands in a page', `<html>${challenge}</html>`],
+    ['where nothing comes back', ''],
+    ['where the JSON cannot be read', `{"challenge":"${challenge}"`],
+  ])('not %s', (_, said) => expect(repeats(said, sent)).toBe(false));
+
+  it('and is another one each time', () => {
+    expect(newChallenge('a').challenge).not.toBe(newChallenge('a').challenge);
+    expect(challenge).toMatch(/^[\w-]{43}$/);
+  });
+});
+
+describe('An HTTP listener', () => {
+  it('is unverified until it has repeated the challenge that comes before its first vote', async () => {
+    const { cast, drain, site, state, vote } = await challengeBench();
+    expect(await state()).toBe('unverified');
+    const votes = [await cast('Alex'), await cast('Steve'), await cast('Kai')];
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([1, 3]);
+    expect(await state()).toBe('active');
+    for (const one of votes) {
+      expect((await vote(one)).delivery).toMatchObject({ state: 'delivered', attemptCount: 1 });
+    }
+  });
+
+  it('that takes anything without repeating it is paused, is sent no vote, and goes on once it is mended', async () => {
+    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    site.answerChallenge = (response) => response.end('{"status":"thanks"}');
+    const waiting = await cast('Alex');
+    await drain();
+    expect(await showListener(platform, serverId)).toMatchObject({
+      state: 'paused',
+      waiting: 1,
+      // Whose website this is nobody knows: what it says is not shown.
+      pause: { by: 'tallyport', code: 'http-unverified', words: 'HTTP 200' },
+    });
+    expect(site.received).toEqual([]);
+    site.answerChallenge = (response, challenge) => response.end(challenge);
+    await resumeListener(platform, serverId, 'test');
+    await drain();
+    expect((await vote(waiting)).delivery.state).toBe('delivered');
+  });
+
+  it.each([
+    ['nothing', undefined, 'too-slow', 'transient'],
+    ['404', 404, 'http-not-found', 'configuration'],
+    ['422', 422, 'http-unverified', 'configuration'],
+    ['503', 503, 'http-unavailable', 'transient'],
+  ] as const)('that answers a challenge with %s ends the attempt and leaves the vote waiting', async (_, status, code, of) => {
+    const { cast, drain, site, vote } = await challengeBench();
+    site.answerChallenge = (response) => {
+      if (status !== undefined) response.writeHead(status).end('no');
+    };
+    const waiting = await cast('Alex');
+    await drain();
+    const { delivery } = await vote(waiting);
+    expect(delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 0 });
+    expect(delivery.attempts.at(-1)).toMatchObject({ code, class: of });
+    expect(site.received).toEqual([]);
+  });
+
+  it('is verified by a test without any vote', async () => {
+    const { platform, serverId, site, state } = await challengeBench();
+    const deps = { ...platform, send: createSend(platform.config) };
+    expect(await diagnoseListener(deps, serverId)).toMatchObject({ outcome: 'delivered', fault: null });
+    expect(await state()).toBe('active');
+    site.answerChallenge = (response) => response.end('{}');
+    expect(await diagnoseListener(deps, serverId)).toMatchObject({
+      outcome: 'configuration',
+      fault: 'http-server',
+      cause: expect.stringContaining('did not repeat it'),
+    });
+    expect(await state()).toBe('active');
+  });
+
+  it('is challenged again at another URL, and not when the same one is set anew', async () => {
+    const { cast, drain, site, url, setUrl, state } = await challengeBench();
+    await cast('Alex');
+    await drain();
+    await setUrl(url);
+    expect(await state()).toBe('active');
+    await setUrl(`${url}/other`);
+    expect(await state()).toBe('unverified');
+    await cast('Steve');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([2, 2]);
+  });
+
+  it('is challenged again where its name leads to another address, and after a week', async () => {
+    const { cast, drain, site, change, clock } = await challengeBench();
+    await cast('Alex');
+    await drain();
+    await change({ 'proven.0.address': '192.0.2.7' });
+    await cast('Steve');
+    await drain();
+    expect(site.challenges).toBe(2);
+    clock.move(8 * DAY);
+    await cast('Kai');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([3, 3]);
+  });
+
+  it('that took votes before challenges were asked for goes on without one, until its URL is changed', async () => {
+    const { platform, serverId, cast, drain, site, url, setUrl, clock, state } = await challengeBench({
+      DESTINATION_LIMIT: '1',
+      ACCOUNT_LIMIT: '1',
+    });
+    clock.stop(new Date());
+    const before = { lastDeliveredAt: after(clock.now(), -30 * DAY) };
+    await platform.listeners.updateOne({ serverId }, { $set: before, $unset: { proven: 1 } });
+    site.answerChallenge = (response) => response.end();
+    expect(await state()).toBe('active');
+    for (let n = 0; n < 8; n += 1) await cast(`Player${n}`);
+    await drain();
+    // Six times as much as what has shown nothing at all.
+    expect([site.challenges, site.received.length]).toEqual([0, 6]);
+    await setUrl(`${url}/other`);
+    expect(await state()).toBe('unverified');
+  });
+});

@@ -1,0 +1,139 @@
+import { UUID } from 'mongodb';
+import { expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { showListener } from '../../src/delivery/listeners.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
+import { resendVotes } from '../../src/delivery/resend-votes.ts';
+import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+const LIMITS = { DESTINATION_LIMIT: '5', ACCOUNT_LIMIT: '5' };
+
+async function limitedBench(env: Record<string, string> = {}) {
+  const bench = await deliveryBench({ ...LIMITS, ...env });
+  bench.clock.stop(new Date());
+  const castMany = async (count: number) => {
+    const votes = [];
+    for (let n = 0; n < count; n += 1) {
+      votes.push(await bench.cast(`Player${n}`));
+      bench.clock.move(1);
+    }
+    return votes;
+  };
+  return { ...bench, castMany };
+}
+
+it('a listener that acknowledges takes any number of votes at once', async () => {
+  const { castMany, drain, listener, platform, serverId } = await limitedBench();
+  await castMany(150);
+  expect(await drain()).toEqual({ kind: 'idle' });
+  expect(listener.votes).toHaveLength(150);
+  const found = await platform.listeners.findOne({ serverId });
+  expect(found?.proven).toEqual([{ address: '127.0.0.1', at: expect.any(Date), by: 'acknowledgement' }]);
+  expect(found?.limited).toBeNull();
+});
+
+it('one that only greets takes six times the allowance a minute, and each vote once', async () => {
+  const { castMany, drain, listener, set, clock, vote } = await limitedBench();
+  await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
+  const votes = await castMany(45);
+  const until = new Date(clock.now().getTime() + MINUTE);
+  expect(await drain()).toEqual({ kind: 'put-off', until });
+  const first = listener.votes.length;
+  // The first few went before it had greeted once.
+  expect(first).toBeGreaterThanOrEqual(30);
+  expect(first).toBeLessThanOrEqual(35);
+  const last = votes.at(-1);
+  if (!last) throw new Error('no vote');
+  expect((await vote(last)).delivery).toMatchObject({ state: 'waiting', attemptCount: 0, attempts: [] });
+  clock.move(MINUTE);
+  expect(await drain()).toEqual({ kind: 'idle' });
+  const names = (of: { username: string }[]) => of.map(({ username }) => username).toSorted();
+  expect(names(listener.votes)).toEqual(names(votes));
+});
+
+it('a vote that is limited waits in its place, and timeline and listener say until when', async () => {
+  const { castMany, drain, listener, clock, vote, platform, serverId } = await limitedBench();
+  listener.behaviour = { onConnect: 'close' };
+  const votes = await castMany(20);
+  for (let n = 0; n < 6; n += 1) {
+    await drain();
+    clock.move(SECOND);
+    await platform.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
+    await platform.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
+  }
+  expect(listener.connections).toBe(5);
+  const [, , , , , , sixth] = votes;
+  if (!sixth) throw new Error('no vote');
+  const shown = await showListener(platform, serverId);
+  expect(shown?.limited).toMatchObject({ by: 'destination' });
+  const until = shown?.limited?.until ?? new Date(0);
+  const { standing } = await voteTimeline(platform, await vote(sixth), shown, clock.now());
+  expect(standing).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
+
+  // The relay leaves it alone until then, and calls for it afterwards: Redis need not remember.
+  expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+  listener.behaviour = {};
+  clock.move(until.getTime() - clock.now().getTime());
+  expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+  await drain();
+  expect(listener.votes).toHaveLength(20);
+});
+
+it('a proof is of one place: another port begins without, the same settings keep it', async () => {
+  const { castMany, drain, set, platform, serverId } = await limitedBench();
+  await castMany(1);
+  await drain();
+  const proven = async () => (await platform.listeners.findOne({ serverId }))?.proven;
+  await set({ serviceName: 'Other' });
+  expect(await proven()).toHaveLength(1);
+  await set({ port: 8_192 });
+  expect(await proven()).toEqual([]);
+});
+
+it('a proof that is a week old counts no more', async () => {
+  const { cast, drain, listener, clock, platform, serverId } = await limitedBench();
+  await cast('Alex');
+  await drain();
+  clock.move(8 * DAY);
+  listener.behaviour = { onConnect: 'close' };
+  await cast('Steve');
+  for (let n = 0; n < 8; n += 1) {
+    await platform.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
+    await platform.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
+    await drain();
+  }
+  expect(listener.connections).toBe(1 + 5);
+});
+
+it('an owner resends 500 delivered votes of a server an hour; an operator any number', async () => {
+  const bench = await ownerFixture(await openOwnerApp());
+  const { platform, serverId, clock, post } = bench;
+  clock.stop(new Date());
+  const now = clock.now();
+  const vote = await bench.cast('Steve');
+  await bench.drain();
+  const stored = await bench.vote(vote);
+  const others = Array.from({ length: 599 }, (_, n) => ({
+    ...stored,
+    _id: new UUID(),
+    username: `p${n}`,
+    usernameKey: `p${n}`,
+  }));
+  await platform.votes.insertMany(others);
+  const shown = new Date(now.getTime() + 1).toISOString();
+  const refused = await post('/votes/resend', { state: 'delivered', shown });
+  expect(refused.statusCode).toBe(429);
+  expect(refused.body).toContain('500 votes are in the line again.');
+  expect(Number(refused.headers['retry-after'])).toBe(3_600);
+  expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(500);
+  const left = await platform.votes.findOne({ serverId, 'delivery.state': 'delivered' });
+  const one = await post(`/votes/${left?._id}/resend`);
+  expect(one.statusCode).toBe(429);
+
+  clock.move(HOUR);
+  expect((await post(`/votes/${left?._id}/resend`)).statusCode).toBe(303);
+  const range = { since: new Date(0), until: clock.now(), states: ['delivered' as const] };
+  expect(await resendVotes(platform, serverId, range, 'operator')).toMatchObject({ resent: 99, more: false });
+});

@@ -1,0 +1,190 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { Socket } from 'node:net';
+import net from 'node:net';
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { MINUTE } from '../../src/clock.ts';
+import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
+import { createCanary } from '../../src/probing/canary.ts';
+import { checkClaimedServer } from '../../src/probing/check-server.ts';
+import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { type OwnerFixture, openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
+import { drainHere } from '../support/delivering.ts';
+import { listen } from '../support/fake-http-listener.ts';
+import { textOf } from '../support/web-app.ts';
+
+// What reaches somebody who never asked for votes, in each way that the product offers, within one minute.
+
+/** The limits as they are by default. */
+const DEFAULTS = { DESTINATION_LIMIT: '60', ACCOUNT_LIMIT: '40', BREAKER_SCHEDULE: '5s' };
+
+/** A website of a stranger: it answers 200 to whatever is posted, and sends back what it was sent. */
+async function strangersSite() {
+  const posted: string[] = [];
+  const server = createHttpServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    posted.push(Buffer.concat(pieces).toString('utf8'));
+    response.end(posted.at(-1));
+  });
+  const port = await listen(server);
+  return { url: `http://127.0.0.1:${port}/`, port, posted };
+}
+
+/** A service of a stranger that is no vote listener, on as many ports as wished. */
+async function strangersPorts(count: number, banner = '') {
+  const stranger = { connections: 0, ports: [] as number[] };
+  for (let n = 0; n < count; n += 1) {
+    const server = net.createServer((socket: Socket) => {
+      stranger.connections += 1;
+      socket.on('error', () => undefined).end(banner);
+    });
+    stranger.ports.push(await listen(server));
+  }
+  return stranger;
+}
+
+/** A bench whose clock stands still: whatever is limited a minute stays limited. */
+async function strangerBench() {
+  const bench = await ownerFixture(await openOwnerApp(DEFAULTS));
+  bench.clock.stop(new Date());
+  return bench;
+}
+
+async function castMany({ cast }: OwnerFixture, count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await cast(`Player${n}`);
+}
+
+const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', secret: 'abcdef0123456789' } as const;
+
+test('votes: a website that has not repeated the challenge is sent the challenge and no vote', async () => {
+  const bench = await strangerBench();
+  const site = await strangersSite();
+  await setHttpListener(bench.platform, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
+  await castMany(bench, 200);
+  await bench.drain();
+  expect(site.posted).toEqual([expect.stringContaining('listener.challenge')]);
+  expect(await bench.read('/listener')).toContain('did not repeat it');
+});
+
+test('resends: a website that has not repeated the challenge is sent nothing more', async () => {
+  const bench = await strangerBench();
+  const site = await strangersSite();
+  await setHttpListener(bench.platform, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
+  await castMany(bench, 100);
+  await bench.drain();
+  await bench.platform.votes.updateMany(
+    {},
+    { $set: { 'delivery.state': 'delivered' }, $unset: { 'delivery.queuedAt': 1 } },
+  );
+  for (let n = 0; n < 4; n += 1) {
+    const shown = new Date(bench.clock.now().getTime() + 1).toISOString();
+    await bench.post('/votes/resend', { state: 'delivered', shown });
+    await bench.drain();
+    await bench.platform.votes.updateMany(
+      {},
+      { $set: { 'delivery.state': 'delivered' }, $unset: { 'delivery.queuedAt': 1 } },
+    );
+    bench.clock.move(1);
+  }
+  expect(site.posted.length).toBeLessThanOrEqual(2);
+});
+
+test('resumes, tests and changes of one account together: six a minute', async () => {
+  const bench = await strangerBench();
+  const stranger = await strangersPorts(1);
+  const [port = 0] = stranger.ports;
+  await bench.set({ port });
+  await bench.cast('Steve');
+  const { secret } = V2;
+  for (let n = 0; n < 20; n += 1) {
+    await bench.post('/listener/resume');
+    await bench.drain();
+    await bench.post('/listener', { ...V2, port: String(port), secret, serviceName: `Name ${n}` });
+    await bench.drain();
+    await bench.post('/listener/test');
+  }
+  // A test asks a service that does not greet what it is, with four connections more.
+  expect(stranger.connections).toBeLessThanOrEqual(4 + 2 * 5);
+});
+
+test('changes of the port: with a vote that waits, six ports are dialled a minute and not thirty', async () => {
+  const bench = await strangerBench();
+  const stranger = await strangersPorts(30, 'SSH-2.0-somebody\r\n');
+  await bench.listener.stop();
+  await bench.cast('Steve');
+  let refused = 0;
+  for (const port of stranger.ports) {
+    const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port: String(port), serviceName: 'x' };
+    const answer = await bench.post('/listener', { ...settings, secret: V2.secret });
+    if (answer.statusCode === 429) refused += 1;
+    await bench.drain();
+  }
+  expect(refused).toBe(24);
+  expect(stranger.connections).toBe(6);
+  const vote = await bench.platform.votes.findOne({ serverId: bench.serverId });
+  expect(textOf((await bench.get(`/votes/${vote?._id}`)).body)).not.toContain('somebody');
+  expect(textOf((await bench.get('/listener')).body)).not.toContain('somebody');
+  bench.clock.move(MINUTE);
+  const tested = textOf((await bench.post('/listener/test')).body);
+  expect(tested).toContain('here it fails');
+  expect(tested).not.toContain('somebody');
+});
+
+test('changes of the query port: six probes a minute', async () => {
+  const bench = await strangerBench();
+  const { platform, serverId, clock } = bench;
+  const stranger = await strangersPorts(30);
+  await platform.servers.updateOne({ _id: serverId }, { $set: { address: '127.0.0.1', game: 'minecraft' } });
+  const ask = createAsk(platform.config);
+  const deps = { ...platform, ask, canary: createCanary({ ...platform, ask }) };
+  for (const port of stranger.ports) {
+    await bench.post('/settings', {
+      name: 'Alpha',
+      game: 'minecraft',
+      queryPort: String(port),
+      countryCode: '',
+    });
+    clock.move(1);
+    await claimDueServers(platform);
+    await checkClaimedServer(deps, serverId);
+  }
+  // What closed at once is asked once more.
+  expect(stranger.connections).toBeLessThanOrEqual(2 * 7);
+});
+
+/** A server of an account with one waiting vote and a listener at `port`. */
+async function addVotingServer({ platform }: OwnerFixture, n: number, ownerId: ObjectId, port: number) {
+  const settings = { name: `Server ${n}`, address: `s${n}.example.org`, port: 25_565 };
+  const serverId = new ObjectId((await addServer(platform, settings, 'test')).serverId);
+  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
+  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
+  await setListener(platform, serverId, { ...V2, port, serviceName: 'x' }, 'test');
+  await castVote(platform, { serverId, username: 'Steve', tokenId: new ObjectId(tokenId) });
+  return serverId;
+}
+
+test('many servers of one account, and of many: 40 and 60 connections a minute', async () => {
+  const bench = await strangerBench();
+  const stranger = await strangersPorts(1);
+  const [port = 0] = stranger.ports;
+  const account = new ObjectId();
+  const servers = [];
+  for (let n = 0; n < 50; n += 1) servers.push(await addVotingServer(bench, n, account, port));
+  for (const serverId of servers) await drainHere(bench.platform, serverId);
+  expect(stranger.connections).toBe(40);
+  const others = [];
+  for (let n = 50; n < 90; n += 1) others.push(await addVotingServer(bench, n, new ObjectId(), port));
+  for (const serverId of others) await drainHere(bench.platform, serverId);
+  expect(stranger.connections).toBe(60);
+  const last = await bench.platform.votes.findOne({ serverId: others.at(-1) as ObjectId });
+  expect(last?.delivery).toMatchObject({ state: 'waiting', attemptCount: 0, attempts: [] });
+  bench.clock.move(MINUTE);
+  await drainHere(bench.platform, others.at(-1) as ObjectId);
+  expect(stranger.connections).toBe(61);
+});
