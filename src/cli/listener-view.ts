@@ -46,6 +46,8 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Protocol', shown.protocol],
     ['Address', addressOf(shown)],
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
+    ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
+    ...limitText(shown, now),
     ['Sent at most', `${counted(shown.maxSendings ?? MOST_SENDINGS, 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
@@ -53,6 +55,20 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Last delivered', shown.lastDeliveryConfirmed === false ? `${delivered}, not confirmed` : delivered],
     ['Changed', when(shown.updatedAt, now)],
   ]);
+}
+
+const UNVERIFIED = 'not repeated yet; a test or the first vote brings one';
+
+/** Until when an allowance of connections holds its votes. */
+function limitText({ limited }: ShownListener, now: Date): [string, string][] {
+  if (!limited) return [];
+  const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
+  return [
+    [
+      'Limited',
+      `until ${when(limited.until, now)}: too many connections ${whose} without an acknowledgement`,
+    ],
+  ];
 }
 
 /** Votes that were sent and never confirmed, and what to do about them. */
@@ -97,6 +113,8 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     unconfirmed: shown.unconfirmed,
     max_sendings: shown.maxSendings ?? MOST_SENDINGS,
     next_test_at: iso(nextTest(shown)),
+    limited_until: iso(shown.limited?.until ?? null),
+    limited_by: shown.limited?.by ?? null,
     failures: shown.breaker.failures,
     last_failure: shown.breaker.code ?? null,
     last_delivered_at: iso(shown.lastDeliveredAt),

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../src/clock.ts';
 import { bindCollections } from '../../src/collections.ts';
 import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnose-for-owner.ts';
+import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../src/delivery/diagnosis-steps.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
@@ -75,6 +77,46 @@ it('a website is walked through in its own steps, and shows at most 200 printabl
   const reply = answer.kind === 'diagnosed' ? (answer.diagnosis.reply ?? '') : '';
   expect([...reply]).toHaveLength(200);
   expect(reply).not.toMatch(/\p{C}/u);
+});
+
+it('where a website redirects to is shown once it has repeated a challenge', async () => {
+  const { diagnose, platform, serverId } = await ownersBench();
+  const site = await startFakeHttpListener();
+  const { answerChallenge } = site;
+  const redirect = (response: ServerResponse) =>
+    void response.writeHead(302, { location: 'https://inside.example.org/' }).end();
+  site.answer = redirect;
+  site.answerChallenge = redirect;
+  await setHttpListener(
+    platform,
+    serverId,
+    { url: `http://127.0.0.1:${site.port}/`, serviceName: 'x' },
+    'test',
+  );
+  const diagnosis = { fault: 'http-server', reply: 'HTTP 302' };
+  const hidden = await diagnose();
+  expect(hidden).toMatchObject({ diagnosis });
+  expect(hidden).not.toHaveProperty('diagnosis.detail');
+  site.answerChallenge = answerChallenge;
+  const detail = 'The redirect leads to https://inside.example.org/';
+  expect(await diagnose()).toMatchObject({ diagnosis: { ...diagnosis, detail } });
+});
+
+it('of a certificate that is refused an owner is not shown for whom it is', async () => {
+  const { diagnose, platform, serverId, deps } = await ownersBench();
+  const site = await startFakeHttpListener({ certificate: 'other' });
+  await setHttpListener(
+    platform,
+    serverId,
+    { url: `https://127.0.0.1:${site.port}/`, serviceName: 'x' },
+    'test',
+  );
+  const answer = await diagnose();
+  expect(answer).toMatchObject({ diagnosis: { fault: 'tls-server', isReplyHidden: true } });
+  expect(answer).not.toHaveProperty('diagnosis.detail');
+  expect(await diagnoseListener(deps, serverId)).toMatchObject({
+    detail: expect.stringMatching(/certificate/),
+  });
 });
 
 it('nothing is asked for an owner whose server is not proven theirs, gone, or without a listener', async () => {

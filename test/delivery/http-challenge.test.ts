@@ -78,6 +78,21 @@ describe('An HTTP listener', () => {
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
 
+  it('that redirects the challenge is paused, without a word of where it leads', async () => {
+    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    site.answerChallenge = (response) => {
+      response.writeHead(302, { location: 'https://inside.example.org/' }).end();
+    };
+    const waiting = await cast('Alex');
+    await drain();
+    const listener = await showListener(platform, serverId);
+    expect(listener?.pause).toMatchObject({ code: 'http-redirected', words: 'HTTP 302' });
+    expect(listener?.pause).not.toHaveProperty('detail');
+    const [attempt] = (await vote(waiting)).delivery.attempts;
+    expect(attempt).toMatchObject({ code: 'http-redirected', words: 'HTTP 302' });
+    expect(attempt).not.toHaveProperty('detail');
+  });
+
   it.each([
     ['nothing', undefined, 'too-slow', 'transient'],
     ['404', 404, 'http-not-found', 'configuration'],
