@@ -60,6 +60,10 @@ export const HTTP_WORDS: OwnWords = {
     cause: 'The website closed the connection before the vote was sent.',
     mend: 'Look into the website’s log, and check that no filter or address limit before it ends the connection.',
   },
+  'too-slow': {
+    cause: 'The website took the challenge and did not answer it in time; no vote was posted.',
+    mend: 'Let the website answer a challenge at once, and check its load.',
+  },
   'closed-without-answer': {
     cause:
       'The vote was posted, and the website closed the connection without an answer, so the vote may have arrived.',

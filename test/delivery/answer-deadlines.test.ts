@@ -27,9 +27,9 @@ describe('the wait for an answer', () => {
   });
 
   it('grows with a vote’s ambiguous ends, and the listener’s next vote is waited for as long from the first', async () => {
-    const bench = await knownBench();
-    // Longer than the first deadline of 300 ms, shorter than the second of 900 ms.
-    bench.listener.behaviour = { answerDelayMs: 500 };
+    const bench = await knownBench({ LISTENER_TIMEOUT_MS: '500' });
+    // Longer than the first deadline, shorter than the second of 1500 ms.
+    bench.listener.behaviour = { answerDelayMs: 1_000 };
     const vote = await bench.cast('Steve');
     await bench.drain();
     expect(codesOf((await bench.vote(vote)).delivery)).toEqual(['no-answer']);

@@ -4,9 +4,10 @@ import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import { newChallenge, repeats } from '../../src/delivery/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import type { OutcomeClass, OutcomeCode } from '../../src/delivery/outcomes.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { startFakeHttpListener } from '../support/fake-http-listener.ts';
+import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 
 /** A server whose votes are to be posted to a website that has not been challenged yet. */
 async function challengeBench(env: Record<string, string> = {}) {
@@ -46,6 +47,11 @@ describe('An answer repeats a challenge', () => {
     expect(challenge).toMatch(/^[\w-]{43}$/);
   });
 });
+
+const status =
+  (code: number): HttpListener['answerChallenge'] =>
+  (response) =>
+    void response.writeHead(code).end('no');
 
 describe('An HTTP listener', () => {
   it('is unverified until it has repeated the challenge that comes before its first vote', async () => {
@@ -94,21 +100,28 @@ describe('An HTTP listener', () => {
   });
 
   it.each([
-    ['nothing', undefined, 'too-slow', 'transient'],
-    ['404', 404, 'http-not-found', 'configuration'],
-    ['422', 422, 'http-unverified', 'configuration'],
-    ['503', 503, 'http-unavailable', 'transient'],
-  ] as const)('that answers a challenge with %s ends the attempt and leaves the vote waiting', async (_, status, code, of) => {
-    const { cast, drain, site, vote } = await challengeBench();
-    site.answerChallenge = (response) => {
-      if (status !== undefined) response.writeHead(status).end('no');
-    };
+    ['nothing', () => undefined, 'too-slow', 'transient'],
+    ['a close', (response) => response.socket?.end(), 'closed-before-written', 'transient'],
+    ['404', status(404), 'http-not-found', 'configuration'],
+    ['422', status(422), 'http-unverified', 'configuration'],
+    ['503', status(503), 'http-unavailable', 'transient'],
+  ] satisfies [
+    string,
+    HttpListener['answerChallenge'],
+    OutcomeCode,
+    OutcomeClass,
+  ][])('that answers a challenge with %s ends the attempt and leaves the vote waiting', async (_, answer, code, of) => {
+    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    site.answerChallenge = answer;
     const waiting = await cast('Alex');
     await drain();
     const { delivery } = await vote(waiting);
     expect(delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 0 });
     expect(delivery.attempts.at(-1)).toMatchObject({ code, class: of });
     expect(site.received).toEqual([]);
+    // No vote was sent: such an end is never one without a word.
+    const { pause } = (await showListener(platform, serverId)) ?? {};
+    expect(pause?.code).toBe(of === 'configuration' ? code : undefined);
   });
 
   it('is verified by a test without any vote', async () => {

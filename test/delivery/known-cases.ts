@@ -140,7 +140,7 @@ export const CASES: Case[] = [
   },
   {
     name: 'NuVotifier, the handler takes 7 s',
-    set: v2(nuVotifier({ handler: { stallsFor: 400 } }), 'right'),
+    set: v2(nuVotifier({ handler: { stallsFor: 3_000 } }), 'right'),
     code: 'no-answer',
     fault: 'too-slow',
     cause: /no answer came in time/,
@@ -254,7 +254,11 @@ export const CASES: Case[] = [
   },
   {
     name: 'HTTP, the website closes without an answer',
-    set: website(plain, () => listen(net.createServer((socket) => socket.once('data', () => socket.end())))),
+    set: website(plain, async () => {
+      const site = await startFakeHttpListener();
+      site.answer = (response) => response.socket?.end();
+      return site.port;
+    }),
     code: 'closed-without-answer',
     fault: 'closed-without-answer',
     cause: /the website closed the connection without an answer/,

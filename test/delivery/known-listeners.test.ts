@@ -82,7 +82,6 @@ it.each([
 /** What an HTTP listener never ends with: the codes of Votifier, and those about votes of which it knows nothing. */
 const VOTIFIER_ONLY = new Set<OutcomeCode>([
   'sent-not-confirmed',
-  'too-slow',
   'unknown-error',
   'challenge-refused',
   'bad-signature',

@@ -67,7 +67,7 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   const [, , , , , , sixth] = votes;
   if (!sixth) throw new Error('no vote');
   const shown = await showListener(platform, serverId);
-  expect(shown?.limited).toMatchObject({ by: 'destination' });
+  expect(shown).toMatchObject({ limited: { by: 'destination' }, pause: null });
   const until = shown?.limited?.until ?? new Date(0);
   const { standing } = await voteTimeline(platform, await vote(sixth), shown, clock.now());
   expect(standing).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
