@@ -134,9 +134,10 @@ export async function placeListener(
   };
   const sameCredentials =
     sameSecret && standing?.protocol === protocol && standing.serviceName === serviceName;
-  const samePlace = standing?.host === host && standing.port === port && (standing.url ?? null) === url;
+  const samePlace =
+    standing !== null && PLACE.every((key) => (standing[key] ?? null) === (placed[key] ?? null));
   const listener = standing
-    ? await update(deps, standing, changed, sameCredentials && samePlace)
+    ? await update(deps, standing, changed, { sameCredentials, samePlace })
     : await insert(deps, serverId, changed);
   if (!listener) return null;
   await recordAudit(deps, {
@@ -169,36 +170,36 @@ type Changed = Omit<
   | 'lease'
 >;
 
-/** @param same - token or key and address are those that were set before: what is known of them stays */
+/** What makes a listener another one. */
+const PLACE = ['protocol', 'host', 'port', 'url'] as const;
+
+/** @param same - what is as it was set before: what is known of it stays */
 function update(
   { listeners }: ListenerSetup,
   standing: Listener,
   changed: Changed,
-  same: boolean,
+  same: { sameCredentials: boolean; samePlace: boolean },
 ): Promise<Listener | null> {
   const { _id, serverId, revision } = standing;
   const taken = hasTakenVotes(standing) ? (standing.lastDeliveredAt ?? null) : null;
-  const known = same
-    ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
-    : { acknowledgedAt: null, answerStep: 0 };
+  const known =
+    same.sameCredentials && same.samePlace
+      ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
+      : { acknowledgedAt: null, answerStep: 0 };
   // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
   const held = { $eq: ['$pause.by', 'owner'] };
   const pause = { $cond: [held, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
   // What was proven at one place says nothing of another.
-  const isSamePlace = PLACE.map((key) => ({ $eq: [`$${key}`, { $literal: changed[key] ?? null }] }));
-  const proven = { $cond: [{ $and: isSamePlace }, '$proven', []] };
-  const kept = { ...known, pause, released, proven, revision: { $add: ['$revision', 1] } };
+  const unproven = same.samePlace ? {} : { proven: [] };
+  const kept = { ...known, ...unproven, pause, released, revision: { $add: ['$revision', 1] } };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
     [{ $set: { ...literally(changed), ...kept } }],
     { returnDocument: 'after' },
   );
 }
-
-/** What makes a listener another one. */
-const PLACE = ['protocol', 'host', 'port', 'url'] as const;
 
 /** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
 function releasedBy(by: Cause, at: Date): Document {
