@@ -23,8 +23,8 @@ const shared = {
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // Two cores: a third file uses what the others leave while they wait; more only make each slower.
-    maxWorkers: 3,
+    // Two cores: more files use what the others leave while they wait for processes, services and time-outs.
+    maxWorkers: 5,
     projects: [
       {
         // The files of a worker share their modules: to import them anew would take half of the time.
