@@ -15,7 +15,7 @@ const shared = {
   hookTimeout: 120_000,
   teardownTimeout: 30_000,
   // A busy machine needs longer than the library's one second now and then.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 45_000 } },
   restoreMocks: true,
   unstubGlobals: true,
 };
@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     // Two cores: more files use what the others leave while they wait for processes, services and time-outs.
-    maxWorkers: 5,
+    maxWorkers: 4,
     projects: [
       {
         // The files of a worker share their modules: to import them anew would take half of the time.

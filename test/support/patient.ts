@@ -2,4 +2,4 @@
  * For `vi.waitFor` and `vi.waitUntil`, which give up after a second by themselves: a machine that is busy with other
  * tests needs longer now and then.
  */
-export const PATIENT = { timeout: 20_000, interval: 20 };
+export const PATIENT = { timeout: 45_000, interval: 20 };
