@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { after, MINUTE } from '../../src/clock.ts';
+import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
+import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { listServer, type ProbingBench, probingBench } from './probing-bench.ts';
+
+async function probeAll({ platform, deps }: ProbingBench) {
+  await claimDueServers(platform);
+  const claimed = await platform.servers.find({ 'probe.claim': { $ne: null } }).toArray();
+  const checks = [];
+  for (const { _id } of claimed) checks.push(await checkClaimedServer(deps, _id));
+  await platform.queues['probe-servers'].obliterate({ force: true });
+  return checks.map(({ kind }) => kind);
+}
+
+it('a probe beyond the limit is made a minute later, and says nothing of the server', async () => {
+  const bench = await probingBench({ DESTINATION_LIMIT: '1' });
+  const other = await listServer(bench.platform, bench.gameServer.port + 1);
+  expect((await probeAll(bench)).toSorted()).toEqual(['limited', 'recorded']);
+  const now = bench.clock.now();
+  const servers = await bench.platform.servers.find({ _id: { $in: [bench.serverId, other] } }).toArray();
+  const limited = servers.find(({ probe }) => probe.checkedAt === null);
+  expect(limited?.probe).toMatchObject({
+    status: 'unknown',
+    failures: 0,
+    claim: null,
+    nextAt: after(now, MINUTE),
+  });
+});
+
+it('a server that is online is probed at its times, whatever else is limited', async () => {
+  const bench = await probingBench({ DESTINATION_LIMIT: '1' });
+  expect(await probeAll(bench)).toEqual(['recorded']);
+  for (let n = 0; n < 3; n += 1) {
+    bench.clock.move(10);
+    await bench.platform.servers.updateOne(
+      { _id: bench.serverId },
+      { $set: { 'probe.nextAt': bench.clock.now() } },
+    );
+    expect(await probeAll(bench)).toEqual(['recorded']);
+  }
+  expect((await bench.server()).probe.status).toBe('online');
+});
+
+it('an operator’s check by hand is not limited', async () => {
+  const bench = await probingBench({ DESTINATION_LIMIT: '1' });
+  await bench.gameServer.stop();
+  for (let n = 0; n < 3; n += 1) {
+    expect(await checkServer(bench.deps, await bench.server())).toMatchObject({ kind: 'recorded' });
+  }
+});
