@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { Collection, Document } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
@@ -33,28 +33,13 @@ export async function takeTurn(
   { times, windowMs }: Allowance,
 ): Promise<Date | null> {
   const now = clock.now();
-  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
-  const take = () =>
-    rateLimits.findOneAndUpdate(
-      { _id: key },
-      [
-        {
-          $set: {
-            count: { $cond: [begins, 1, { $add: ['$count', 1] }] },
-            resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] },
-          },
-        },
-        // One more than allowed says "refused"; it never grows beyond that.
-        { $set: { count: { $min: ['$count', times + 1] } } },
-      ],
-      { upsert: true, returnDocument: 'after' },
-    );
-  const taken = await take().catch((error) => {
-    // Two firsts at once: the other one has made it.
-    if (isDuplicateKey(error)) return take();
-    throw error;
-  });
-  return taken && taken.count > times ? taken.resetAt : null;
+  const { begins, resetAt } = windowAt(now, windowMs);
+  const limit = await upsertLimit(rateLimits, key, [
+    { $set: { count: { $cond: [begins, 1, { $add: ['$count', 1] }] }, resetAt } },
+    // One more than allowed says "refused"; it never grows beyond that.
+    { $set: { count: { $min: ['$count', times + 1] } } },
+  ]);
+  return limit && limit.count > times ? limit.resetAt : null;
 }
 
 /**
@@ -69,27 +54,36 @@ export async function takeTurns(
   wanted: number,
 ): Promise<{ taken: number; resetAt: Date }> {
   const now = clock.now();
-  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
-  const take = () =>
-    rateLimits.findOneAndUpdate(
-      { _id: key },
-      [
-        {
-          $set: {
-            count: { $cond: [begins, 0, '$count'] },
-            resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] },
-          },
-        },
-        { $set: { granted: { $min: [wanted, { $max: [0, { $subtract: [times, '$count'] }] }] } } },
-        { $set: { count: { $add: ['$count', '$granted'] } } },
-      ],
-      { upsert: true, returnDocument: 'after' },
-    );
-  const limit = await take().catch((error) => {
-    if (isDuplicateKey(error)) return take();
-    throw error;
-  });
+  const { begins, resetAt } = windowAt(now, windowMs);
+  const limit = await upsertLimit(rateLimits, key, [
+    { $set: { count: { $cond: [begins, 0, '$count'] }, resetAt } },
+    { $set: { granted: { $min: [wanted, { $max: [0, { $subtract: [times, '$count'] }] }] } } },
+    { $set: { count: { $add: ['$count', '$granted'] } } },
+  ]);
   return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
+}
+
+/** Expressions of a limit's update: whether a new window begins at `now`, and when the present one ends. */
+function windowAt(now: Date, windowMs: number) {
+  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
+  return { begins, resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] } };
+}
+
+/** Updates the limit of `key`, making it where there is none, and gives it as it is then. */
+async function upsertLimit(
+  rateLimits: Collection<RateLimit>,
+  key: string,
+  update: Document[],
+): Promise<RateLimit | null> {
+  const upsert = () =>
+    rateLimits.findOneAndUpdate({ _id: key }, update, { upsert: true, returnDocument: 'after' });
+  try {
+    return await upsert();
+  } catch (error) {
+    // Two firsts at once: the other one has made it.
+    if (isDuplicateKey(error)) return upsert();
+    throw error;
+  }
 }
 
 /** Gives back what `takeTurn` took: what came of it does not count. */
