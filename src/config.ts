@@ -83,6 +83,8 @@ const environment = z.object({
     .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
     .default('tallyport'),
   WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(256),
+  TEST_CONCURRENCY: wholeNumber(0, 1_000).default(256),
+  BACKLOG_CONCURRENCY: wholeNumber(0, 1_000).default(16),
   PROBES: oneOf(['on', 'off']).default('on'),
   PROBE_CONCURRENCY: wholeNumber(1, 1_000).default(128),
   CANARY_ADDRESSES: canaryList.default([]),

@@ -15,6 +15,17 @@ const HISTORY = {
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
+/** Drains the due votes of one listener (design rule 3). */
+const listenerJob = {
+  payload: z.object({
+    serverId: objectId,
+    listenerId: objectId,
+    /** When the relay found the work due; absent for every other caller. */
+    relayedAt: z.iso.datetime().optional(),
+  }),
+  key: (payload: { listenerId: string }) => payload.listenerId,
+};
+
 /**
  * Every queue, in one place. A payload carries ids, never content and never a secret.
  *
@@ -23,17 +34,12 @@ const HISTORY = {
  * `add` with the id of a retained job would be ignored silently.
  */
 export const QUEUES = {
-  /** Drains one listener's due votes (design rule 3). */
-  'forward-votes': {
-    title: 'Forward votes',
-    payload: z.object({
-      serverId: objectId,
-      listenerId: objectId,
-      /** Only where the relay called: when it found the work due. A call that came before it keeps its own job. */
-      relayedAt: z.iso.datetime().optional(),
-    }),
-    key: (payload: { listenerId: string }) => payload.listenerId,
-  },
+  /** Listeners that answer. */
+  'forward-votes': { title: 'Forward votes', ...listenerJob },
+  /** Listeners that failed since their last vote, and those that have never taken one. */
+  'test-listeners': { title: 'Test listeners', ...listenerJob },
+  /** Listeners that answer and have many waiting votes. */
+  'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
   /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */
   'probe-servers': {
     title: 'Probe',
@@ -131,8 +137,6 @@ export type AddOptions = {
   /** Also starts a job of the same key that is delayed. */
   hasten?: boolean;
   subject?: string;
-  /** Jobs of a higher number wait until none of a lower one does; 0 by default. */
-  priority?: number;
 };
 
 /** Adds jobs without ever failing or delaying the one who asks. */
@@ -189,13 +193,12 @@ export function createProducer(
   const jobOf = <N extends QueueName>(
     name: N,
     { payload, subject, first }: NewJob<N>,
-    { hasten = false, priority = 0 }: AddOptions = {},
+    { hasten = false }: AddOptions = {},
   ): BullJob => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions = {
       ...HISTORY,
       ...(first ? { lifo: true } : {}),
-      ...(priority > 0 ? { priority } : {}),
       deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
     };
     const { title } = QUEUES[name];

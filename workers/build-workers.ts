@@ -1,7 +1,8 @@
-import { type Processor, Worker } from 'bullmq';
+import { type Processor, type RateLimiterOptions, Worker } from 'bullmq';
 import { SECOND } from '../src/clock.ts';
 import { ConfigError } from '../src/config.ts';
 import { within } from '../src/deadline.ts';
+import { DELIVERY_QUEUES } from '../src/delivery/delivery-queues.ts';
 import type { Metrics } from '../src/metrics.ts';
 import type { Platform } from '../src/platform.ts';
 import type { Work } from '../src/process.ts';
@@ -30,6 +31,13 @@ const LAST_ANSWERS_MS = 10 * SECOND;
 const CLOSE_PATIENCE_MS = 3 * SECOND;
 /** A slow mail server must not hold up every mail, nor be flooded. */
 const MAILS_AT_ONCE = 4;
+/**
+ * Of all workers together. Hundreds of listeners may fall due in one moment, and a vote for one that answers would wait
+ * for MongoDB behind all of them.
+ */
+const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
+  'test-listeners': { max: 5, duration: SECOND / 10 },
+};
 /** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
 const RETRY_MS = SECOND;
 
@@ -40,7 +48,7 @@ function processors(
   signals: StopSignals,
 ): Record<QueueName, Processor> {
   return {
-    'forward-votes': forwardVotes(platform, metrics, signals),
+    ...forwardVotes(platform, metrics, signals),
     'probe-servers': probeServers(platform, metrics, signals.stop),
     'clean-up': cleanUp(platform),
     'aggregate-day': aggregateDays(platform, signals.stop),
@@ -53,24 +61,37 @@ function processors(
   };
 }
 
-/** The queues with these names; all without names. */
-function queuesNamed(names: string[]): QueueName[] {
+/** The queues with these names; all without names. `forward-votes` stands for all queues of delivery. */
+function queuesNamed(names: string[], config: Platform['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
     throw new ConfigError([`«${unknown.join(', ')}» is no queue: there are ${QUEUE_NAMES.join(', ')}`]);
   }
-  return names.length === 0 ? QUEUE_NAMES : QUEUE_NAMES.filter((queue) => names.includes(queue));
+  const wanted = new Set<string>(names.length === 0 ? QUEUE_NAMES : names);
+  if (wanted.has('forward-votes')) for (const queue of DELIVERY_QUEUES) wanted.add(queue);
+  return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
 /** How many jobs of a queue run at once in this process; periodic work goes one by one. */
 function concurrencyOf(config: Platform['config'], name: QueueName): number {
-  if (name === 'forward-votes') return config.WORKER_CONCURRENCY;
-  if (name === 'probe-servers') return config.PROBE_CONCURRENCY;
-  return name === 'send-mail' ? MAILS_AT_ONCE : 1;
+  switch (name) {
+    case 'forward-votes':
+      return config.WORKER_CONCURRENCY;
+    case 'test-listeners':
+      return config.TEST_CONCURRENCY;
+    case 'drain-backlogs':
+      return config.BACKLOG_CONCURRENCY;
+    case 'probe-servers':
+      return config.PROBE_CONCURRENCY;
+    case 'send-mail':
+      return MAILS_AT_ONCE;
+    default:
+      return 1;
+  }
 }
 
 /**
- * Starts the workers of the named queues, and the relay with those of `forward-votes`. `close()` stops them as design
+ * Starts the workers of the named queues, and the relay with those of delivery. `close()` stops them as design
  * rule 12 says, within some 13 s; the platform stays open.
  *
  * @param queues - names of queues; none: all queues
@@ -80,8 +101,8 @@ export function buildWorkers(
   platform: Platform,
   { metrics, queues: names = [] }: { metrics: Metrics; queues?: string[] },
 ): Work {
-  const queues = queuesNamed(names);
   const { config, log } = platform;
+  const queues = queuesNamed(names, config);
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
   const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
@@ -100,6 +121,7 @@ export function buildWorkers(
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
+      ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
       // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
       lockDuration: config.LEASE_MS / 2,
       stalledInterval: config.LEASE_MS / 4,
@@ -119,7 +141,8 @@ export function buildWorkers(
     );
     return worker;
   });
-  const relay = queues.includes('forward-votes') ? runRelay(platform, stop.signal) : Promise.resolve();
+  const delivers = DELIVERY_QUEUES.some((queue) => queues.includes(queue));
+  const relay = delivers ? runRelay(platform, stop.signal) : Promise.resolve();
 
   return {
     async close() {

@@ -1,6 +1,7 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { z } from 'zod';
 import { SECOND } from '../src/clock.ts';
+import { DELIVERY_QUEUES } from '../src/delivery/delivery-queues.ts';
 import { isPassingFault } from '../src/passing-faults.ts';
 import type { Platform } from '../src/platform.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/queues.ts';
@@ -15,7 +16,7 @@ const AGAIN_MS = 10 * SECOND;
  * The relay wakes these within seconds. They are not delayed here: a delayed job takes every wake-up to itself, so
  * it stands for an unreachable listener and nothing else.
  */
-const WOKEN_BY_RELAY: ReadonlySet<QueueName> = new Set(['forward-votes']);
+const WOKEN_BY_RELAY: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 
 /** A fault that needs a person, in words that say what to do. */
 class JobFault extends Error {

@@ -1,4 +1,4 @@
-import { after, SECOND } from '../clock.ts';
+import { after } from '../clock.ts';
 import type { Attempt, Vote } from '../votes/vote.ts';
 import type { Cause } from './causes.ts';
 import type { Outcome } from './outcomes.ts';
@@ -11,9 +11,6 @@ export type Claimed = { vote: Vote; attempt: Attempt };
 export function answerStepOf({ vote, attempt }: Claimed): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }
-
-/** A vote that met a fault of configuration is not due again before the pause is written. */
-const PAUSE_IS_COMING_MS = 5 * SECOND;
 
 /** What a vote that is out of the line has no more. */
 export const ENDED = {
@@ -78,8 +75,8 @@ export function afterEnd(claimed: Claimed, end: Outcome, now: Date, schedule: re
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
-      // Not at once: the pause that follows from it is written a moment later.
-      return waitAgain(after(now, PAUSE_IS_COMING_MS));
+      // The pause that follows from it holds the vote, unless the settings were changed meanwhile.
+      return waitAgain(now);
     case 'none':
       return {
         // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.

@@ -1,387 +1,316 @@
 import { ObjectId } from 'mongodb';
+import PQueue from 'p-queue';
 import { after, SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
-import type { Limited } from '../limits/outgoing-limit.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
-import { beginDrain } from './begin-drain.ts';
-import { claimVotes, giveBack } from './claim-ahead.ts';
-import { Destination, shownToOwner, withProof } from './destination.ts';
-import type { DrainEnd, Draining, DrainLimits } from './draining.ts';
-import { HeldListener, RENEW_MS } from './held-listener.ts';
-import { HeldTurn } from './held-turn.ts';
+import { serversTogether } from '../servers/servers-together.ts';
+import { attemptDelivery, type Ready } from './attempt-delivery.ts';
+import { claimVotes, releaseVotes } from './claim-votes.ts';
+import { queueOf } from './delivery-queues.ts';
+import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import { LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
-import { listenerState } from './listener.ts';
+import { type Listener, listenerState } from './listener.ts';
 import { takeLease } from './listener-lease.ts';
 import { logEnd } from './log-ends.ts';
-import { openOrExplain, ourFault } from './our-fault.ts';
-import { type Outcome, outcome } from './outcomes.ts';
-import { Pace } from './pace.ts';
-import { recordPatiently } from './record-patiently.ts';
-import { attemptLeaseMs, MOST_AT_ONCE } from './schedule.ts';
-import { countWaiting } from './waiting-votes.ts';
-import { Yielding } from './yielding.ts';
-
-/** A listener's only vote under way has this long to end before the next one is looked for. */
-const ALONE_MS = 10;
+import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
+import { openOrExplain } from './our-fault.ts';
+import { type Ended, recordWithRetries } from './record-outcomes.ts';
+import { MOST_AT_ONCE } from './schedule.ts';
+import { countWaiting, hasBacklog } from './waiting-votes.ts';
 
 /** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /**
- * So many votes may be claimed ahead, and so many under way or with an end that is not recorded yet: if this
- * process died, nobody could say whether they arrived.
+ * A backlog's claim takes so many votes at the most, and each twice as many as the one before while those are sent
+ * within a second. If this worker died, nobody could say which of them arrived.
  */
-const MOST_AHEAD = 64;
-const MOST_UNRECORDED = 64;
+const LARGEST_CLAIM = 64;
 
-/** A vote whose attempt is recorded, and when its claim began on `performance.now()`: no later than its lease. */
-type Ready = { claimed: Claimed; claimedAt: number };
+/** What a drain needs to know of its server. */
+const serversOfDrains = serversTogether({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due: in order of voting, at most four at once, one at a time while
- * the listener is unreachable. A lease in MongoDB makes sure that only one worker does this for a listener
- * (design rule 3). Never throws for anything a listener does.
+ * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time while the breaker
+ * is open. A lease in MongoDB makes sure that only one worker does this for a listener (design rule 3). Never throws
+ * for anything a listener does.
  *
  * @throws the driver's error when MongoDB fails; whatever was under way is found again by its lease
  */
 export async function drainListener(
   given: Draining,
   serverId: ObjectId,
-  limits: DrainLimits,
+  options: DrainOptions,
 ): Promise<DrainEnd> {
+  const endsAt = performance.now() + options.budgetMs;
+  for (;;) {
+    const { end, again } = await drainOnce(given, serverId, { ...options, endsAt });
+    if (!again || options.stop.aborted) return end;
+    if (performance.now() > endsAt) return { kind: 'more' };
+  }
+}
+
+type Limits = DrainOptions & { endsAt: number };
+
+/** Drains under one lease. `again`: a wake-up came or the settings changed after it had looked for the last time. */
+async function drainOnce(
+  given: Draining,
+  serverId: ObjectId,
+  options: Limits,
+): Promise<{ end: DrainEnd; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Before the lease is taken: this process may be stopped before it hears that it was.
+  // Before the lease is taken: this process may be stopped before it has the answer.
   const since = performance.now();
-  const begin = () => takeLease(given, serverId, owner);
-  const { unproven } = given;
-  const listener = await (limits.turn && unproven ? unproven.aside(begin, limits.turn) : begin());
-  if (listener === 'busy') return { kind: 'busy' };
+  const listener = await takeLease(given, serverId, owner);
+  if (listener === 'busy') return { end: { kind: 'busy' }, again: false };
   if (!listener) {
     await releaseLeftVotes(given, serverId, asOf);
-    return { kind: 'gone' };
+    return { end: { kind: 'gone' }, again: false };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener);
-  const drain = new Drain(deps, new HeldListener(deps, { owner, since }, listener, opened), limits);
+  const leased = new LeasedListener(deps, { owner, since }, listener, opened);
+  const end = await drainLeased(deps, leased, options);
+  const { called, changed } = await leased.release();
+  return { end, again: changed || (called && end.kind === 'idle') };
+}
+
+async function drainLeased(deps: Draining, leased: LeasedListener, options: Limits): Promise<DrainEnd> {
+  const { lanes, servers, votes, log } = deps;
+  const { serverId } = leased.now;
   try {
-    return await drain.run();
-  } finally {
-    await drain.close();
+    const [server, hasLost] = await Promise.all([
+      lanes.ask(serversOfDrains, servers, serverId),
+      lanes.ask(hasLostAttempts, votes, serverId),
+    ]);
+    for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
+      log.warn({ event: 'delivery.lost', voteId: ended.claimed.vote._id.toString() });
+      await noteOutcome(deps, leased, ended);
+    }
+    if (!server || server.removedAt) {
+      await releaseWaitingVotes(deps, serverId, 'server-removed');
+      return { kind: 'gone' };
+    }
+    deps.onBegin?.(server.name);
+    const drain = new Drain(deps, leased, options, server.ownerId?.toHexString() ?? null);
+    const end = await drain.run().finally(() => drain.close());
+    return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
+  } catch (error) {
+    await leased.release().catch(() => undefined);
+    throw error;
   }
 }
 
-/** One worker's hold on one listener: its lease, its attempts under way and how it stands. */
+async function untilNextTest(
+  { votes, clock }: Draining,
+  server: string,
+  { serverId, breaker }: Listener,
+): Promise<DrainEnd> {
+  const now = clock.now();
+  return {
+    kind: 'unreachable',
+    server,
+    waiting: await countWaiting(votes, serverId),
+    nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
+    since: breaker.openSince ?? now,
+    code: breaker.code ?? 'unreachable',
+  };
+}
+
+/** Logs and counts an outcome and lets it change the listener's state. */
+async function noteOutcome({ log, onEnd }: Draining, leased: LeasedListener, ended: Ended): Promise<void> {
+  onEnd?.(ended);
+  logEnd(log, ended.claimed, ended.outcome, ended.durationMs);
+  await leased.noteOutcome(ended);
+}
+
+/** Claims and sends the due votes of a leased listener. */
 class Drain {
   readonly #deps: Draining;
-  readonly #held: HeldListener;
-  readonly #limits: DrainLimits;
-  readonly #turn: HeldTurn;
-  readonly #pace = new Pace();
-  readonly #yielding: Yielding;
-  /** What was claimed last had waited in the line for long. */
-  #isBehind = false;
-  /** Ends wait for it, to be recorded together. */
-  #gathering: Promise<void> | undefined;
-  /** Attempts begun, until their end is recorded. */
-  readonly #underWay = new Set<Promise<void>>();
-  /** Attempts that hold one of the listener's four places. */
-  #places = 0;
-  /** Claimed ahead, in the order of the line. */
-  #ready: Ready[] = [];
-  /** Resolves when a place becomes free or an end is recorded. */
+  readonly #leased: LeasedListener;
+  readonly #options: Limits;
+  readonly #accountId: string | null;
+  readonly #sending = new PQueue({ concurrency: MOST_AT_ONCE });
+  /** Claimed votes, until their outcome is recorded or they are to be released. */
+  readonly #open = new Set<Promise<void>>();
+  /** Claimed and not sent. */
+  #unsent: Ready[] = [];
+  /** Resolves when a claimed vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
-  /** The owner of the listener's server; null where it is nobody's. */
-  #accountId: string | null = null;
+  /** Looked at once in a drain, when it has claimed some votes. */
+  #mayHaveBacklog: boolean | undefined;
+  #claimedVotes = 0;
+  #claimSize = MOST_AT_ONCE;
+  #claimedAt = Number.NEGATIVE_INFINITY;
   /** The first fault of ours in an attempt; it ends the drain. */
   #fault: unknown = null;
 
-  constructor(deps: Draining, held: HeldListener, limits: DrainLimits) {
+  constructor(deps: Draining, leased: LeasedListener, options: Limits, accountId: string | null) {
     this.#deps = deps;
-    this.#held = held;
-    this.#limits = limits;
-    this.#turn = new HeldTurn(deps.unproven, () => held.now);
-    this.#yielding = deps.yielding ?? new Yielding();
-  }
-
-  async run(): Promise<DrainEnd> {
-    const { serverId } = this.#held.now;
-    const { server, accountId, lost } = await beginDrain(this.#deps, serverId);
+    this.#leased = leased;
+    this.#options = options;
     this.#accountId = accountId;
-    for (const claimed of lost)
-      await this.#noteEnd(claimed, outcome('lease-ran-out', 'none'), this.#deps.config.LEASE_MS);
-    if (server === null) {
-      await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
-      return { kind: 'gone' };
-    }
-    this.#deps.onBegin?.(server);
-    const end = await this.#sendDueVotes();
-    await this.#giveBackReady();
-    await this.#untilNoneUnderWay();
-    if (this.#fault) throw this.#fault;
-    return typeof end === 'object' ? end : this.#unreachable(server);
+    if (options.queue === 'test-listeners') this.#mayHaveBacklog = true;
   }
 
-  /** Gives the lease back once nothing is under way. */
-  async close(): Promise<void> {
-    await this.#untilNoneUnderWay();
-    this.#turn.end();
-    await this.#giveBackReady();
-    await this.#held.giveBack();
-  }
-
-  /** Waits for the attempts under way. The lease is renewed meanwhile: an answer may be waited for as long as it lasts. */
-  async #untilNoneUnderWay(): Promise<void> {
-    while (this.#underWay.size > 0) {
-      await within(RENEW_MS, Promise.all(this.#underWay)).catch(() => undefined);
-      // Where MongoDB is away, the next look tries again; the attempts record their ends patiently.
-      await this.#held.renew().catch(() => false);
-    }
-  }
-
-  /** Why it stopped. */
-  async #sendDueVotes(): Promise<DrainEnd | 'tested-later'> {
-    const { clock } = this.#deps;
-    const began = performance.now();
-    let look = FIRST_LOOK_MS;
-    for (;;) {
+  /** Why it stopped; attempts may be under way still. */
+  async run(): Promise<DrainEnd | 'tested-later'> {
+    for (let lookMs = FIRST_LOOK_MS; ; ) {
       if (this.#fault) throw this.#fault;
-      if (this.#limits.stop.aborted) return { kind: 'stopped' };
-      if (performance.now() - began > this.#limits.budgetMs) return { kind: 'more' };
-      if (!(await this.#held.renew())) return { kind: 'busy' };
-
-      const state = listenerState(this.#held.now);
-      if (state === 'paused') return { kind: 'paused' };
-      const { limited } = this.#held.now;
-      if (limited && clock.now() < limited.until) return { kind: 'put-off', until: limited.until };
-      if (!this.#mayStart()) await this.#giveBackReady();
-      const test = state === 'unreachable';
-      const most = test || state === 'unverified' ? this.#mostTests() : this.#mostToClaim();
+      if (this.#options.stop.aborted) return { kind: 'stopped' };
+      if (performance.now() > this.#options.endsAt) return { kind: 'more' };
+      if (!(await this.#leased.renew())) return { kind: 'busy' };
+      await this.#releaseUnsent();
+      const held = await this.#heldBack();
+      if (held) return held;
+      const most = this.#mostToClaim();
       if (most === 0) {
         await within(RENEW_MS, this.#change.promise).catch(() => undefined);
         continue;
       }
-      const { nextTestAt } = this.#held.now.breaker;
-      if (test && nextTestAt && clock.now() < nextTestAt) return 'tested-later';
-      if (!this.#turn.mayBegin()) return this.#putOff();
-
-      const yields = this.#yields();
-      const restMs = yields ? this.#yielding.take() : 0;
-      if (restMs > 0) {
-        await within(restMs, this.#change.promise).catch(() => undefined);
-        continue;
-      }
-
-      const claimed = this.#claim(test, most);
-      if (await (yields ? this.#yielding.timed(claimed) : claimed)) {
-        look = FIRST_LOOK_MS;
-        // Mostly a vote comes alone: looking before it has ended would find nothing, at the price of a claim.
-        if (this.#underWay.size === 1)
-          await within(ALONE_MS, Promise.all(this.#underWay)).catch(() => undefined);
-      } else if (this.#underWay.size > 0) {
+      const wasOpen = this.#open.size > 0;
+      const claimed = await this.#claim(most);
+      if (claimed > 0) lookMs = FIRST_LOOK_MS;
+      if (claimed < most && this.#open.size > 0) {
         // Votes that are cast meanwhile must not wait for the change.
-        await within(look, this.#change.promise).catch(() => undefined);
-        look = Math.min(2 * look, LAST_LOOK_MS);
-      } else if (!this.#limits.stop.aborted && state === listenerState(this.#held.now)) {
-        // Else an attempt ended during the claim, and changed how the listener stands.
+        await within(lookMs, this.#change.promise).catch(() => undefined);
+        lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
+      } else if (claimed === 0 && !wasOpen) {
         return { kind: 'idle' };
       }
     }
   }
 
-  /** One at a time, and only once every earlier attempt has ended. */
-  #mostTests(): number {
-    return this.#underWay.size === 0 ? 1 : 0;
-  }
-
-  /**
-   * How many votes to claim now: one for a free place, and where the listener is fast, those that it will take
-   * during the claim.
-   */
-  #mostToClaim(): number {
-    const ahead = this.#pace.ahead();
-    const free = MOST_AT_ONCE - this.#places;
-    const able = ahead > 0 ? ahead + free : Math.min(1, free);
-    const wanted = this.#yields() ? this.#yielding.most(able) : able;
-    // Not a claim for each vote: when half of what was claimed ahead has gone.
-    if (this.#ready.length > 0 && this.#ready.length > wanted / 2) return 0;
-    return Math.max(0, Math.min(wanted, MOST_AHEAD) - this.#ready.length);
-  }
-
-  /** What it sends has waited for long and is claimed ahead, while others' votes are fresh. */
-  #yields(): boolean {
-    // One that failed lately makes way already, by its turn.
-    return this.#isBehind && this.#pace.ahead() > 0 && this.#turn.isFirst && this.#yielding.isWanted;
-  }
-
-  /** Returns whether a vote was due. */
-  async #claim(test: boolean, most: number): Promise<boolean> {
-    const reason = { test, relayedAt: this.#limits.relayedAt };
-    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - this.#places - this.#ready.length) };
-    const { claimed, claimedAt } = await this.#turn.inTurn(async () => {
-      // Before the claim: the lease it takes begins no earlier than this. Not before the turn: an attempt's time would
-      // have the wait for it in it.
-      const claimedAt = performance.now();
-      return { claimedAt, claimed: await claimVotes(this.#deps, this.#held.now, reason, size) };
-    });
-    const votes = claimed.map(({ vote }) => vote);
-    this.#isBehind = this.#yielding.note(votes, this.#deps.clock.now());
-    for (const each of claimed) this.#ready.push({ claimed: each, claimedAt });
-    this.#startReady();
-    return claimed.length > 0;
-  }
-
-  /** Whether what was claimed ahead may still be sent: the listener stands as it stood, and nothing stops us. */
-  #mayStart(): boolean {
-    const [next] = this.#ready;
-    if (!next || this.#fault || this.#limits.stop.aborted) return false;
-    const { attempt } = next.claimed;
-    const { limited, revision } = this.#held.now;
-    if (limited && this.#deps.clock.now() < limited.until) return false;
-    const state = listenerState(this.#held.now);
-    const standsSo = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
-    return standsSo && attempt.revision === revision;
-  }
-
-  #startReady(): void {
-    while (this.#places < MOST_AT_ONCE && this.#underWay.size < MOST_UNRECORDED && this.#mayStart()) {
-      const next = this.#ready.shift();
-      if (next) this.#start(next);
+  /** Waits for the attempts under way, renewing the lease, and releases what was not sent. */
+  async close(): Promise<void> {
+    while (this.#open.size > 0) {
+      await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
+      // Where MongoDB is away, the next round tries again; the attempts retry the records of their outcomes.
+      await this.#leased.renew().catch(() => false);
     }
+    await this.#releaseUnsent();
+    if (this.#fault) throw this.#fault;
   }
 
-  async #giveBackReady(): Promise<void> {
-    const left = this.#ready.map(({ claimed }) => claimed);
-    this.#ready = [];
-    await giveBack(this.#deps, this.#held.now, left);
+  /** Why no vote may be claimed now, if that is so. */
+  async #heldBack(): Promise<DrainEnd | 'tested-later' | null> {
+    const { clock, votes } = this.#deps;
+    const { queue } = this.#options;
+    const listener = this.#leased.now;
+    const { limited, breaker, serverId } = listener;
+    if (listener.pause) return { kind: 'paused' };
+    if (limited && clock.now() < limited.until) return { kind: 'limited', until: limited.until };
+    const own = queueOf(listener);
+    if (own === 'test-listeners' && queue !== own) return { kind: 'moved', to: own };
+    if (breaker.openSince && breaker.nextTestAt && clock.now() < breaker.nextTestAt) return 'tested-later';
+    if (own === 'test-listeners' || queue === 'drain-backlogs') return null;
+    if (this.#mayHaveBacklog && (await hasBacklog(votes, serverId)))
+      return { kind: 'moved', to: 'drain-backlogs' };
+    this.#mayHaveBacklog = false;
+    return queue === own ? null : { kind: 'moved', to: own };
   }
 
-  #changed(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers<void>();
+  /** How many votes to claim now: one while one more may be sent; of a backlog also those that follow. */
+  #mostToClaim(): number {
+    const { queue } = this.#options;
+    const open = this.#open.size;
+    if (queue === 'drain-backlogs') return open <= this.#claimSize / 2 ? this.#nextClaimSize() : 0;
+    const isTest = queue === 'test-listeners' || listenerState(this.#leased.now) === 'unverified';
+    return open < (isTest ? 1 : MOST_AT_ONCE) ? 1 : 0;
   }
 
-  #start({ claimed, claimedAt }: Ready): void {
-    this.#places += 1;
-    const attempt = this.#attempt(claimed, claimedAt)
+  #nextClaimSize(): number {
+    const now = performance.now();
+    const isFast = now - this.#claimedAt < SECOND;
+    this.#claimedAt = now;
+    this.#claimSize = isFast
+      ? Math.min(2 * this.#claimSize, LARGEST_CLAIM)
+      : Math.max(MOST_AT_ONCE, Math.floor(this.#claimSize / 2));
+    return this.#claimSize;
+  }
+
+  /** Returns how many votes were due. */
+  async #claim(most: number): Promise<number> {
+    const listener = this.#leased.now;
+    const reason = { test: listenerState(listener) === 'unreachable', relayedAt: this.#options.relayedAt };
+    const atOnce = Math.max(0, MOST_AT_ONCE - this.#open.size);
+    // Before the claim: the leases of the attempts begin no earlier than this.
+    const claimedAt = performance.now();
+    const claimed = await claimVotes(this.#deps, listener, reason, { most, atOnce });
+    for (const one of claimed) this.#start({ claimed: one, claimedAt });
+    this.#claimedVotes += claimed.length;
+    if (this.#claimedVotes >= MOST_AT_ONCE) this.#mayHaveBacklog ??= true;
+    return claimed.length;
+  }
+
+  #start(ready: Ready): void {
+    const open = this.#sending
+      .add(() => this.#attempt(ready))
+      // Of an acknowledged vote the record: the next vote need not wait for it.
+      .then((recording) => recording?.recorded)
       .catch((error: unknown) => {
         this.#fault ??= error;
       })
       .finally(() => {
-        this.#underWay.delete(attempt);
-        this.#startReady();
-        this.#changed();
+        this.#open.delete(open);
+        this.#change.resolve();
+        this.#change = Promise.withResolvers<void>();
       });
-    this.#underWay.add(attempt);
+    this.#open.add(open);
   }
 
-  async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
-    const began = performance.now();
-    const destination = new Destination(this.#deps, this.#held.now, { accountId: this.#accountId });
-    const end = await this.#send(claimed, claimedAt, destination);
-    const { limited, proof } = destination;
-    if (end.code === 'outgoing-limited' && limited) return this.#putBack(claimed, limited);
-    const ended = performance.now();
-    const durationMs = ended - claimedAt;
-    // The next vote need not wait for the record of a good end; every other may change how the listener stands.
-    const good = end.class === 'delivered' && !claimed.attempt.test;
-    const recorded = this.#record(claimed, end, durationMs);
-    // In memory at once: the next vote goes as to a listener that has proven itself.
-    const isProven = proof !== null && this.#held.prove(claimed, proof);
-    if (good) {
-      this.#pace.note(ended - began);
-      this.#freePlace();
+  async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
+    if (!this.#maySend(ready)) {
+      this.#unsent.push(ready);
+      return undefined;
     }
-    try {
-      if (await recorded) await this.#noteEnd(claimed, end, durationMs);
-      // Behind the end: a MongoDB that stands still is waited for once.
-      if (isProven) await this.#held.storeProofs();
-    } finally {
-      if (!good) this.#freePlace();
-    }
-  }
-
-  /** An allowance is used up: the vote waits in its place as if it had never been claimed. */
-  async #putBack(claimed: Claimed, limited: Limited): Promise<void> {
-    try {
-      await giveBack(this.#deps, this.#held.now, [claimed]);
-      await this.#held.limit(limited);
+    const options = { ...this.#options, accountId: this.#accountId };
+    const { outcome, durationMs, limited, proof } = await attemptDelivery(
+      this.#deps,
+      this.#leased,
+      ready,
+      options,
+    );
+    const { claimed } = ready;
+    if (outcome.code === 'outgoing-limited' && limited) {
+      this.#unsent.push(ready);
+      await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
-    } finally {
-      this.#freePlace();
+      return undefined;
     }
+    // In memory at once: the next vote goes as to a listener that has proven itself.
+    const isProven = proof !== null && this.#leased.prove(claimed, proof);
+    const recorded = this.#record({ claimed, outcome, durationMs }, isProven);
+    if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
+    // Every other outcome may change the listener's state.
+    await recorded;
+    return undefined;
   }
 
-  /** Records an end behind all earlier ones: the order of good and bad ones decides how the listener stands. */
-  async #record(claimed: Claimed, end: Outcome, durationMs: number): Promise<boolean> {
-    if (this.#yields()) this.#gathering ??= this.#gather();
-    if (this.#gathering) await this.#gathering;
-    return recordPatiently(this.#deps, claimed, end, durationMs, this.#limits.waitNoLonger);
+  /** Records an outcome behind all earlier ones: their order decides about the listener's state. */
+  async #record(ended: Ended, isProven: boolean): Promise<void> {
+    const { waitNoLonger } = this.#options;
+    if (await recordWithRetries(this.#deps, ended, waitNoLonger))
+      await noteOutcome(this.#deps, this.#leased, ended);
+    if (isProven) await this.#leased.storeProofs();
   }
 
-  async #gather(): Promise<void> {
-    await this.#yielding.gathered();
-    this.#gathering = undefined;
+  /** Whether a claimed vote may still be sent: the listener is as it was, and the worker does not stop. */
+  #maySend({ claimed: { attempt } }: Ready): boolean {
+    if (this.#fault || this.#options.stop.aborted) return false;
+    const { limited, revision } = this.#leased.now;
+    if (limited && this.#deps.clock.now() < limited.until) return false;
+    const state = listenerState(this.#leased.now);
+    const isUnchanged = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
+    return isUnchanged && attempt.revision === revision;
   }
 
-  #freePlace(): void {
-    this.#places -= 1;
-    this.#startReady();
-    this.#changed();
-  }
-
-  async #send(claimed: Claimed, claimedAt: number, destination: Destination): Promise<Outcome> {
-    const { config, log, send } = this.#deps;
-    const listener = this.#held.now;
-    const answerStep = answerStepOf(claimed);
-    const leaseMs = attemptLeaseMs(config, answerStep);
-    try {
-      const end = await send(this.#held.opened, claimed.vote, {
-        destination,
-        signal: this.#limits.stop,
-        waitSignal: this.#limits.waitNoLonger,
-        answerStep,
-        // A process that was stopped and goes on must not send what another has taken over.
-        mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
-      });
-      const { proof } = destination;
-      const { protocol, proven } = listener;
-      const reached = { protocol, proven: proof ? withProof(proven, proof) : proven };
-      return shownToOwner(reached, end);
-    } catch (error) {
-      log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
-      return ourFault(error);
-    }
-  }
-
-  /** Logs and counts an end and lets it change how the listener stands, if its settings are still the same. */
-  async #noteEnd(claimed: Claimed, end: Outcome, durationMs: number): Promise<void> {
-    const { log, onEnd } = this.#deps;
-    onEnd?.(claimed, end, durationMs);
-    if (end.class === 'delivered') this.#turn.isProven();
-    logEnd(log, claimed, end, durationMs);
-    await this.#held.noteEnd(claimed, end);
-  }
-
-  async #putOff(): Promise<DrainEnd | 'tested-later'> {
-    const now = this.#deps.clock.now();
-    const until = after(now, this.#turn.stayAwayMs(now));
-    await this.#held.putOff(until);
-    return this.#held.now.breaker.openSince ? 'tested-later' : { kind: 'put-off', until };
-  }
-
-  async #unreachable(server: string): Promise<DrainEnd> {
-    const { breaker, serverId } = this.#held.now;
-    const now = this.#deps.clock.now();
-    return {
-      kind: 'unreachable',
-      server,
-      waiting: await this.#turn.inTurn(() => countWaiting(this.#deps.votes, serverId)),
-      nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
-      since: breaker.openSince ?? now,
-      code: breaker.code ?? 'unreachable',
-    };
+  async #releaseUnsent(): Promise<void> {
+    const unsent = this.#unsent.map(({ claimed }) => claimed);
+    this.#unsent = [];
+    await releaseVotes(this.#deps, this.#leased.now, unsent);
   }
 }

@@ -1,8 +1,9 @@
 import type { Filter, ObjectId } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import { after } from '../clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
-import type { Recording } from './attempt-records.ts';
+import type { Recording } from './attempt-record.ts';
 import { endLostAttempts } from './lost-attempts.ts';
 import { DELIVERY_EXPIRES_MS } from './schedule.ts';
 
@@ -70,7 +71,7 @@ export async function releaseWaitingVotes(
  * @returns how many were taken out
  */
 export async function releaseLeftVotes(
-  recording: Recording,
+  recording: Recording & { lanes: Lanes },
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {

@@ -1,31 +1,35 @@
-import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
+import { REPLICATED } from '../mongo.ts';
 import type { Listener } from './listener.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
-/** A lease from now on, by mongod's clock. */
-function lease(owner: string, { LEASE_MS }: Leasing['config']): Document[] {
-  return [{ $set: { lease: { owner, until: { $add: ['$$NOW', LEASE_MS] } } } }];
-}
-
-/** Takes a lease that is free or has run out; `'busy'` when another holds it, null when there is no listener. */
+/**
+ * Takes a listener's lease if it is free or has expired, by mongod's clock. While another holds it, the wake-up is
+ * kept on the lease (`called`), and its owner looks for due votes once more.
+ *
+ * @returns the listener; `'busy'` when another holds the lease, null when there is no listener
+ */
 export async function takeLease(
   { listeners, config }: Leasing,
   serverId: ObjectId,
   owner: string,
 ): Promise<Listener | 'busy' | null> {
-  const taken = await listeners.findOneAndUpdate(
-    { serverId, $expr: { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] } },
-    lease(owner, config),
+  const isFree = { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] };
+  const taken = { owner: { $literal: owner }, until: { $add: ['$$NOW', config.LEASE_MS] } };
+  const called = { $mergeObjects: ['$lease', { called: true }] };
+  const listener = await listeners.findOneAndUpdate(
+    { serverId },
+    [{ $set: { lease: { $cond: [isFree, taken, called] } } }],
     { returnDocument: 'after' },
   );
-  if (taken) return taken;
-  return (await listeners.countDocuments({ serverId }, { limit: 1 })) > 0 ? 'busy' : null;
+  if (!listener) return null;
+  return listener.lease?.owner === owner ? listener : 'busy';
 }
 
 /**
- * Renews a lease that is still held. One that another took meanwhile is lost, also when it is free again: how
- * the listener stands may have changed.
+ * Renews a lease. One that another took meanwhile is lost, also when it is free again: the listener's state may have
+ * changed.
  *
  * @returns the listener as it is now, or null when the lease is lost
  */
@@ -34,7 +38,28 @@ export function renewLease(
   serverId: ObjectId,
   owner: string,
 ): Promise<Listener | null> {
-  return listeners.findOneAndUpdate({ serverId, 'lease.owner': owner }, lease(owner, config), {
-    returnDocument: 'after',
-  });
+  return listeners.findOneAndUpdate(
+    { serverId, 'lease.owner': owner },
+    [{ $set: { 'lease.until': { $add: ['$$NOW', config.LEASE_MS] } } }],
+    { returnDocument: 'after' },
+  );
+}
+
+/**
+ * Releases a lease and stores what its owner learnt; does nothing when another holds it by now.
+ *
+ * @returns the listener's revision, and whether a wake-up came while the lease was held; null when it was lost
+ */
+export async function releaseLease(
+  { listeners }: Pick<Leasing, 'listeners'>,
+  serverId: ObjectId,
+  owner: string,
+  learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
+): Promise<{ revision: number; called: boolean } | null> {
+  const released = await listeners.findOneAndUpdate(
+    { serverId, 'lease.owner': owner },
+    { $set: { lease: null, ...learnt } },
+    { projection: { lease: 1, revision: 1 }, writeConcern: REPLICATED },
+  );
+  return released && { revision: released.revision, called: released.lease?.called ?? false };
 }

@@ -46,6 +46,8 @@ const leaseDefinition = {
   owner: { type: String, required: true },
   /** On mongod's clock. */
   until: { type: Date, required: true },
+  /** A wake-up came while it was held: its owner looks for due votes once more. */
+  called: { type: Boolean },
 } as const;
 
 /** Votes are signed with it too until then, so that the far end can change over in its own time. */

@@ -12,6 +12,7 @@ import { type SecretBox, UnsealError } from '../secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Cause } from './causes.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
+import { wakeListener } from './delivery-queues.ts';
 import { releaseWaitingVotes } from './leave-line.ts';
 import {
   hasTakenVotes,
@@ -351,14 +352,13 @@ async function wake(
   listener: Listener,
   by: Cause,
 ): Promise<boolean> {
-  const { serverId, _id } = listener;
+  const { serverId } = listener;
   const now = clock.now();
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.nextAt': { $gt: now } },
     { $set: { 'delivery.nextAt': now, 'delivery.dueBy': by } },
   );
-  const payload = { serverId: serverId.toHexString(), listenerId: _id.toHexString() };
-  return producer.add('forward-votes', payload, { hasten: true });
+  return wakeListener(producer, listener, { hasten: true });
 }
 
 /** Fails the waiting votes of a server that is removed. Safe to run again. Returns how many. */

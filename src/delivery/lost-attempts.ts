@@ -1,10 +1,11 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import { anyOf } from '../batching/find-together.ts';
-import type { Together } from '../batching/lanes.ts';
+import type { Lanes, Together } from '../batching/lanes.ts';
 import type { Vote } from '../votes/vote.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
-import { type Recording, recordEnd } from './attempt-records.ts';
+import { answerStepOf } from './after-end.ts';
+import type { Recording } from './attempt-record.ts';
 import { outcome } from './outcomes.ts';
+import { type Ended, recordOutcomes } from './record-outcomes.ts';
 import { attemptLeaseMs } from './schedule.ts';
 
 /** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
@@ -38,25 +39,27 @@ export const hasLostAttempts: Together<Collection<Vote>, ObjectId, boolean> = {
 };
 
 /**
- * Ends attempts whose lease ran out: the worker died or was cut off, and the vote may have arrived. Leases go
- * by mongod's clock.
+ * Records attempts whose lease expired as ambiguous: the worker died or was cut off, and the vote may have arrived.
+ * Leases go by mongod's clock.
  *
- * @returns the attempts ended, for the breaker
+ * @returns the attempts that ended, for the breaker
  */
-export async function endLostAttempts(recording: Recording, serverId: ObjectId): Promise<Claimed[]> {
-  const { votes } = recording;
-  const lost = await votes
+export async function endLostAttempts(
+  recording: Recording & { lanes: Lanes },
+  serverId: ObjectId,
+): Promise<Ended[]> {
+  const lost = await recording.votes
     .find({ serverId, 'delivery.queuedAt': { $exists: true }, ...LOST })
     .sort({ 'delivery.queuedAt': 1 })
     .limit(1_000)
     .toArray();
-  const ended: Claimed[] = [];
-  for (const vote of lost) {
+  const ended = lost.flatMap((vote): Ended[] => {
     const attempt = vote.delivery.attempts.at(-1);
-    if (!attempt) continue;
+    if (!attempt) return [];
     const claimed = { vote, attempt };
-    const leaseMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
-    if (await recordEnd(recording, claimed, outcome('lease-ran-out', 'none'), leaseMs)) ended.push(claimed);
-  }
-  return ended;
+    const durationMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
+    return [{ claimed, outcome: outcome('lease-ran-out', 'none'), durationMs }];
+  });
+  const counted = await recordOutcomes(recording, ended);
+  return ended.filter((_, index) => counted[index]);
 }

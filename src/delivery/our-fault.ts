@@ -1,7 +1,10 @@
+import type { Lanes } from '../batching/lanes.ts';
 import { UnsealError } from '../secrets.ts';
-import { claimNextVote, type Recording, recordEnd } from './attempt-records.ts';
+import type { Recording } from './attempt-record.ts';
+import { claimVotes } from './claim-votes.ts';
 import { type Listener, listenerState } from './listener.ts';
 import { type Outcome, outcome } from './outcomes.ts';
+import { recordOutcomes } from './record-outcomes.ts';
 import type { OpenedListener } from './send-vote.ts';
 
 /** A fault of ours as the end of an attempt. Only a text that is known to hold no secret goes into it. */
@@ -10,21 +13,26 @@ export function ourFault(error: unknown): Outcome {
 }
 
 /**
- * Opens a listener's secret, by one who holds its lease. When it cannot be read, the first vote in line says so
+ * Opens a listener's secret, by one who holds its lease. When it cannot be read, the first vote in the queue says so
  * in its timeline, and the lease is kept on purpose: nobody tries again before it has run out.
  *
  * @throws {UnsealError}
  */
 export async function openOrExplain(
-  deps: Recording & { open: (listener: Listener) => OpenedListener },
+  deps: Recording & { lanes: Lanes; open: (listener: Listener) => OpenedListener },
   listener: Listener,
 ): Promise<OpenedListener> {
   try {
     return deps.open(listener);
   } catch (error) {
     const test = listenerState(listener) === 'unreachable';
-    const claimed = listener.pause ? null : await claimNextVote(deps, listener, { test });
-    if (claimed) await recordEnd(deps, claimed, ourFault(error), 0);
+    const one = { most: 1, atOnce: 1 };
+    const claimed = listener.pause ? [] : await claimVotes(deps, listener, { test }, one);
+    const outcome = ourFault(error);
+    await recordOutcomes(
+      deps,
+      claimed.map((vote) => ({ claimed: vote, outcome, durationMs: 0 })),
+    );
     throw error;
   }
 }

@@ -1,15 +1,21 @@
 import { type Collection, ObjectId } from 'mongodb';
+import type { Lanes } from '../batching/lanes.ts';
 import type { Logger } from '../log.ts';
 import type { Producer } from '../queues.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { Recording } from './attempt-records.ts';
+import type { Recording } from './attempt-record.ts';
+import { wakeListener } from './delivery-queues.ts';
 import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
 import type { Listener } from './listener.ts';
 import { serversWith } from './lost-attempts.ts';
-import { turnOf } from './turn.ts';
 
 /** What the relay works on. */
-type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
+type Relaying = Recording & {
+  listeners: Collection<Listener>;
+  lanes: Lanes;
+  producer: Producer;
+  log: Logger;
+};
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
 type RelayRound = { woken: number; expired: number; released: number };
@@ -65,7 +71,7 @@ async function relayServer(
   round: RelayRound,
 ): Promise<void> {
   // Before looking: what falls due after this moment is called for by whoever makes it due.
-  const relayedAt = deps.clock.now().toISOString();
+  const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
   if (expired > 0) {
@@ -76,13 +82,7 @@ async function relayServer(
     const released = await releaseLeftVotes(deps, serverId, asOf);
     round.released += released;
   } else if (await isDue(deps, listener, lost)) {
-    const payload = {
-      serverId: serverId.toHexString(),
-      listenerId: listener._id.toHexString(),
-      relayedAt,
-    };
-    const options = { hasten: true, priority: turnOf(listener) };
-    if (await deps.producer.add('forward-votes', payload, options)) round.woken += 1;
+    if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
   }
 }
 

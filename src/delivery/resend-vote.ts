@@ -5,6 +5,7 @@ import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.t
 import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
+import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
 import type { Listener } from './listener.ts';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from './schedule.ts';
 
@@ -67,7 +68,7 @@ export async function resendVote(
   const { state } = vote.delivery;
   if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };
   if (after(vote.votedAt, RESENDABLE_MS) <= now) return { kind: 'too-old' };
-  const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return { kind: 'no-listener' };
 
   if (forOwner && state === 'delivered') {
@@ -87,10 +88,7 @@ export async function resendVote(
     serverId,
     details: { voteId: voteId.toString(), from: state },
   });
-  await producer.add('forward-votes', {
-    serverId: serverId.toHexString(),
-    listenerId: listener._id.toHexString(),
-  });
+  await wakeListener(producer, listener);
   return { kind: 'resent', from: state, mayArriveTwice };
 }
 

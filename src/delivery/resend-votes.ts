@@ -6,6 +6,7 @@ import { DURABLE } from '../mongo.ts';
 import type { Progress } from '../progress.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
+import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
 import { SILENT_ENDS } from './outcomes.ts';
 import {
   DELIVERED_RESENDS,
@@ -88,7 +89,7 @@ async function resendRange(
   { most = MOST_RESENT, progress = () => undefined }: { most?: number; progress?: Progress },
 ): Promise<ResentRange | null> {
   const { votes, listeners, producer, clock } = deps;
-  const listener = await listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return null;
   const now = clock.now();
   const wanted = filterOf(serverId, range, now);
@@ -125,10 +126,7 @@ async function resendRange(
       if (mayArriveTwice) result.mayArriveTwice += modifiedCount;
     }
     progress(Math.min(result.resent, total), total);
-    await producer.add('forward-votes', {
-      serverId: serverId.toHexString(),
-      listenerId: listener._id.toHexString(),
-    });
+    await wakeListener(producer, listener);
   }
   return result;
 }

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { Producer } from '../queues.ts';
+import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
 import type { Listener } from './listener.ts';
 
 /**
@@ -25,10 +26,9 @@ export async function testUnreachableListener(
         },
       },
     ],
-    { projection: { _id: 1 } },
+    { projection: { serverId: 1, ...QUEUE_FIELDS } },
   );
   if (!listener) return false;
-  const payload = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
-  await producer.add('forward-votes', payload, { hasten: true });
+  await wakeListener(producer, listener, { hasten: true });
   return true;
 }

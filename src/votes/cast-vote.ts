@@ -3,9 +3,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { anyOf, findTogether } from '../batching/find-together.ts';
 import type { Lanes } from '../batching/lanes.ts';
 import { after, type Clock } from '../clock.ts';
+import { QUEUE_FIELDS, wakeListener } from '../delivery/delivery-queues.ts';
 import type { Listener } from '../delivery/listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
-import { TURN_FIELDS, turnOf } from '../delivery/turn.ts';
 import type { Durability } from '../durability.ts';
 import type { Logger } from '../log.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
@@ -47,12 +47,12 @@ export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
 /** The player's earlier vote stands in the way until `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
-/** Who is to be woken for a server's votes, and in which turn. */
+/** The listener of a server's votes, and its queue. */
 const listenersTogether = findTogether<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
   keyOf: ({ serverId }) => serverId,
-  options: { projection: { serverId: 1, ...TURN_FIELDS } },
+  options: { projection: { serverId: 1, ...QUEUE_FIELDS } },
 });
 
 /** A new vote's id; its time part is the vote's time. */
@@ -117,12 +117,7 @@ export async function castVote(
   const { standing, insertedNow } = await insertOnce(deps, vote);
   if (!standing._id.equals(id)) return { kind: 'refused', vote: standing, nextVoteAt: nextVoteAt(standing) };
 
-  if (listener)
-    void deps.producer.add(
-      'forward-votes',
-      { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() },
-      { priority: turnOf(listener) },
-    );
+  if (listener) void wakeListener(deps.producer, listener);
   return {
     kind: 'accepted',
     vote: standing,

@@ -36,6 +36,8 @@ describe('Draining a listener', () => {
 
   it('starts a vote that is cast while others still wait for their answers', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+    await bench.cast('First');
+    await bench.drain();
     bench.listener.hold();
     await bench.cast('Alex');
     const draining = bench.drain();
@@ -44,6 +46,18 @@ describe('Draining a listener', () => {
     await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
+  });
+
+  it('has one vote under way at a listener that has never taken one', async () => {
+    const bench = await deliveryBench();
+    bench.listener.hold();
+    for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(1);
+    bench.listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(bench.listener.votes).toHaveLength(3);
   });
 
   it('records the attempt before anything is sent', async () => {
@@ -63,6 +77,9 @@ describe('Draining a listener', () => {
 
   it('never has more than four votes under way, and only one worker drains a listener', async () => {
     const bench = await deliveryBench();
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.votes.length = 0;
     for (let n = 0; n < 10; n += 1) await bench.cast(`player ${n}`);
     bench.listener.hold();
     const draining = bench.drain();

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HOUR, SECOND } from '../../src/clock.ts';
+import { after, HOUR, SECOND } from '../../src/clock.ts';
 import type { Claimed } from '../../src/delivery/after-end.ts';
-import { claimNextVote, recordEnd } from '../../src/delivery/attempt-records.ts';
+import { claimVotes } from '../../src/delivery/claim-votes.ts';
 import { endLostAttempts } from '../../src/delivery/lost-attempts.ts';
 import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
+import { recordOutcomes } from '../../src/delivery/record-outcomes.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
 import type { Vote } from '../../src/votes/vote.ts';
@@ -22,14 +23,18 @@ beforeEach(async () => {
 async function claim(): Promise<Claimed> {
   const { platform, serverId } = bench;
   const listener = await platform.listeners.findOne({ serverId });
-  const claimed = listener && (await claimNextVote(platform, listener, { test: false }));
+  const lease = { owner: 'this test', until: after(new Date(), HOUR) };
+  const one = { most: 1, atOnce: 1 };
+  const [claimed] = listener ? await claimVotes(platform, { ...listener, lease }, { test: false }, one) : [];
   if (!claimed) throw new Error('nothing is due');
   return claimed;
 }
 
-function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
+async function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
   const reached = code === 'acknowledged' ? 'acknowledged' : 'none';
-  return recordEnd(bench.platform, claimed, outcome(code, reached), 42_000);
+  const ended = { claimed, outcome: outcome(code, reached), durationMs: 42_000 };
+  const [counts = false] = await recordOutcomes(bench.platform, [ended]);
+  return counts;
 }
 
 /** A worker begins, is not heard of again, and its lease runs out. */

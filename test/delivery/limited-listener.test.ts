@@ -39,7 +39,7 @@ it('one that only greets takes six times the allowance a minute, and each vote o
   await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
   const votes = await castMany(45);
   const until = new Date(clock.now().getTime() + MINUTE);
-  expect(await drain()).toEqual({ kind: 'put-off', until });
+  expect(await drain()).toEqual({ kind: 'limited', until });
   const first = listener.votes.length;
   // The first few went before it had greeted once.
   expect(first).toBeGreaterThanOrEqual(30);

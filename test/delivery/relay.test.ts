@@ -10,10 +10,10 @@ describe('The relay', () => {
     const { platform, cast } = await deliveryBench();
     const { votedAt } = await cast('Steve');
     await platform.producer.settle();
-    await platform.queues['forward-votes'].obliterate({ force: true });
+    await platform.queues['test-listeners'].obliterate({ force: true });
     expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
-    expect(await platform.queues['forward-votes'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
-    const [job] = await platform.queues['forward-votes'].getJobs(['waiting', 'prioritized']);
+    expect(await platform.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+    const [job] = await platform.queues['test-listeners'].getJobs(['waiting', 'prioritized']);
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
   });
 

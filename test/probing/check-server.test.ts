@@ -246,10 +246,10 @@ it('tests an unreachable vote listener when its server returns, and leaves a pau
   await checkServer(bench.deps, await bench.server());
   await bench.gameServer.start();
   await platform.listeners.updateOne({ _id }, { $set: { pause: null } });
-  await platform.queues['forward-votes'].obliterate({ force: true });
+  await platform.queues['test-listeners'].obliterate({ force: true });
   await checkServer(bench.deps, await bench.server());
   expect(await nextTestAt()).toEqual(clock.now());
-  expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+  expect(await platform.queues['test-listeners'].getWaitingCount()).toBe(1);
 
   // Nothing was known of it for hours, though it was online when it was last asked.
   clock.move(4 * HOUR);

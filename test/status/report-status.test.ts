@@ -22,7 +22,7 @@ async function unreachableListener(platform: Platform, serverId: ObjectId) {
       const now = platform.clock.now();
       const breaker = { failures: 3, tests: 4, openSince: now, nextTestAt: after(now, HOUR) };
       await platform.listeners.updateOne({ _id }, { $set: { breaker } });
-      await platform.queues['forward-votes'].obliterate({ force: true });
+      await platform.queues['test-listeners'].obliterate({ force: true });
     },
   };
 }
@@ -38,10 +38,10 @@ it('tests an unreachable vote listener when a server reports again after over 15
     return (await listener.testedNext())?.getTime() === clock.now().getTime();
   };
   expect(await testedNow()).toBe(true);
-  expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(1);
+  expect(await platform.queues['test-listeners'].getWaitingCount()).toBe(1);
   clock.move(15 * MINUTE);
   expect(await testedNow()).toBe(false);
-  expect(await platform.queues['forward-votes'].getWaitingCount()).toBe(0);
+  expect(await platform.queues['test-listeners'].getWaitingCount()).toBe(0);
   clock.move(15 * MINUTE + 1);
   expect(await testedNow()).toBe(true);
   clock.move(MINUTE);

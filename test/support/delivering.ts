@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
+import type { DrainEnd, DrainOptions } from '../../src/delivery/drain.ts';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
-import type { DrainEnd, Draining, DrainLimits } from '../../src/delivery/draining.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
@@ -30,30 +30,28 @@ export type DeliveryBench = {
   /** Sets the listener anew, as it is but for `changes`. */
   set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
-  /** `of`: what its drains share in the worker that drains. */
-  drain(limits?: Partial<DrainLimits>, of?: WorkerShares): Promise<DrainEnd>;
+  drain(options?: Partial<DrainOptions>): Promise<DrainEnd>;
   vote(vote: Vote): Promise<Vote>;
 };
 
-/** What the drains of one worker have together. */
-export type WorkerShares = Pick<Draining, 'unproven' | 'yielding'>;
-
-/** Sends what is due for a server's listener, as a worker does whose drains have `of` together. */
-export function drainHere(
+/** Sends what is due for a server's listener, as a worker of all delivery queues does. */
+export async function drainHere(
   platform: Platform,
   serverId: ObjectId | string,
-  limits: Partial<DrainLimits> = {},
-  of: WorkerShares = {},
+  options: Partial<DrainOptions> = {},
+  send = createSend(platform.config),
 ): Promise<DrainEnd> {
   const never = new AbortController().signal;
   const deps = {
     ...platform,
-    send: createSend(platform.config),
+    send,
     open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
-    ...of,
   };
-  const usual = { stop: never, waitNoLonger: never, budgetMs: 20_000 };
-  return drainListener(deps, new ObjectId(serverId), { ...usual, ...limits });
+  const usual = { queue: 'forward-votes', stop: never, waitNoLonger: never, budgetMs: 20_000 } as const;
+  let end = await drainListener(deps, new ObjectId(serverId), { ...usual, ...options });
+  while (end.kind === 'moved' && !options.queue)
+    end = await drainListener(deps, new ObjectId(serverId), { ...usual, ...options, queue: end.to });
+  return end;
 }
 
 /** A platform whose clock the test moves. */
@@ -100,7 +98,7 @@ export async function deliveryBenchOn(platform: ClockedPlatform): Promise<Delive
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (limits, of) => drainHere(platform, serverId, limits, of),
+    drain: (options) => drainHere(platform, serverId, options),
     async vote({ _id }) {
       const found = await platform.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);

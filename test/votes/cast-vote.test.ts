@@ -122,7 +122,7 @@ describe('an accepted vote', () => {
       },
       'test',
     );
-    const queue = platform.queues['forward-votes'];
+    const queue = platform.queues['test-listeners'];
     for (const job of await queue.getJobs()) await job.remove();
 
     const { vote } = await accept(platform, request);

@@ -1,23 +1,18 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { drainListener } from '../../src/delivery/drain-listener.ts';
-import type { DrainEnd } from '../../src/delivery/draining.ts';
+import type { DrainEnd } from '../../src/delivery/drain.ts';
 import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
-import { openListener, type Send } from '../../src/delivery/send-vote.ts';
+import type { Send } from '../../src/delivery/send-vote.ts';
 import type { Platform } from '../../src/platform.ts';
+import { drainHere } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** Drains in this process, with a way to send of the test's own. */
 function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainEnd> {
-  const never = new AbortController().signal;
-  return drainListener(
-    { ...platform, send, open: (listener) => openListener(platform.secrets, listener) },
-    serverId,
-    { stop: never, waitNoLonger: never, budgetMs: 2_000 },
-  );
+  return drainHere(platform, serverId, { budgetMs: 2_000 }, send);
 }
 
 /** An attempt that is under way until the test says how it ends. */

@@ -7,7 +7,7 @@ it('tells in its timeline that a vote was found by the relay, where the call for
   const alpha = await addGameServer(platform);
   const lost = await alpha.cast('Steve');
   await platform.producer.settle();
-  await platform.queues['forward-votes'].obliterate({ force: true });
+  await platform.queues['test-listeners'].obliterate({ force: true });
   await startWorker(platform.config);
   await allArrive(alpha, [lost]);
   expect((await alpha.delivery(lost)).attempts).toMatchObject([{ wokenBy: 'cast', relayed: true }]);
@@ -17,9 +17,9 @@ it('is not kept from its work by a note in Redis about a job that is gone', asyn
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await platform.producer.settle();
-  await platform.queues['forward-votes'].obliterate({ force: true });
+  await platform.queues['test-listeners'].obliterate({ force: true });
   const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
-  const key = platform.queues['forward-votes'].toKey(`de:${listener?._id.toHexString()}`);
+  const key = platform.queues['test-listeners'].toKey(`de:${listener?._id.toHexString()}`);
   await platform.producerRedis.set(key, '12345');
   await startWorker(platform.config);
   await allArrive(alpha, [await alpha.cast('Steve')]);

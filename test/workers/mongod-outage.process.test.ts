@@ -118,8 +118,11 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
     undone: null,
   });
   const day = addDays(dayOf(now), -2);
+  const ofListener = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const payloads = {
-    'forward-votes': { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() },
+    'forward-votes': ofListener,
+    'test-listeners': ofListener,
+    'drain-backlogs': ofListener,
     'probe-servers': { serverId: serverId.toHexString() },
     'clean-up': { day },
     'aggregate-day': { day },

@@ -203,7 +203,7 @@ it('wakes a listener whose job is delayed when its owner changes or resumes it',
     server.listener.behaviour = { onConnect: 'close' };
     for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) await server.cast(name);
   }
-  const queue = platform.queues['forward-votes'];
+  const queue = platform.queues['test-listeners'];
   await vi.waitUntil(async () => (await queue.getDelayedCount()) === 2, PATIENT);
   for (const server of [alpha, beta]) server.listener.behaviour = {};
   await alpha.set();

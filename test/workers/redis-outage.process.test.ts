@@ -23,7 +23,7 @@ async function platformOnOwnRedis(): Promise<{ redis: TestService; platform: Pla
 }
 
 function delayedJobs({ queues }: Platform): Promise<number> {
-  return queues['forward-votes'].getDelayedCount();
+  return queues['test-listeners'].getDelayedCount();
 }
 
 it('accepts votes while Redis is dead, and delivers them when it is back', async () => {

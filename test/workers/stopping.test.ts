@@ -1,10 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { drainListener } from '../../src/delivery/drain-listener.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { drainHere } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform, castMany, madeBy } from './game-server.ts';
+import { addGameServer, allArrive, castingPlatform, castMany, madeBy } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
 const PATIENT_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
@@ -36,16 +35,17 @@ it('hands the votes that wait to another worker at once', async () => {
   // Without a wake-up call the relay would find them after a minute.
   const platform = await castingPlatform({ ...PATIENT_SENDERS, RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
   const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
+  await allArrive(alpha, [await alpha.cast('First')]);
+  alpha.listener.hold();
   const votes = await castMany(alpha, 10);
   await vi.waitUntil(() => alpha.listener.held === 4, PATIENT);
   const [first] = (await alpha.delivery(votes[0] as Vote)).attempts;
   const sender = workers.find((worker) => madeBy(first, worker));
   const stopped = sender?.stop();
   alpha.listener.release();
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === 10, PATIENT);
-  expect(alpha.listener.votes).toHaveLength(10);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 11, PATIENT);
+  expect(alpha.listener.votes).toHaveLength(11);
   await stopped;
 });
 
@@ -70,15 +70,10 @@ it('waits no longer than its last answers may take, and records that nobody know
   const vote = await alpha.cast('Steve');
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
-  const draining = drainListener(
-    {
-      ...platform,
-      send: createSend(platform.config),
-      open: (listener) => openListener(platform.secrets, listener),
-    },
-    alpha.serverId,
-    { stop: stop.signal, waitNoLonger: waitNoLonger.signal, budgetMs: 20_000 },
-  );
+  const draining = drainHere(platform, alpha.serverId, {
+    stop: stop.signal,
+    waitNoLonger: waitNoLonger.signal,
+  });
   await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
   stop.abort();
   waitNoLonger.abort();

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
 import { showListener } from '../../src/delivery/listeners.ts';
 import type { Platform } from '../../src/platform.ts';
 import { PATIENT } from '../support/patient.ts';
@@ -6,11 +7,13 @@ import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 function openJobs({ queues }: Platform) {
-  return queues['forward-votes'].getJobs(['waiting', 'active', 'delayed', 'prioritized']);
+  return Promise.all(
+    DELIVERY_QUEUES.map((name) => queues[name].getJobs(['waiting', 'active', 'delayed'])),
+  ).then((jobs) => jobs.flat());
 }
 
 async function countKeys({ producerRedis, config }: Platform): Promise<number> {
-  return (await producerRedis.keys(`{${config.QUEUE_PREFIX}:forward-votes}*`)).length;
+  return (await producerRedis.keys(`{${config.QUEUE_PREFIX}:test-listeners}*`)).length;
 }
 
 it('keeps the votes of a listener that is down, says so in Bull Board, and delivers when it is up', async () => {

@@ -4,6 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit-log.ts';
 import { SECOND } from '../../clock.ts';
+import { DELIVERY_QUEUES } from '../../delivery/delivery-queues.ts';
 import type { Platform } from '../../platform.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
 import { describeUnavailable, unavailableQueues } from '../../unavailable-queues.ts';
@@ -132,7 +133,7 @@ const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:qu
 
 function boardQueue({ queues, clock }: Sources, name: QueueName, deskPath: string): BullMQAdapter {
   const { title } = QUEUES[name];
-  const ofListener = name === 'forward-votes';
+  const ofListener = DELIVERY_QUEUES.some((queue) => queue === name);
   const adapter = new BullMQAdapter(queues[name], {
     displayName: title,
     ...(ofListener ? { externalJobUrl: ({ data }) => listenerLink(data, deskPath) } : {}),

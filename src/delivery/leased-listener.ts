@@ -1,18 +1,17 @@
 import type { Collection } from 'mongodb';
 import type { Lanes } from '../batching/lanes.ts';
 import { updateTogether } from '../batching/write-together.ts';
-import type { Clock } from '../clock.ts';
-import { SECOND } from '../clock.ts';
+import { type Clock, SECOND } from '../clock.ts';
 import type { Limited } from '../limits/outgoing-limit.ts';
 import type { Logger } from '../log.ts';
 import { REPLICATED } from '../mongo.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
+import { answerStepOf } from './after-end.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import { withProof } from './destination.ts';
 import { hasTakenVotes, type Listener, type Proof } from './listener.ts';
-import { renewLease } from './listener-lease.ts';
+import { releaseLease, renewLease } from './listener-lease.ts';
 import { logStanding } from './log-ends.ts';
-import type { Outcome } from './outcomes.ts';
+import type { Ended } from './record-outcomes.ts';
 import { LONGEST_USUAL_NAME } from './schedule.ts';
 import type { OpenedListener } from './send-vote.ts';
 
@@ -22,7 +21,7 @@ export const RENEW_MS = SECOND;
 /** Changes of listeners by those who hold their leases. */
 const changeListeners = updateTogether<Listener>(REPLICATED);
 
-type Holding = {
+type Leasing = {
   listeners: Collection<Listener>;
   lanes: Lanes;
   clock: Clock;
@@ -32,22 +31,22 @@ type Holding = {
 };
 
 /**
- * A listener whose lease we hold. While it is held nobody else changes how the listener stands, so that is kept in
- * memory; what its owner changes raises its revision and is taken over when the lease is renewed.
+ * A listener whose lease this worker holds. Meanwhile nobody else changes its breaker, so that is kept in memory; what
+ * its owner changes raises its revision and is taken over when the lease is renewed.
  */
-export class HeldListener {
-  readonly #deps: Holding;
+export class LeasedListener {
+  readonly #deps: Leasing;
   readonly #owner: string;
   #now: Listener;
   #opened: OpenedListener;
   #renewedAt: number;
-  #lastDelivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> | undefined;
-  /** Changes of the listener's standing are written one after the other. */
+  #delivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> = {};
+  /** Changes are written one after the other. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - who holds it, and since when on `performance.now()`, no later than it was taken */
+  /** @param lease - its owner, and since when on `performance.now()`, no later than it was taken */
   constructor(
-    deps: Holding,
+    deps: Leasing,
     lease: { owner: string; since: number },
     listener: Listener,
     opened: OpenedListener,
@@ -59,7 +58,7 @@ export class HeldListener {
     this.#opened = opened;
   }
 
-  /** The listener as it stands now. */
+  /** The listener as it is now. */
   get now(): Listener {
     return this.#now;
   }
@@ -69,45 +68,35 @@ export class HeldListener {
     return this.#opened;
   }
 
-  /** Renews the lease and reads the settings again, now and then; false when the lease is lost. */
+  /** Renews the lease and reads the settings again, once a second; false when the lease is lost. */
   async renew(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#renewedAt < RENEW_MS) return true;
     const renewed = await renewLease(this.#deps, this.#now.serverId, this.#owner);
     if (!renewed?._id.equals(this.#now._id)) return false;
     this.#renewedAt = now;
-    this.#follow(renewed);
+    if (renewed.revision === this.#now.revision) {
+      this.#now = { ...this.#now, lease: renewed.lease ?? null };
+    } else {
+      this.#opened = this.#deps.open(renewed);
+      this.#now = renewed;
+    }
     return true;
   }
 
-  /**
-   * Takes over the renewed lease and changed settings. While these stand, nobody but the holder of the lease changes
-   * the standing.
-   */
-  #follow(listener: Listener): void {
-    if (listener.revision === this.#now.revision) {
-      this.#now = { ...this.#now, lease: listener.lease ?? null };
-      return;
-    }
-    this.#opened = this.#deps.open(listener);
-    this.#now = listener;
-  }
-
-  /** Lets the end of a vote's attempt change how the listener stands, if its settings are still the same. */
-  async noteEnd(claimed: Claimed, end: Outcome): Promise<void> {
+  /** Lets an outcome change the breaker or pause the listener, if its settings are still those of the attempt. */
+  async noteOutcome({ claimed, outcome }: Ended): Promise<void> {
     const { vote, attempt } = claimed;
     const { clock, config, log } = this.#deps;
     const acknowledgedAt = acknowledgedBefore(this.#now);
-    if (end.class === 'delivered') {
-      this.#lastDelivered = {
-        lastDeliveredAt: clock.now(),
-        lastDeliveryConfirmed: end.code === 'acknowledged',
-      };
-      this.#now = { ...this.#now, ...this.#lastDelivered };
+    if (outcome.class === 'delivered') {
+      const lastDeliveryConfirmed = outcome.code === 'acknowledged';
+      this.#delivered = { lastDeliveredAt: clock.now(), lastDeliveryConfirmed };
+      this.#now = { ...this.#now, ...this.#delivered };
     }
     if (attempt.revision !== this.#now.revision) return;
     // Anybody may vote under any name: five long ones must not stop everybody's votes.
-    if (end.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
+    if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: Standing = {
       breaker: this.#now.breaker,
       pause: this.#now.pause ?? null,
@@ -116,20 +105,13 @@ export class HeldListener {
       acknowledgedAt,
       answerStep: this.#now.answerStep ?? 0,
     };
-    const told = { ...end, test: attempt.test, answerStep: answerStepOf(claimed) };
-    const standing = standingAfter(before, told, clock.now(), config.BREAKER_SCHEDULE);
+    const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
+    const standing = standingAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (standing === before) return;
-    // In memory at once: the other attempts under way must not be judged by the older standing.
+    // In memory at once: the other attempts under way must not be judged by the older state.
     this.#now = { ...this.#now, ...standing };
     logStanding(log, before, standing, vote._id.toString());
     await this.#write(standing);
-  }
-
-  /** No vote of it is sent before `until`, unless its owner changes something. */
-  async putOff(until: Date): Promise<void> {
-    const breaker = { ...this.#now.breaker, nextTestAt: until };
-    this.#now = { ...this.#now, breaker };
-    await this.#write({ breaker });
   }
 
   /**
@@ -137,7 +119,7 @@ export class HeldListener {
    *
    * @returns whether it is to be stored by `storeProofs`
    */
-  prove({ attempt }: Claimed, proof: Proof): boolean {
+  prove({ attempt }: Ended['claimed'], proof: Proof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
     this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof) };
     return true;
@@ -155,22 +137,30 @@ export class HeldListener {
     await this.#write({ limited });
   }
 
-  async #write(standing: Partial<Standing & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
+  async #write(change: Partial<Standing & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     // Not a listener that was removed and set again, and not one that another worker has taken over.
-    const ours = { _id, serverId, 'lease.owner': this.#owner, revision };
+    const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { lanes, listeners } = this.#deps;
-    const write = () => lanes.ask(changeListeners, listeners, { q: ours, u: { $set: standing } });
-    this.#written = this.#written.then(write);
+    this.#written = this.#written.then(() =>
+      lanes.ask(changeListeners, listeners, { q, u: { $set: change } }),
+    );
     await this.#written;
   }
 
-  /** Gives the lease back; does nothing when another holds it by now. */
-  async giveBack(): Promise<void> {
-    const { lanes, listeners } = this.#deps;
-    const q = { serverId: this.#now.serverId, 'lease.owner': this.#owner };
-    // When it last took a vote is written once a drain, not once a vote.
-    await lanes.ask(changeListeners, listeners, { q, u: { $set: { lease: null, ...this.#lastDelivered } } });
+  /**
+   * Releases the lease.
+   *
+   * @returns whether a wake-up came while it was held, and whether the settings were changed since the last renewal
+   */
+  async release(): Promise<{ called: boolean; changed: boolean }> {
+    const { serverId, revision } = this.#now;
+    // The time of the last delivery is written once a drain, not once a vote.
+    const released = await releaseLease(this.#deps, serverId, this.#owner, this.#delivered);
+    return {
+      called: released?.called ?? false,
+      changed: released !== null && released.revision !== revision,
+    };
   }
 }
 

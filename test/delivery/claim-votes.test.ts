@@ -2,11 +2,10 @@ import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { after, MINUTE } from '../../src/clock.ts';
 import type { Claimed } from '../../src/delivery/after-end.ts';
-import { claimVotes, giveBack } from '../../src/delivery/claim-ahead.ts';
+import { claimVotes, releaseVotes } from '../../src/delivery/claim-votes.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
-import { Pace } from '../../src/delivery/pace.ts';
-import { recordPatiently } from '../../src/delivery/record-patiently.ts';
+import { recordWithRetries } from '../../src/delivery/record-outcomes.ts';
 import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
@@ -28,10 +27,11 @@ const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString(
 
 /** Records an end as a drain does that nobody stops. */
 function record({ platform }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
-  return recordPatiently(platform, claimed, end, 3, new AbortController().signal);
+  const ended = { claimed, outcome: end, durationMs: 3 };
+  return recordWithRetries(platform, ended, new AbortController().signal);
 }
 
-describe('Claiming votes ahead', () => {
+describe('Claiming votes', () => {
   it('takes the next ones in the order of the line, each with its attempt on record', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
@@ -47,7 +47,12 @@ describe('Claiming votes ahead', () => {
       expect(delivery).toMatchObject({ state: 'sending', attemptCount: 1 });
       expect(delivery.attempts.map(({ id }) => id)).toEqual([attempt.id]);
       expect(delivery.leaseUntil?.getTime()).toBeGreaterThan(Date.now());
-      expect(vote.delivery).toEqual(delivery);
+      const { state, attemptCount, attempts } = vote.delivery;
+      expect({ state, attemptCount, ids: attempts.map(({ id }) => id) }).toEqual({
+        state: 'sending',
+        attemptCount: 1,
+        ids: [attempt.id],
+      });
     }
     const states = await Promise.all(
       cast.slice(3).map(async (vote) => (await bench.vote(vote)).delivery.state),
@@ -66,6 +71,21 @@ describe('Claiming votes ahead', () => {
     expect(claimed).toHaveLength(6);
     expect(new Set(claimed).size).toBe(6);
     for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
+  });
+
+  it('takes nothing once the lease has run out by mongod’s clock, so that another may send in order', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 3);
+    const leased = await listenerOf(bench);
+    // This worker stood still; its memory of the lease is all that it has.
+    const expired = { ...leased, lease: { ...leased.lease, until: new Date(Date.now() - 1) } };
+    for (const most of [1, 3]) {
+      expect(await claimVotes(bench.platform, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
+    }
+    for (const vote of cast) {
+      expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
+    }
+    expect(await claimVotes(bench.platform, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
   });
 
   it('takes no vote of which an attempt was lost before, unless it is sent at once', async () => {
@@ -117,10 +137,11 @@ describe('Claiming votes ahead', () => {
     const [vote] = await castSome(bench, 1);
     const { platform } = bench;
     const votes = Object.create(platform.votes) as typeof platform.votes;
-    votes.findOneAndUpdate = (async (...claim: Parameters<typeof votes.findOneAndUpdate>) => {
-      await platform.votes.findOneAndUpdate(...claim);
+    const command = async (claim: Document) => {
+      await platform.votes.db.command(claim);
       throw new Error('connection lost');
-    }) as never;
+    };
+    Object.defineProperty(votes, 'db', { value: { command } });
     const one = { most: 1, atOnce: 4 };
     const claiming = claimVotes({ ...platform, votes }, await listenerOf(bench), { test: false }, one);
     await expect(claiming).rejects.toThrow('connection lost');
@@ -167,7 +188,7 @@ describe('Claiming votes ahead', () => {
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    await giveBack(bench.platform, await listenerOf(bench), claimed);
+    await releaseVotes(bench.platform, await listenerOf(bench), claimed);
     for (const vote of [first, second]) {
       if (!vote) throw new Error('not cast');
       const { delivery } = await bench.vote(vote);
@@ -192,7 +213,7 @@ describe('Claiming votes ahead', () => {
     const claimed = await claimVotes(bench.platform, held, { test: false }, { most: 2, atOnce: 0 });
     // Another took the lease when it had run out, and sent what was left in the line.
     expect(await bench.drain()).toEqual({ kind: 'idle' });
-    await giveBack(bench.platform, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
+    await releaseVotes(bench.platform, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
     for (const vote of cast.slice(0, 2)) {
       expect((await bench.vote(vote)).delivery).toMatchObject({
         state: 'waiting',
@@ -218,7 +239,7 @@ describe('Claiming votes ahead', () => {
     const [one] = claimed;
     if (!one) throw new Error('nothing claimed');
     await record(bench, one, outcome('lease-ran-out', 'none'));
-    await giveBack(bench.platform, await listenerOf(bench), claimed);
+    await releaseVotes(bench.platform, await listenerOf(bench), claimed);
     expect((await bench.vote(one.vote)).delivery).toMatchObject({ attemptCount: 1, ambiguousEnds: 1 });
   });
 });
@@ -342,21 +363,5 @@ describe('Draining a backlog', () => {
     expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(
       150 - bench.listener.votes.length,
     );
-  });
-});
-
-describe('The pace of a listener', () => {
-  it('is unknown until it has taken some votes', () => {
-    const pace = new Pace();
-    for (let n = 0; n < 7; n += 1) pace.note(1);
-    expect(pace.ahead()).toBe(0);
-    pace.note(1);
-    expect(pace.ahead()).toBe(80);
-  });
-
-  it('asks for nothing ahead where a listener is slow', () => {
-    const pace = new Pace();
-    for (let n = 0; n < 20; n += 1) pace.note(200);
-    expect(pace.ahead()).toBe(0);
   });
 });
