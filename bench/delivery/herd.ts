@@ -6,7 +6,6 @@
  *   node bench/delivery/herd.ts [silent listeners] [votes waiting for each] [seconds]
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
@@ -31,7 +30,7 @@ const web = await house.web();
 const worker = await house.worker();
 const healthy = await listServersAt(platform, fakes.ports, TOKEN);
 const callers = await callersOf(platform, healthy);
-const mostOpen = (platform.config.WORKER_CONCURRENCY / 2) * MOST_AT_ONCE;
+const mostOpen = platform.config.TEST_CONCURRENCY;
 
 const ofHealthy = { serverId: { $in: healthy } };
 const notDelivered = () =>

@@ -11,6 +11,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { after, HOUR } from '../../src/clock.ts';
+import { wakeListener } from '../../src/delivery/delivery-queues.ts';
 import { REACHABLE } from '../../src/delivery/listener.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
@@ -99,11 +100,8 @@ for (let round = 1; round <= rounds; round += 1) {
   const idle = await measured(`round ${round}, idle`, forSeconds);
 
   await platform.listeners.updateMany(theirs, { $set: { breaker: REACHABLE } });
-  for (const { _id, serverId } of await platform.listeners.find(theirs).toArray())
-    await platform.producer.add('forward-votes', {
-      serverId: serverId.toHexString(),
-      listenerId: _id.toHexString(),
-    });
+  for (const listener of await platform.listeners.find(theirs).toArray())
+    await wakeListener(platform.producer, listener, { hasten: true });
   const before = await openWork();
   const began = performance.now();
   const draining = await measured(`round ${round}, draining`, forSeconds);

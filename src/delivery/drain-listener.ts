@@ -217,7 +217,10 @@ class Drain {
   #mostToClaim(): number {
     const { queue } = this.#options;
     const open = this.#open.size;
-    if (queue === 'drain-backlogs') return open <= this.#claimSize / 2 ? this.#nextClaimSize() : 0;
+    if (queue === 'drain-backlogs') {
+      const unsent = this.#sending.size + this.#sending.pending;
+      return unsent <= this.#claimSize / 2 && open <= LARGEST_CLAIM ? this.#nextClaimSize() : 0;
+    }
     const isTest = queue === 'test-listeners' || listenerState(this.#leased.now) === 'unverified';
     return open < (isTest ? 1 : MOST_AT_ONCE) ? 1 : 0;
   }

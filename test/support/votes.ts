@@ -94,7 +94,7 @@ export async function insertWaitingVotes(
       const n = Math.floor((from + i) / serverIds.length);
       const votedAt = after(oldest, n);
       const serverId = serverIds[(from + i) % serverIds.length] as ObjectId;
-      return waitingVote(serverId, `w${n}-${votedAt.getTime()}`, votedAt);
+      return waitingVote(serverId, `w${n}-${votedAt.getTime().toString(36)}`, votedAt);
     });
     await votes.insertMany(batch, { ordered: false });
   }

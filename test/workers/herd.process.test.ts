@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { startFakeListeners } from '../support/fake-listeners.ts';
 import { PATIENT } from '../support/patient.ts';
 import { listServersAt } from '../support/servers.ts';
@@ -8,9 +7,10 @@ import { insertWaitingVotes } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
-/** As many listeners for each place of a worker as 10,000 are for its 256; bench/delivery/herd.ts has those. */
-const SILENT = 625;
+/** As many listeners for each slot of `test-listeners` as 10,000 are for its 256; bench/delivery/herd.ts has those. */
+const SILENT = 320;
 const CONCURRENCY = 16;
+const TEST_CONCURRENCY = 8;
 const WAITING_EACH = 4;
 const PORTS = 10;
 
@@ -22,6 +22,7 @@ async function residentMb(pid: number): Promise<number> {
 it('delivers promptly beside a herd of listeners that never answer, with few sockets and little memory', async () => {
   const platform = await castingPlatform({
     WORKER_CONCURRENCY: String(CONCURRENCY),
+    TEST_CONCURRENCY: String(TEST_CONCURRENCY),
     LISTENER_TIMEOUT_MS: '1000',
     LEASE_MS: '30000',
     BREAKER_SCHEDULE: '5s,30s,120s',
@@ -52,8 +53,7 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   const herd = await listServersAt(platform, ports, 'a-token-of-this-test');
   await insertWaitingVotes(platform, herd, WAITING_EACH);
   const untried = () => platform.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
-  const silentPlaces = CONCURRENCY / 2;
-  await vi.waitUntil(async () => (await fakes.report()).silent.total > silentPlaces, PATIENT);
+  await vi.waitUntil(async () => (await fakes.report()).silent.total > TEST_CONCURRENCY, PATIENT);
 
   for (let n = 0; n < 5; n += 1) {
     for (const server of known) {
@@ -65,6 +65,6 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   for (const { listener } of known) expect(listener.votes).toHaveLength(6);
   const { peak, open } = (await fakes.report()).silent;
   expect(open).toBeGreaterThan(0);
-  expect(peak).toBeLessThanOrEqual(silentPlaces * MOST_AT_ONCE);
+  expect(peak).toBeLessThanOrEqual(TEST_CONCURRENCY);
   expect((await residentMb(worker.pid)) - before).toBeLessThan(200);
 });

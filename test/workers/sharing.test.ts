@@ -53,7 +53,7 @@ it('delivers a vote within seconds of its cast', async () => {
 
 it('lets two workers share the listeners', async () => {
   const platform = await castingPlatform();
-  const workers = await twoWorkers(platform, { WORKER_CONCURRENCY: '1' });
+  const workers = await twoWorkers(platform, { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '1' });
   const servers = [
     await addGameServer(platform, { name: 'Alpha' }),
     await addGameServer(platform, { name: 'Beta' }),

@@ -1,0 +1,85 @@
+import { expect, it, vi } from 'vitest';
+import { QUEUES } from '../../src/queues.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startWorker } from '../support/workers.ts';
+import { addGameServer, allArrive, castingPlatform, castMany, mostAtOnce } from './game-server.ts';
+
+it('delivers at once to a listener that answers, however many others hang in every slot for tests', async () => {
+  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+  const alpha = await addGameServer(platform, { name: 'Alpha' });
+  await startWorker(platform.config, { env: { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '2' } });
+  await allArrive(alpha, [await alpha.cast('First')]);
+  const silent = await Promise.all(
+    ['B', 'C', 'D', 'E', 'F'].map((name) => addGameServer(platform, { name })),
+  );
+  for (const { listener } of silent) listener.behaviour = { onConnect: 'silence' };
+  await Promise.all(silent.map((server) => castMany(server, 4)));
+  const connections = () => silent.reduce((sum, { listener }) => sum + listener.connections, 0);
+  await vi.waitUntil(() => connections() >= 2, PATIENT);
+  const tried = connections();
+  for (const name of ['Steve', 'Alex', 'Kai']) {
+    const vote = await alpha.cast(name);
+    await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', PATIENT);
+  }
+  // Nothing of theirs has ended meanwhile: nobody waited for it.
+  expect(connections()).toBe(tried);
+});
+
+it('sends one vote at a time to a listener under test', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  alpha.listener.behaviour = { answerDelayMs: 100, onConnect: 'close' };
+  await castMany(alpha, 6);
+  await startWorker(platform.config);
+  const attempts = () =>
+    platform.votes
+      .aggregate([{ $match: { serverId: alpha.serverId } }, { $unwind: '$delivery.attempts' }])
+      .map((vote) => vote.delivery.attempts)
+      .toArray();
+  await vi.waitUntil(async () => (await attempts()).length >= 5, PATIENT);
+  expect(mostAtOnce((await attempts()).filter(({ code }) => code))).toBe(1);
+});
+
+it('forwards fresh votes while the backlog of another listener drains', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform, { name: 'Alpha' });
+  const beta = await addGameServer(platform, { name: 'Beta' });
+  const env = { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '1', BACKLOG_CONCURRENCY: '1' };
+  await startWorker(platform.config, { env });
+  for (const server of [alpha, beta]) await allArrive(server, [await server.cast('First')]);
+  await platform.queues['forward-votes'].pause();
+  await castMany(beta, 150);
+  beta.listener.hold();
+  await platform.queues['forward-votes'].resume();
+  const backlogs = platform.queues['drain-backlogs'];
+  await vi.waitUntil(async () => (await backlogs.getActiveCount()) === 1, PATIENT);
+  const vote = await alpha.cast('Steve');
+  await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', PATIENT);
+  expect(await beta.count('delivered')).toBeLessThan(150);
+  beta.listener.release();
+  await vi.waitUntil(async () => (await beta.count('delivered')) === 151, PATIENT);
+  expect(beta.listener.votes).toHaveLength(151);
+});
+
+it('forwards the votes of a job that an older version added with a priority', async () => {
+  const platform = await castingPlatform({ RELAY_INTERVAL_MS: '60000' });
+  const alpha = await addGameServer(platform);
+  const vote = await alpha.cast('Steve');
+  await platform.producer.settle();
+  await platform.queues['test-listeners'].obliterate({ force: true });
+  const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
+  const payload = { serverId: alpha.serverId.toHexString(), listenerId: `${listener?._id}` };
+  const id = QUEUES['forward-votes'].key(payload);
+  // Its relay's first round has found nothing then: the job alone leads to the vote.
+  await platform.votes.updateOne(
+    { _id: vote._id },
+    { $set: { 'delivery.nextAt': new Date(Date.now() + 1_500) } },
+  );
+  await startWorker(platform.config);
+  await platform.queues['forward-votes'].add('Forward votes', payload, {
+    priority: 2,
+    delay: 3_000,
+    deduplication: { id, keepLastIfActive: true },
+  });
+  await allArrive(alpha, [vote]);
+});
