@@ -54,16 +54,18 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
 it('sends the votes that a killed worker had not begun once only', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
   const sender = await spawnWorker(platform.config);
+  const first = await alpha.cast('First');
+  await allArrive(alpha, [first]);
+  alpha.listener.hold();
   const votes = await castMany(alpha, 12);
   await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
   await sender.kill();
   await startWorker(platform.config);
   alpha.listener.release();
 
-  await allArrive(alpha, votes);
-  expect(alpha.listener.votes).toHaveLength(votes.length + 4);
+  await allArrive(alpha, [first, ...votes]);
+  expect(alpha.listener.votes).toHaveLength(1 + votes.length + 4);
 });
 
 /** A listener that greets when it is told to, and counts the bytes it is sent. */

@@ -54,8 +54,10 @@ it('keeps the answers that came while mongod was dead, so that no vote is sent t
   const { mongod, platform } = await platformOnOwnMongod();
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
+  const votes = [await alpha.cast('First')];
+  await allArrive(alpha, votes);
   alpha.listener.hold();
-  const votes = await castMany(alpha, 6);
+  votes.push(...(await castMany(alpha, 6)));
   await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
   await mongod.kill();
   alpha.listener.release();
@@ -80,6 +82,7 @@ it('stops in time while the record of an end waits for a mongod that stands stil
   const { mongod, platform } = await platformOnOwnMongod();
   const alpha = await addGameServer(platform);
   const worker = await spawnWorker(platform.config);
+  await allArrive(alpha, [await alpha.cast('First')]);
   alpha.listener.hold();
   await castMany(alpha, 2);
   await vi.waitUntil(() => alpha.listener.held === 2, { ...PATIENT, interval: 2 });

@@ -72,8 +72,10 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
   await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, PATIENT);
+  const activeVotes = [await active.cast('First')];
+  await allArrive(active, activeVotes);
   active.listener.hold();
-  const activeVotes = await castMany(active, 12);
+  activeVotes.push(...(await castMany(active, 12)));
   await vi.waitUntil(() => active.listener.held === 4, PATIENT);
 
   await platform.producerRedis.flushall();
@@ -91,8 +93,10 @@ it('loses nothing when Redis comes back empty', async () => {
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
   await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, PATIENT);
+  const activeVotes = [await active.cast('First')];
+  await allArrive(active, activeVotes);
   active.listener.hold();
-  const activeVotes = await castMany(active, 12);
+  activeVotes.push(...(await castMany(active, 12)));
   await vi.waitUntil(() => active.listener.held === 4, PATIENT);
 
   await redis.kill();

@@ -12,7 +12,7 @@ it('works on only those queues that its command line names, and refuses one that
   await worker.waitForEvent('clean_up.done');
   expect(await alpha.count('waiting')).toBe(1);
   await expect(spawnWorker(platform.config, { args: ['forward-vote'] })).rejects.toThrow(
-    /«forward-vote» is no queue: there are forward-votes, probe-servers, clean-up/,
+    /«forward-vote» is no queue: there are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
   );
 });
 

@@ -1,0 +1,142 @@
+import PQueue from 'p-queue';
+import { within } from '../deadline.ts';
+import { attemptDelivery, type Ready } from './attempt-delivery.ts';
+import { releaseVotes } from './claim-votes.ts';
+import type { Draining, DrainOptions } from './drain.ts';
+import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import { listenerState } from './listener.ts';
+import { logEnd } from './log-ends.ts';
+import { type Ended, recordWithRetries } from './record-outcomes.ts';
+import { MOST_AT_ONCE } from './schedule.ts';
+
+/** Logs and counts an outcome and lets it change the listener's state. */
+export async function noteOutcome(
+  { log, onEnd }: Draining,
+  leased: LeasedListener,
+  ended: Ended,
+): Promise<void> {
+  onEnd?.(ended);
+  logEnd(log, ended.claimed, ended.outcome, ended.durationMs);
+  await leased.noteOutcome(ended);
+}
+
+/** Sends the claimed votes of a leased listener, four at once, and records how their attempts ended. */
+export class AttemptsUnderWay {
+  readonly #deps: Draining;
+  readonly #leased: LeasedListener;
+  readonly #options: DrainOptions;
+  readonly #accountId: string | null;
+  readonly #sending = new PQueue({ concurrency: MOST_AT_ONCE });
+  /** Claimed votes, until their outcome is recorded or they are to be released. */
+  readonly #open = new Set<Promise<void>>();
+  /** Claimed and not sent: to be released. */
+  #unsent: Ready[] = [];
+  /** Resolves when a claimed vote leaves `#open`. */
+  #change = Promise.withResolvers<void>();
+  #fault: unknown = null;
+
+  /** @param accountId - the owner of the listener's server; null where it is nobody's */
+  constructor(deps: Draining, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
+    this.#deps = deps;
+    this.#leased = leased;
+    this.#options = options;
+    this.#accountId = accountId;
+  }
+
+  /** Claimed votes whose outcome is not recorded yet. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Those of them whose attempt has not ended, or not begun. */
+  get unsent(): number {
+    return this.#sending.size + this.#sending.pending;
+  }
+
+  /** The first fault of ours in an attempt, thrown. */
+  throwFault(): void {
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** Resolves when an outcome is recorded, or after `ms` milliseconds. */
+  async changed(ms: number): Promise<void> {
+    await within(ms, this.#change.promise).catch(() => undefined);
+  }
+
+  /** Sends a claimed vote as soon as a slot is free, after those that were added before. */
+  add(ready: Ready): void {
+    const open = this.#sending
+      .add(() => this.#attempt(ready))
+      .then((attempt) => attempt?.recorded)
+      .catch((error: unknown) => {
+        this.#fault ??= error;
+      })
+      .finally(() => {
+        this.#open.delete(open);
+        this.#change.resolve();
+        this.#change = Promise.withResolvers<void>();
+      });
+    this.#open.add(open);
+  }
+
+  /** Waits until none is under way, renewing the lease, and releases what was not sent. */
+  async close(): Promise<void> {
+    while (this.#open.size > 0) {
+      await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
+      // Where MongoDB is away, the next round tries again; the records of outcomes are retried.
+      await this.#leased.renew().catch(() => false);
+    }
+    await this.releaseUnsent();
+    this.throwFault();
+  }
+
+  /** Releases the votes that may not be sent any more. */
+  async releaseUnsent(): Promise<void> {
+    const unsent = this.#unsent.map(({ claimed }) => claimed);
+    this.#unsent = [];
+    await releaseVotes(this.#deps, this.#leased.now, unsent);
+  }
+
+  /** Holds a slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
+  async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
+    if (!this.#maySend(ready)) {
+      this.#unsent.push(ready);
+      return undefined;
+    }
+    const options = { ...this.#options, accountId: this.#accountId };
+    const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
+    const { outcome, durationMs, limited, proof } = end;
+    const { claimed } = ready;
+    if (outcome.code === 'outgoing-limited' && limited) {
+      this.#unsent.push(ready);
+      await this.#leased.limit(limited);
+      this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
+      return undefined;
+    }
+    // In memory at once: the next vote goes as to a listener that has proven itself.
+    const isProven = proof !== null && this.#leased.prove(claimed, proof);
+    const recorded = this.#record({ claimed, outcome, durationMs }, isProven);
+    if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
+    // Every other outcome may change the listener's state.
+    await recorded;
+    return undefined;
+  }
+
+  /** Records an outcome behind all earlier ones: their order decides about the listener's state. */
+  async #record(ended: Ended, isProven: boolean): Promise<void> {
+    const { waitNoLonger } = this.#options;
+    const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
+    if (counts) await noteOutcome(this.#deps, this.#leased, ended);
+    if (isProven) await this.#leased.storeProofs();
+  }
+
+  /** Whether a claimed vote may still be sent: the listener is as it was, and the worker does not stop. */
+  #maySend({ claimed: { attempt } }: Ready): boolean {
+    if (this.#fault || this.#options.stop.aborted) return false;
+    const { limited, revision } = this.#leased.now;
+    if (limited && this.#deps.clock.now() < limited.until) return false;
+    const state = listenerState(this.#leased.now);
+    const isUnchanged = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
+    return isUnchanged && attempt.revision === revision;
+  }
+}

@@ -1,0 +1,138 @@
+import { SECOND } from '../clock.ts';
+import { AttemptsUnderWay } from './attempts-under-way.ts';
+import { claimVotes } from './claim-votes.ts';
+import { queueOf } from './delivery-queues.ts';
+import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import { listenerState } from './listener.ts';
+import { MOST_AT_ONCE } from './schedule.ts';
+import { hasBacklog } from './waiting-votes.ts';
+
+/** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = SECOND;
+
+/**
+ * The most votes that a claim of a backlog takes, and the most whose outcome is not recorded when it begins. If this
+ * worker died, nobody could say which of them arrived.
+ */
+const LARGEST_CLAIM = 64;
+
+/** `endsAt` is on `performance.now()`. */
+export type DrainLimits = DrainOptions & { endsAt: number };
+
+/** Why no more votes are claimed; `'tested-later'`: the breaker is open. */
+type Stop = DrainEnd | 'tested-later';
+
+/**
+ * Claims and sends a leased listener's due votes, until none is due or something holds them back. Every attempt has
+ * ended then.
+ *
+ * @param accountId - the owner of the listener's server; null where it is nobody's
+ * @throws the driver's error when MongoDB fails
+ */
+export async function sendDueVotes(
+  deps: Draining,
+  leased: LeasedListener,
+  limits: DrainLimits,
+  accountId: string | null,
+): Promise<Stop> {
+  const attempts = new AttemptsUnderWay(deps, leased, limits, accountId);
+  try {
+    return await claimAndSend(deps, leased, limits, attempts);
+  } finally {
+    await attempts.close();
+  }
+}
+
+async function claimAndSend(
+  deps: Draining,
+  leased: LeasedListener,
+  limits: DrainLimits,
+  attempts: AttemptsUnderWay,
+): Promise<Stop> {
+  const { queue, stop, relayedAt, endsAt } = limits;
+  const nextClaimSize = claimSizes();
+  let [votes, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
+  for (;;) {
+    attempts.throwFault();
+    if (stop.aborted) return { kind: 'stopped' };
+    if (performance.now() > endsAt) return { kind: 'more' };
+    if (!(await leased.renew())) return { kind: 'busy' };
+    await attempts.releaseUnsent();
+    const held = heldBack(deps, leased, limits);
+    if (held) return held;
+    // Looked at once: when a listener has begun to answer, or some votes of one that answers were claimed.
+    const answers = queueOf(leased.now) === 'forward-votes';
+    if (answers && !isBacklogKnown && (queue === 'test-listeners' || votes >= MOST_AT_ONCE)) {
+      if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
+      isBacklogKnown = true;
+    }
+    if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
+
+    const isUnderWay = attempts.open > 0;
+    const most = mostToClaim(leased, limits, attempts, nextClaimSize);
+    if (most === 0) {
+      await attempts.changed(RENEW_MS);
+      continue;
+    }
+    // Before the claim: the leases of the attempts begin no earlier than this.
+    const claimedAt = performance.now();
+    const test = listenerState(leased.now) === 'unreachable';
+    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
+    const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
+    for (const one of claimed) attempts.add({ claimed: one, claimedAt });
+    votes += claimed.length;
+    if (claimed.length > 0) lookMs = FIRST_LOOK_MS;
+    if (claimed.length < most && attempts.open > 0) {
+      // Votes that are cast meanwhile must not wait for the change.
+      await attempts.changed(lookMs);
+      lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
+    } else if (claimed.length === 0 && !isUnderWay) {
+      return { kind: 'idle' };
+    }
+  }
+}
+
+/** Why no vote may be claimed now, if that is so. */
+function heldBack(
+  { clock }: Draining,
+  { now: listener }: LeasedListener,
+  { queue }: DrainLimits,
+): Stop | null {
+  const { limited, breaker } = listener;
+  if (listener.pause) return { kind: 'paused' };
+  if (limited && clock.now() < limited.until) return { kind: 'limited', until: limited.until };
+  if (queueOf(listener) === 'test-listeners' && queue !== 'test-listeners')
+    return { kind: 'moved', to: 'test-listeners' };
+  const testsLater = breaker.openSince && breaker.nextTestAt && clock.now() < breaker.nextTestAt;
+  return testsLater ? 'tested-later' : null;
+}
+
+/** How many votes to claim now: one while one more may be sent; of a backlog also those that follow. */
+function mostToClaim(
+  leased: LeasedListener,
+  { queue }: DrainLimits,
+  { open, unsent }: AttemptsUnderWay,
+  nextClaimSize: (unsent: number) => number,
+): number {
+  if (queue === 'drain-backlogs') return open <= LARGEST_CLAIM ? nextClaimSize(unsent) : 0;
+  const isTest = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
+  return open < (isTest ? 1 : MOST_AT_ONCE) ? 1 : 0;
+}
+
+/**
+ * The sizes of a backlog's claims: the next one begins when half of the last one was sent, and takes twice as many votes
+ * when that took less than a second, half as many otherwise.
+ */
+function claimSizes(): (unsent: number) => number {
+  let [size, at] = [MOST_AT_ONCE, Number.NEGATIVE_INFINITY];
+  return (unsent) => {
+    if (unsent > size / 2) return 0;
+    const now = performance.now();
+    size =
+      now - at < SECOND ? Math.min(2 * size, LARGEST_CLAIM) : Math.max(MOST_AT_ONCE, Math.floor(size / 2));
+    at = now;
+    return size;
+  };
+}
