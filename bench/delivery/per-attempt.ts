@@ -1,0 +1,60 @@
+/**
+ * What the log line and the signature of one attempt cost the worker, beside the plainest ways, in turns:
+ *
+ *   node bench/delivery/per-attempt.ts [rounds]
+ *
+ * The line beside pino without a search for secrets; the frame signed with a listener's key object beside one whose key
+ * is made from the token each time.
+ */
+import { Writable } from 'node:stream';
+import { UUID } from 'mongodb';
+import { pino } from 'pino';
+import { logEnd } from '../../src/delivery/log-ends.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
+import { tokenKey, v2Frame } from '../../src/delivery/votifier-v2.ts';
+import { createLogger } from '../../src/log.ts';
+import { median } from './figures.ts';
+
+const [rounds = 9] = process.argv.slice(2).map(Number);
+const CALLS = 20_000;
+const TOKEN = 'a-token-of-this-bench';
+
+const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+const ids = { jobId: '1', serverId: '0123456789abcdef01234567', listenerId: '0123456789abcdef01234567' };
+const ours = createLogger({ LOG_LEVEL: 'info' }, 'worker', nowhere).child(ids);
+const bare = pino({ base: { process: 'worker' }, timestamp: pino.stdTimeFunctions.isoTime }, nowhere).child(
+  ids,
+);
+const claimed = {
+  vote: { _id: new UUID(), delivery: { attemptCount: 1 } },
+  attempt: { protocol: 'votifier-v2', test: false },
+} as Parameters<typeof logEnd>[1];
+const end = outcome('acknowledged', 'acknowledged');
+const vote = { id: `${claimed.vote._id}`, username: 'Steve', votedAt: new Date() };
+const signing = { serviceName: 'Tallyport', challenge: 'a-challenge-of-26-characters' };
+const key = tokenKey(TOKEN);
+
+const WAYS = {
+  'log line, ours': () => logEnd(ours, claimed, end, 3),
+  'log line, bare': () => logEnd(bare as typeof ours, claimed, end, 3),
+  'frame, key of the listener': () => v2Frame(vote, { ...signing, key }),
+  'frame, key made each time': () => v2Frame(vote, { ...signing, key: tokenKey(TOKEN) }),
+};
+
+console.log(`node bench/delivery/per-attempt.ts ${rounds}`);
+const times = new Map<string, number[]>();
+for (let round = 0; round <= rounds; round += 1) {
+  for (const [name, call] of Object.entries(WAYS)) {
+    const began = process.cpuUsage();
+    for (let n = 0; n < CALLS; n += 1) call();
+    const { user, system } = process.cpuUsage(began);
+    // The first round warms up.
+    if (round > 0) times.set(name, [...(times.get(name) ?? []), (user + system) / CALLS]);
+  }
+}
+const of = (name: keyof typeof WAYS) => median(times.get(name) ?? []);
+for (const name of times.keys()) console.log(`${name}: ${of(name as keyof typeof WAYS).toFixed(2)} µs`);
+console.log(`log line, ours ÷ bare: ${(of('log line, ours') / of('log line, bare')).toFixed(2)}`);
+console.log(
+  `frame, key of the listener ÷ made each time: ${(of('frame, key of the listener') / of('frame, key made each time')).toFixed(2)}`,
+);
