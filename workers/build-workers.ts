@@ -36,7 +36,7 @@ const MAILS_AT_ONCE = 4;
  * for MongoDB behind all of them.
  */
 const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
-  'test-listeners': { max: 5, duration: SECOND / 10 },
+  'test-listeners': { max: 3, duration: SECOND / 10 },
 };
 /** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
 const RETRY_MS = SECOND;
