@@ -5,7 +5,7 @@ import { deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 
 describe('Draining a listener', () => {
-  it('delivers waiting votes in the order of voting, each with its id, name and time', async () => {
+  it('delivers each waiting vote once, with its id, name and time', async () => {
     const bench = await deliveryBench();
     const cast = [];
     for (const name of ['Steve', 'Алексей', '🎮 Gamer', ' .BedrockUser'])
@@ -13,16 +13,17 @@ describe('Draining a listener', () => {
 
     expect(await bench.drain()).toEqual({ kind: 'idle' });
 
-    expect(bench.listener.votes.map((vote) => vote.username)).toEqual([
-      'Steve',
-      'Алексей',
-      '🎮 Gamer',
-      '.BedrockUser',
+    // They go out over four connections: which of them arrives first is not ours to say.
+    const { votes } = bench.listener;
+    expect(votes).toHaveLength(4);
+    const arrived = cast.map(({ _id }) => votes.find(({ uuid }) => uuid === _id.toString()));
+    expect(arrived).toMatchObject([
+      { username: 'Steve' },
+      { username: 'Алексей' },
+      { username: '🎮 Gamer' },
+      { username: '.BedrockUser' },
     ]);
-    expect(bench.listener.votes.map((vote) => vote.uuid)).toEqual(cast.map((vote) => vote._id.toString()));
-    expect(bench.listener.votes.map((vote) => vote.timestamp)).toEqual(
-      cast.map((vote) => vote.votedAt.getTime()),
-    );
+    expect(arrived.map((vote) => vote?.timestamp)).toEqual(cast.map((vote) => vote.votedAt.getTime()));
     for (const vote of cast) {
       const { delivery } = await bench.vote(vote);
       expect(delivery).toMatchObject({ state: 'delivered', attemptCount: 1, ends: { delivered: 1 } });
@@ -32,6 +33,22 @@ describe('Draining a listener', () => {
       expect(delivery).not.toHaveProperty('queuedAt');
       expect(delivery).not.toHaveProperty('leaseUntil');
     }
+  });
+
+  it('starts attempts in the order of voting', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+    const cast = [];
+    for (const name of 'abcdefghij') cast.push(await bench.cast(name));
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 4, PATIENT);
+    expect(bench.listener.votes.map(({ username }) => username).toSorted()).toEqual(['a', 'b', 'c', 'd']);
+    bench.listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    const startedAt = await Promise.all(
+      cast.map(async (vote) => (await bench.vote(vote)).delivery.attempts[0]?.at.getTime() ?? 0),
+    );
+    expect(startedAt).toEqual(startedAt.toSorted((a, b) => a - b));
   });
 
   it('starts a vote that is cast while others still wait for their answers', async () => {
