@@ -161,7 +161,8 @@ export class HeldListener {
     const ours = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { lanes, listeners } = this.#deps;
     const write = () => lanes.ask(changeListeners, listeners, { q: ours, u: { $set: standing } });
-    this.#written = this.#written.then(write);
+    // One that failed has told its own caller; it does not keep the later ones from being written.
+    this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 
