@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
 import type { Limited } from '../limits/outgoing-limit.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
+import { answerStepOf, asAllowedNow, type Claimed } from './after-end.ts';
 import { beginDrain } from './begin-drain.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
 import { Destination, shownToOwner, withProof } from './destination.ts';
@@ -18,6 +18,7 @@ import { type Outcome, outcome } from './outcomes.ts';
 import { Pace } from './pace.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { attemptLeaseMs, MOST_AT_ONCE } from './schedule.ts';
+import { giveUpSentVotes } from './unconfirmed-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 import { Yielding } from './yielding.ts';
 
@@ -116,6 +117,7 @@ class Drain {
       await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
+    await giveUpSentVotes(this.#deps, this.#held.now);
     this.#deps.onBegin?.(server);
     const end = await this.#sendDueVotes();
     await this.#giveBackReady();
@@ -277,10 +279,12 @@ class Drain {
     this.#underWay.add(attempt);
   }
 
-  async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
+  async #attempt(begun: Claimed, claimedAt: number): Promise<void> {
     const began = performance.now();
-    const destination = new Destination(this.#deps, this.#held.now, { accountId: this.#accountId });
-    const end = await this.#send(claimed, claimedAt, destination);
+    const listener = this.#held.now;
+    const destination = new Destination(this.#deps, listener, { accountId: this.#accountId });
+    const end = await this.#send(begun, claimedAt, destination);
+    const claimed = asAllowedNow(begun, this.#held.now);
     const { limited, proof } = destination;
     if (end.code === 'outgoing-limited' && limited) return this.#putBack(claimed, limited);
     const ended = performance.now();

@@ -6,7 +6,7 @@ import { ENDED } from './after-end.ts';
 import type { Listener } from './listener.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
-import { MOST_SENDINGS, RESENDABLE_MS } from './schedule.ts';
+import { MOST_SENDINGS, mostSendings, RESENDABLE_MS } from './schedule.ts';
 
 /** One change of settings sends no more of them again: it is done in some seconds. The rest are counted and offered. */
 const MOST_AT_ONCE = 5_000;
@@ -52,9 +52,10 @@ export async function resendUsedUp(
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },
-  { serverId, maxSendings }: Pick<Listener, 'serverId' | 'maxSendings'>,
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
 ): Promise<void> {
-  const most = maxSendings ?? MOST_SENDINGS;
+  const { serverId } = listener;
+  const most = mostSendings(listener);
   if (most === MOST_SENDINGS) return;
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },

@@ -184,6 +184,46 @@ describe('Draining a listener', () => {
     expect(bench.listener.votes).toHaveLength(3);
   });
 
+  it('sends a vote no more often than its owner allows by the time its attempt ends', async () => {
+    const bench = await deliveryBench();
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.behaviour = { onFrame: 'close' };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
+
+    bench.clock.move(HOUR);
+    bench.listener.behaviour = {};
+    bench.listener.hold();
+    const draining = bench.drain();
+    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await bench.set({ maxSendings: 1 });
+    await draining;
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'unconfirmed', ambiguousEnds: 2 });
+  });
+
+  it('does not send a vote that was sent as often as its owner allows, where the change was cut short', async () => {
+    const bench = await deliveryBench();
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.behaviour = { onFrame: 'close' };
+    const vote = await bench.cast('Steve');
+    await bench.drain();
+    // As if the process had died right after the settings were stored.
+    await bench.platform.listeners.updateOne(
+      { serverId: bench.serverId },
+      { $set: { maxSendings: 1 }, $inc: { revision: 1 } },
+    );
+    bench.clock.move(HOUR);
+    await bench.drain();
+    const { delivery } = await bench.vote(vote);
+    expect(delivery).toMatchObject({ state: 'unconfirmed', ambiguousEnds: 1, attemptCount: 1 });
+    expect(delivery).not.toHaveProperty('queuedAt');
+    expect(bench.listener.votes).toHaveLength(2);
+  });
+
   it('pauses a listener whose token is wrong, keeps its votes, and sends them after a change', async () => {
     const bench = await deliveryBench();
     const right = bench.listener.token;
