@@ -43,7 +43,7 @@ export class Destination {
     return this.#address;
   }
 
-  /** Until when the last connection that was asked for must wait; null when it need not. */
+  /** Until when the first connection that was not admitted must wait; null where all were admitted. */
   get limited(): Limited | null {
     return this.#limited;
   }
@@ -60,12 +60,12 @@ export class Destination {
    */
   readonly admit = async (address: string): Promise<boolean> => {
     this.#address = address;
-    this.#limited = null;
     if (this.#provenBy(address) === 'acknowledgement') return true;
     const { accountId } = this.#about;
     const hasGreeted = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
-    this.#limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
-    return this.#limited === null;
+    const limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
+    this.#limited ??= limited;
+    return limited === null;
   };
 
   /** Whether the HTTP listener that was reached has to repeat a challenge before it is sent a vote. */
