@@ -156,9 +156,14 @@ class Drain {
 
       const state = listenerState(this.#held.now);
       if (state === 'paused') return { kind: 'paused' };
-      const { limited } = this.#held.now;
-      if (limited && clock.now() < limited.until) return { kind: 'put-off', until: limited.until };
       if (!this.#mayStart()) await this.#giveBackReady();
+      const { limited } = this.#held.now;
+      if (limited && clock.now() < limited.until) {
+        if (this.#underWay.size === 0) return { kind: 'put-off', until: limited.until };
+        // What is under way may prove that it need not be limited.
+        await within(RENEW_MS, this.#change.promise).catch(() => undefined);
+        continue;
+      }
       const test = state === 'unreachable';
       const most = test || state === 'unverified' ? this.#mostTests() : this.#mostToClaim();
       if (most === 0) {
@@ -286,7 +291,10 @@ class Drain {
     const end = await this.#send(begun, claimedAt, destination);
     const claimed = asAllowedNow(begun, this.#held.now);
     const { limited, proof } = destination;
-    if (end.code === 'outgoing-limited' && limited) return this.#putBack(claimed, limited);
+    if (end.code === 'outgoing-limited' && limited) {
+      const isStillUnproven = () => this.#held.now.proven === listener.proven;
+      return this.#putBack(claimed, limited, isStillUnproven);
+    }
     const ended = performance.now();
     const durationMs = ended - claimedAt;
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
@@ -308,9 +316,11 @@ class Drain {
   }
 
   /** An allowance is used up: the vote waits in its place as if it had never been claimed. */
-  async #putBack(claimed: Claimed, limited: Limited): Promise<void> {
+  async #putBack(claimed: Claimed, limited: Limited, isStillUnproven: () => boolean): Promise<void> {
     try {
       await giveBack(this.#deps, this.#held.now, [claimed]);
+      // Else another attempt has proven something meanwhile, and this vote goes at once.
+      if (!isStillUnproven()) return;
       await this.#held.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
     } finally {

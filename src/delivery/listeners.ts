@@ -309,7 +309,7 @@ export async function resumeListener(
   by: string,
 ): Promise<Listener | null> {
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
-    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0 }),
+    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0, limited: null }),
     released: releasedBy('resume', deps.clock.now()),
   });
   if (!listener) return null;
