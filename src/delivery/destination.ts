@@ -71,7 +71,7 @@ export class Destination {
   /** Whether the HTTP listener that was reached has to repeat a challenge before it is sent a vote. */
   get mustChallenge(): boolean {
     if (this.#about.isTest) return true;
-    return this.#provenBy(this.#address) !== 'acknowledgement' && !this.#isFromBefore();
+    return this.#provenBy(this.#address) === null && !this.#isFromBefore();
   }
 
   /** The HTTP listener repeated the challenge. */
@@ -81,9 +81,15 @@ export class Destination {
 
   /** Takes note of the end of a Votifier listener's attempt. */
   noteEnd({ code }: Outcome): void {
+    const by = this.#provenBy(this.#address);
+    if (this.#listener.protocol === 'http') {
+      // One from before challenges: this address goes on without one, and no other.
+      const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
+      if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
+      return;
+    }
     if (code === 'acknowledged') this.#prove('acknowledgement');
-    const hasAcknowledged = this.#provenBy(this.#address) === 'acknowledgement';
-    if (code === 'sent-not-confirmed' && !hasAcknowledged) this.#prove('greeting');
+    if (code === 'sent-not-confirmed' && by !== 'acknowledgement') this.#prove('greeting');
   }
 
   #prove(by: Proof['by']): void {
@@ -103,7 +109,7 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, PROOF_STANDS_MS) ? proof.by : null;
   }
 
-  /** An HTTP listener that took votes before challenges were asked for. */
+  /** An HTTP listener that took votes before challenges were asked for, and none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);

@@ -58,7 +58,10 @@ const previousSecretDefinition = {
 const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
-  /** `greeting`: a Votifier v1 listener, which cannot confirm; else it acknowledged a vote or a challenge. */
+  /**
+   * `greeting`: a Votifier v1 listener, which cannot confirm, or an HTTP listener from before challenges, which took a
+   * vote there without one; else it acknowledged a vote or a challenge.
+   */
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
 } as const;
 

@@ -183,3 +183,26 @@ describe('An HTTP listener', () => {
     expect(await state()).toBe('unverified');
   });
 });
+
+  it('from before challenges is bound to the address where it next takes a vote', async () => {
+    const { platform, serverId, cast, drain, site, change, clock, vote } = await challengeBench();
+    const lastDeliveredAt = after(clock.now(), -30 * DAY);
+    await platform.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt }, $unset: { proven: 1 } });
+    site.answerChallenge = (response) => response.end();
+    await cast('Alex');
+    await drain();
+    const listener = () => platform.listeners.findOne({ serverId });
+    const proof = { address: '127.0.0.1', at: expect.any(Date), by: 'greeting' };
+    expect((await listener())?.proven).toEqual([proof]);
+    await cast('Steve');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([0, 2]);
+
+    // Its name leads to somebody else’s website now.
+    await change({ 'proven.0.address': '192.0.2.7' });
+    const waiting = await cast('Kai');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([1, 2]);
+    expect((await vote(waiting)).delivery.state).toBe('waiting');
+    expect((await listener())?.pause).toMatchObject({ code: 'http-unverified' });
+  });
