@@ -79,7 +79,7 @@ export class Destination {
     this.#prove('acknowledgement');
   }
 
-  /** Takes note of the end of a Votifier listener's attempt. */
+  /** Takes note of the end of an attempt. */
   noteEnd({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
@@ -123,23 +123,23 @@ export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
 }
 
 /**
- * Whether a listener has ever acknowledged a vote or a challenge at its present place. It says whose the place is;
- * `hasTakenVotes` says whether the token or key is right.
+ * Whether a listener has ever acknowledged a vote or a challenge at its present place: the place is its owner's. A bare
+ * close in Votifier v1 proves nothing, though the listener counts as one that has taken votes (`hasTakenVotes`).
  */
-export function hasAcknowledged(proven: Proof[] | undefined): boolean {
+export function hasProvenPlace(proven: Proof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
 /**
- * What of an attempt's end a listener's owner may see. What neither greeted as Votifier nor has ever acknowledged
- * anything at its present place may be a stranger's service: of a website the status is told, and neither where it
- * redirects to nor what is wrong with its certificate; of all else nothing.
+ * What of an attempt's end a listener's owner may see. A service at an unproven place may be a stranger's. An unproven
+ * website's owner sees the HTTP status only; any other unproven service's owner sees nothing, unless it greeted as
+ * Votifier.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },
   end: Outcome,
 ): Outcome {
-  if (hasAcknowledged(proven)) return end;
+  if (hasProvenPlace(proven)) return end;
   const { words, detail: _, ...rest } = end;
   if (protocol === 'http') {
     const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];

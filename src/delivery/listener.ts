@@ -99,7 +99,7 @@ const listenerDefinition = {
   limited: { type: new Schema(limitDefinition, nested), default: null },
   /** Whether it acknowledged that vote; false in Votifier v1, where it only closed the connection. */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When it first took a vote with its present settings; null while it has not (see `hasTakenVotes`). */
+  /** When it first took a vote with its present settings, acknowledged or not; null while it has not. */
   acknowledgedAt: { type: Date },
   /** How long its answers are waited for: a step of `answerTimeoutMs` that grows when none came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
@@ -173,8 +173,8 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its present settings, so that its token or key is known to be right. A
- * document without the field is from before there was one: its last delivery tells then.
+ * Whether a listener has taken a vote with its present settings, also by a bare close in Votifier v1: its token or key
+ * is taken to be right. A document without the field is from before there was one: its last delivery tells then.
  */
 export function hasTakenVotes({
   acknowledgedAt,
