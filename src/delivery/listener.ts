@@ -65,6 +65,16 @@ const proofDefinition = {
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
 } as const;
 
+/** Votes that an earlier token or key used up, and that are to be sent again: `resendSilentVotes` does it. */
+const resendOwedDefinition = {
+  /** When the token or key was mended: votes whose last attempt was made before. */
+  at: { type: Date, required: true },
+  /** The last delivery before that: votes whose last attempt was made after. */
+  silentSince: { type: Date, required: true },
+  /** Who mended it. */
+  by: { type: String, required: true },
+} as const;
+
 /** No connection to it is opened before then: an allowance is used up. */
 const limitDefinition = {
   until: { type: Date, required: true },
@@ -106,6 +116,8 @@ const listenerDefinition = {
   /** How often its owner has a vote sent at most when no answer comes; `MOST_SENDINGS` where absent. */
   maxSendings: { type: Number, min: 1, max: MOST_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
+  /** Stored with the settings that mend it; the relay clears it when all is done. */
+  resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** Held by the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
@@ -124,17 +136,25 @@ listenerSchema.index(
   { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },
 );
 
+// Those whose settings were changed some minutes ago.
+listenerSchema.index(
+  { 'resendOwed.at': 1 },
+  { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },
+);
+
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
+export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type Proof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'proven' | 'limited'
+  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited'
 > & {
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;
+  resendOwed?: ResendOwed | null;
   proven?: Proof[];
   limited?: Nested<typeof limitDefinition> | null;
 };
