@@ -1,4 +1,4 @@
-import { type Collection, type Document, type Filter, type ObjectId, UUID } from 'mongodb';
+import { type Collection, type Document, type Filter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
@@ -6,7 +6,7 @@ import type { Claimed } from './after-end.ts';
 import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
 import type { Listener } from './listener.ts';
 import { withAttempt } from './older-attempts.ts';
-import { attemptLeaseMs, LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
+import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from './schedule.ts';
 
 /** What claiming votes and recording outcomes work on. */
 export type Recording = {
@@ -26,13 +26,21 @@ export type Claiming = Pick<
 /** The order in which a listener's votes go out. */
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
-/** The votes that may be sent now. A test takes a vote whatever its own next time. */
-export function dueVotes(serverId: ObjectId, now: Date, { test }: { test: boolean }): Filter<Vote> {
+/**
+ * The votes that may be sent now. A test takes a vote whatever its own next time. None that was sent as often as the
+ * owner allows: the number may have been lowered since (see `giveUpSentVotes`).
+ */
+export function dueVotes(
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
+  now: Date,
+  { test }: { test: boolean },
+): Filter<Vote> {
   return {
-    serverId,
+    serverId: listener.serverId,
     'delivery.queuedAt': { $exists: true },
     'delivery.state': 'waiting',
     'delivery.expiresAt': { $gt: now },
+    'delivery.ambiguousEnds': { $lt: mostSendings(listener) },
     ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }
@@ -52,7 +60,7 @@ export function newAttempt(
     revision: listener.revision,
     test,
     answerStep: listener.answerStep ?? 0,
-    maxSendings: listener.maxSendings ?? MOST_SENDINGS,
+    maxSendings: mostSendings(listener),
   };
 }
 

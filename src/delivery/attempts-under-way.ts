@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { within } from '../deadline.ts';
+import { asAllowedNow } from './after-end.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining, DrainOptions } from './drain.ts';
@@ -103,12 +104,15 @@ export class AttemptsUnderWay {
       this.#unsent.push(ready);
       return undefined;
     }
+    const { proven } = this.#leased.now;
     const options = { ...this.#options, accountId: this.#accountId };
     const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
     const { outcome, durationMs, limited, proof } = end;
-    const { claimed } = ready;
+    const claimed = asAllowedNow(ready.claimed, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#unsent.push(ready);
+      // Else another attempt has proven something meanwhile, and this vote goes at once.
+      if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;

@@ -17,11 +17,12 @@ import {
 } from './attempt-record.ts';
 import { outcome } from './outcomes.ts';
 import { recordOutcomes } from './record-outcomes.ts';
+import { mostSendings } from './schedule.ts';
 
 /**
  * How many votes a claim takes, and how many of them are sent at once. Only the latter may be votes with an ambiguous
- * outcome: a worker that dies leaves the others ambiguous without having sent them, and workers that die one after the
- * other must not make a vote `unconfirmed` that was never sent.
+ * outcome, or whose first sending is the last: a worker that dies leaves the others ambiguous without having sent them,
+ * which must not make a vote `unconfirmed` that was never sent.
  */
 type ClaimSize = { most: number; atOnce: number };
 
@@ -58,9 +59,12 @@ export async function claimVotes(
   const { votes, clock, lanes, config, processId } = recording;
   const { serverId } = listener;
   const now = clock.now();
-  const due = dueVotes(serverId, now, reason);
+  const due = dueVotes(listener, now, reason);
   const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
-  const held = found.findIndex(({ delivery }, index) => delivery.ambiguousEnds > 0 && index >= atOnce);
+  const isSentOnce = mostSendings(listener) === 1;
+  const held = found.findIndex(({ delivery }, index) => {
+    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
+  });
   const next = held === -1 ? found : found.slice(0, held);
   if (next.length === 0) return [];
 

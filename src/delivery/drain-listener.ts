@@ -10,6 +10,7 @@ import { takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { openOrExplain } from './our-fault.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
+import { giveUpSentVotes } from './unconfirmed-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** What a drain needs to know of its server. */
@@ -76,6 +77,7 @@ async function drainLeased(deps: Draining, leased: LeasedListener, options: Drai
       await releaseWaitingVotes(deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
+    await giveUpSentVotes(deps, leased.now);
     deps.onBegin?.(server.name);
     const end = await sendDueVotes(deps, leased, options, server.ownerId?.toHexString() ?? null);
     return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;

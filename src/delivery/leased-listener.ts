@@ -115,20 +115,21 @@ export class LeasedListener {
   }
 
   /**
-   * Takes over at once what an attempt proved, unless the settings were changed meanwhile.
+   * Takes over at once what an attempt proved, unless the settings were changed meanwhile. A limit that it was under
+   * ends with that.
    *
    * @returns whether it is to be stored by `storeProofs`
    */
   prove({ attempt }: Ended['claimed'], proof: Proof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
-    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof) };
+    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof), limited: null };
     return true;
   }
 
-  /** Stores what attempts proved. Lost, it is proven again by the next vote. */
+  /** Stores what attempts proved. If this write is lost, the next acknowledgement proves the address again. */
   async storeProofs(): Promise<void> {
-    const { proven } = this.#now;
-    if (proven) await this.#write({ proven });
+    const { proven, limited = null } = this.#now;
+    if (proven) await this.#write({ proven, limited });
   }
 
   /** No connection to it is opened while an allowance is used up, unless its owner changes something. */
@@ -142,9 +143,9 @@ export class LeasedListener {
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { lanes, listeners } = this.#deps;
-    this.#written = this.#written.then(() =>
-      lanes.ask(changeListeners, listeners, { q, u: { $set: change } }),
-    );
+    const write = () => lanes.ask(changeListeners, listeners, { q, u: { $set: change } });
+    // One that failed has told its own caller; it does not keep the later ones from being written.
+    this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 

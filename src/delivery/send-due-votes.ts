@@ -61,6 +61,11 @@ async function claimAndSend(
     if (!(await leased.renew())) return { kind: 'busy' };
     await attempts.releaseUnsent();
     const held = heldBack(deps, leased, limits);
+    if (held && typeof held === 'object' && held.kind === 'limited' && attempts.open > 0) {
+      // What is under way may prove that it need not be limited.
+      await attempts.changed(RENEW_MS);
+      continue;
+    }
     if (held) return held;
     // Looked at once: when a listener has begun to answer, or some votes of one that answers were claimed.
     const answers = queueOf(leased.now) === 'forward-votes';
