@@ -120,7 +120,7 @@ it('a test vote that is acknowledged ends the limit; so does a resume', async ()
 });
 
 it('a try of which one address had to wait counts as limited, not as the listener’s failure', async () => {
-  const { cast, drain, listener, platform, serverId, vote, clock } = await limitedBench();
+  const { cast, listener, platform, serverId, vote, clock } = await limitedBench();
   await listener.stop();
   const { port } = listener;
   const waiting = await cast('Steve');
