@@ -1,6 +1,7 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { SECOND } from '../src/clock.ts';
+import { BacklogThrottle } from '../src/delivery/backlog-throttle.ts';
 import type { DeliveryQueue } from '../src/delivery/delivery-queues.ts';
 import type { DrainEnd, Draining } from '../src/delivery/drain.ts';
 import { drainListener } from '../src/delivery/drain-listener.ts';
@@ -30,6 +31,7 @@ export function forwardVotes(
     ...platform,
     send: createSend(config),
     open: (listener) => openListener(secrets, listener),
+    throttle: new BacklogThrottle(),
     onEnd({ claimed: { vote, attempt }, outcome }) {
       const { protocol } = attempt;
       metrics.attemptEnded(protocol, outcome);

@@ -4,6 +4,7 @@ import type { OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { Logger } from '../log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Recording } from './attempt-record.ts';
+import type { BacklogThrottle } from './backlog-throttle.ts';
 import type { DeliveryQueue } from './delivery-queues.ts';
 import type { Listener } from './listener.ts';
 import type { Ended } from './record-outcomes.ts';
@@ -22,6 +23,8 @@ export type Draining = Recording & {
   send: Send;
   /** Reads a listener's settings and secret, ready to send with. */
   open: (listener: Listener) => OpenedListener;
+  /** Slows down backlogs while this worker forwards fresh votes. */
+  throttle?: BacklogThrottle;
   /** Called with the server's name when the drain begins, for people who watch. */
   onBegin?: (server: string) => void;
   /** Called with every outcome, for metrics. */

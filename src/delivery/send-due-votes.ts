@@ -75,12 +75,15 @@ async function claimAndSend(
     }
     if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
 
-    const isUnderWay = attempts.open > 0;
-    const most = mostToClaim(leased, limits, attempts, nextClaimSize);
-    if (most === 0) {
+    const able = mostToClaim(leased, limits, attempts, nextClaimSize);
+    if (able === 0) {
       await attempts.changed(RENEW_MS);
       continue;
     }
+    const isBacklog = queue === 'drain-backlogs';
+    const most = isBacklog ? (deps.throttle?.limit(able) ?? able) : able;
+    if (isBacklog) await deps.throttle?.wait(most, stop);
+    const isUnderWay = attempts.open > 0;
     // Before the claim: the leases of the attempts begin no earlier than this.
     const claimedAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
@@ -88,6 +91,7 @@ async function claimAndSend(
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
     votes += claimed.length;
+    if (queue === 'forward-votes' && claimed.length > 0) deps.throttle?.noteFresh();
     if (claimed.length > 0) lookMs = FIRST_LOOK_MS;
     if (claimed.length < most && attempts.open > 0) {
       // Votes that are cast meanwhile must not wait for the change.

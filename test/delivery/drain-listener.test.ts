@@ -37,6 +37,9 @@ describe('Draining a listener', () => {
 
   it('starts attempts in the order of voting', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.votes.length = 0;
     const cast = [];
     for (const name of 'abcdefghij') cast.push(await bench.cast(name));
     bench.listener.hold();
