@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../clock.ts';
+import { after, SECOND } from '../clock.ts';
+import type { Vote } from '../votes/vote.ts';
 
 /** So long after a fresh vote the backlogs of a worker are throttled. */
 const FRESH_FOR_MS = 5 * SECOND;
@@ -17,9 +17,10 @@ export class BacklogThrottle {
   #freshAt = Number.NEGATIVE_INFINITY;
   #nextAt = 0;
 
-  /** This worker forwards a fresh vote. */
-  noteFresh(): void {
-    this.#freshAt = performance.now();
+  /** Takes note of votes that this worker forwards at `now`: fresh are those that were cast within 5 seconds. */
+  note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
+    const since = after(now, -FRESH_FOR_MS);
+    if (votes.some(({ votedAt }) => votedAt > since)) this.#freshAt = performance.now();
   }
 
   get #isWanted(): boolean {
@@ -31,12 +32,16 @@ export class BacklogThrottle {
     return this.#isWanted ? Math.min(most, LARGEST_CLAIM) : most;
   }
 
-  /** Waits until `votes` more may be claimed. */
-  async wait(votes: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isWanted) return;
+  /**
+   * Takes `votes` out of the rate.
+   *
+   * @returns 0 when they may be claimed now; else in how many milliseconds to try again
+   */
+  take(votes: number): number {
+    if (!this.#isWanted) return 0;
     const now = performance.now();
-    const at = Math.max(now, this.#nextAt);
-    this.#nextAt = at + (votes / VOTES_A_SECOND) * SECOND;
-    if (at > now) await pause(at - now, undefined, { signal }).catch(() => undefined);
+    if (now < this.#nextAt) return this.#nextAt - now;
+    this.#nextAt = now + (votes / VOTES_A_SECOND) * SECOND;
+    return 0;
   }
 }

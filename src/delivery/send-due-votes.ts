@@ -80,9 +80,13 @@ async function claimAndSend(
       await attempts.changed(RENEW_MS);
       continue;
     }
-    const isBacklog = queue === 'drain-backlogs';
-    const most = isBacklog ? (deps.throttle?.limit(able) ?? able) : able;
-    if (isBacklog) await deps.throttle?.wait(most, stop);
+    const throttle = queue === 'drain-backlogs' ? deps.throttle : undefined;
+    const most = throttle?.limit(able) ?? able;
+    const waitMs = throttle?.take(most) ?? 0;
+    if (waitMs > 0) {
+      await attempts.changed(Math.min(waitMs, RENEW_MS));
+      continue;
+    }
     const isUnderWay = attempts.open > 0;
     // Before the claim: the leases of the attempts begin no earlier than this.
     const claimedAt = performance.now();
@@ -91,7 +95,11 @@ async function claimAndSend(
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
     votes += claimed.length;
-    if (queue === 'forward-votes' && claimed.length > 0) deps.throttle?.noteFresh();
+    if (queue === 'forward-votes')
+      deps.throttle?.note(
+        claimed.map(({ vote }) => vote),
+        deps.clock.now(),
+      );
     if (claimed.length > 0) lookMs = FIRST_LOOK_MS;
     if (claimed.length < most && attempts.open > 0) {
       // Votes that are cast meanwhile must not wait for the change.
