@@ -94,6 +94,8 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/confirm', PERSON, async (request, reply) => {
+    // Where it is on, backup codes are shown for password and code together (see `backup-codes`).
+    if (personOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
     const retryAt = await countProof(platform, personOf(request)._id);
