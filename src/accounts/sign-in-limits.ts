@@ -14,6 +14,11 @@ const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
+/** Tries of a network, right or wrong: each costs a hash and may begin a session. */
+const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
+/** The same for the known devices of an account: each right one makes a new known device. */
+const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
+
 /** Mails that anybody can have sent to an address by typing it. */
 const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
 const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
@@ -32,14 +37,25 @@ export type Try = {
   device: string | null;
 };
 
-type Rule = { key: string; allowance: Allowance };
+type Rule = {
+  key: string;
+  allowance: Allowance;
+  /** Counts tries that succeeded too. */
+  countsAll?: boolean;
+};
 
-/** What a try counts for, the widest first: whoever has used up their network's tries counts for no account more. */
+/** Widest first: tries of a network that is over its limit do not count against accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashed(email);
-  if (device !== null) return [{ key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT }];
+  if (device !== null) {
+    return [
+      { key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT },
+      { key: `sign-in:devices:${account}`, allowance: ALL_OF_DEVICES, countsAll: true },
+    ];
+  }
   const network = networkOf(address);
   return [
+    { key: `sign-in:all:${network}`, allowance: ALL_OF_NETWORK, countsAll: true },
     { key: `sign-in:address:${network}`, allowance: BY_NETWORK },
     { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
     { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
@@ -69,9 +85,10 @@ export function countTry(limits: Limits, who: Try): Promise<Date | null> {
   return take(limits, rulesOf(who));
 }
 
-/** A try that succeeded does not count. */
+/** A try that succeeded counts for the limits of all tries only. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
-  await Promise.all(rulesOf(who).map(({ key }) => giveBackTurn(limits, key)));
+  const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
+  await Promise.all(forgiven.map(({ key }) => giveBackTurn(limits, key)));
 }
 
 /** Counts one sign-up that hashes a password. Returns as `countTry` does. */
@@ -80,20 +97,11 @@ export function countSignUp(limits: Limits, address: string): Promise<Date | nul
 }
 
 /**
- * Counts one try of somebody who is signed in already to prove by password or code that they are. No try to sign in
- * counts here. Returns as `countTry` does.
+ * Counts one try, right or wrong, of somebody who is signed in already to prove by password or code that they are. No
+ * try to sign in counts here. Returns as `countTry` does.
  */
 export function countProof(limits: Limits, personId: ObjectId): Promise<Date | null> {
-  return takeTurn(limits, proofKey(personId), OF_ACCOUNT);
-}
-
-/** A proof that was right does not count. */
-export function forgiveProof(limits: Limits, personId: ObjectId): Promise<void> {
-  return giveBackTurn(limits, proofKey(personId));
-}
-
-function proofKey(personId: ObjectId): string {
-  return `proof:person:${personId.toHexString()}`;
+  return takeTurn(limits, `proof:person:${personId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**

@@ -37,7 +37,12 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** For whom a password is hashed: who is signed in already counts as a known device. */
-export function askerOf(request: FastifyRequest, device: string | null = null): Asker {
-  return { network: networkOf(request.ip), isKnownDevice: device !== null || request.signedIn !== null };
+/**
+ * For whom a password is hashed.
+ *
+ * @param knownAs - the e-mail address of the account that the known device, or the session on a page of its own account,
+ *   belongs to. A session says nothing of other accounts.
+ */
+export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
+  return { network: networkOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }

@@ -74,7 +74,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const who = { email: data.email, address: request.ip, device };
     refuseTooMany(await countTry(platform, who));
     try {
-      const { headers, response } = await hashingFor(askerOf(request, device), () =>
+      const { headers, response } = await hashingFor(askerOf(request, device && data.email), () =>
         auth.api.signInEmail({
           body: { email: data.email, password: data.password },
           headers: signInHeaders(request),
