@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** For whom a password is hashed or checked. */
 export type Asker = {
-  /** The network address, or the network, that the request came from. */
+  /** The network that the request came from: an IPv4 address or an IPv6 /48. */
   network: string;
   /** The account that a known device (see known-devices.ts) or a session belongs to; null where there is neither. */
   knownAs: string | null;

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../clock.ts';
-import { networkOf } from '../limits/network-of.ts';
+import { byNetwork, type Limit, takeAll } from '../limits/by-network.ts';
+import { networkOf, siteOf } from '../limits/network-of.ts';
 import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 
 /** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
 /** Many people may share one network. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
+/** Tries of one account from one IPv4 address or IPv6 /48: a /48 must not pass for many networks. */
+const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
 /**
  * Tries of one account from all networks together, known devices left out. NIST SP 800-63B allows 100 wrong ones in a
- * row. It takes ten networks to use these up, and who signs in with a known device is not kept out even then.
+ * row. It takes five
+ * sites to use these up, and who signs in with a known device is not kept out even then.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
@@ -22,6 +26,8 @@ const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 /** Mails that anybody can have sent to an address by typing it. */
 const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
 const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
+/** Mails that all strangers together can have sent: a mail server that sends more is soon taken for a spammer's. */
+const LINKS_BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
 /** Longer than a code of an authenticator app is taken: half a minute, and the ones before and after. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
@@ -37,9 +43,7 @@ export type Try = {
   device: string | null;
 };
 
-type Rule = {
-  key: string;
-  allowance: Allowance;
+type Rule = Limit & {
   /** Counts tries that succeeded too. */
   countsAll?: boolean;
 };
@@ -56,7 +60,8 @@ function rulesOf({ email, address, device }: Try): Rule[] {
   const network = networkOf(address);
   return [
     { key: `sign-in:all:${network}`, allowance: ALL_OF_NETWORK, countsAll: true },
-    { key: `sign-in:address:${network}`, allowance: BY_NETWORK },
+    ...byNetwork('sign-in:address', address, BY_NETWORK),
+    { key: `sign-in:site:${account}:${siteOf(address)}`, allowance: ACCOUNT_BY_SITE },
     { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
     { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
   ];
@@ -67,14 +72,6 @@ function hashed(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }
 
-async function take(limits: Limits, rules: Rule[]): Promise<Date | null> {
-  for (const { key, allowance } of rules) {
-    const retryAt = await takeTurn(limits, key, allowance);
-    if (retryAt) return retryAt;
-  }
-  return null;
-}
-
 /**
  * Counts one try to sign in, on all web processes together. Wrong tries from one network keep nobody on another
  * network, and no known device, from signing in.
@@ -82,7 +79,7 @@ async function take(limits: Limits, rules: Rule[]): Promise<Date | null> {
  * @returns null when it may go on; else when the next try may
  */
 export function countTry(limits: Limits, who: Try): Promise<Date | null> {
-  return take(limits, rulesOf(who));
+  return takeAll(limits, rulesOf(who));
 }
 
 /** A try that succeeded counts for the limits of all tries only. */
@@ -93,7 +90,7 @@ export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
 
 /** Counts one sign-up that hashes a password. Returns as `countTry` does. */
 export function countSignUp(limits: Limits, address: string): Promise<Date | null> {
-  return takeTurn(limits, `sign-up:address:${networkOf(address)}`, BY_NETWORK);
+  return takeAll(limits, byNetwork('sign-up:address', address, BY_NETWORK));
 }
 
 /**
@@ -112,9 +109,10 @@ export function countLink(
   limits: Limits,
   { email, address }: Pick<Try, 'email' | 'address'>,
 ): Promise<Date | null> {
-  return take(limits, [
-    { key: `link:address:${networkOf(address)}`, allowance: LINKS_BY_NETWORK },
+  return takeAll(limits, [
+    ...byNetwork('link:address', address, LINKS_BY_NETWORK),
     { key: `link:email:${hashed(email)}`, allowance: LINKS_BY_EMAIL },
+    { key: 'link:all', allowance: LINKS_BY_ALL },
   ]);
 }
 
@@ -124,7 +122,7 @@ export function countLink(
  * does.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
-  return takeTurn(limits, `code:address:${networkOf(address)}`, BY_NETWORK);
+  return takeAll(limits, byNetwork('code:address', address, BY_NETWORK));
 }
 
 /** Uses a code of an authenticator app up; true where it was used before. */

@@ -71,6 +71,7 @@ test('a known device signs in however many tries come from everywhere, its own n
     'address',
     'all',
     'email',
+    'site',
   ]);
   expect((await sendSignIn(web, email, PASSWORD, from('203.0.113.9'))).statusCode).toBe(429);
   expect((await sendSignIn(web, email, PASSWORD, from('203.0.113.9', device))).statusCode).toBe(303);
@@ -118,14 +119,14 @@ test('simultaneous tries from one network leave places for other networks and fo
   const { email } = await signIn(web);
   const ended: number[] = [];
   const tries = Array.from({ length: 14 }, async (_, n) => {
-    const answer = await sendSignIn(web, `nobody-${n}@example.org`, 'wrong', from('192.0.2.1'));
+    const answer = await sendSignIn(web, `nobody-${n}@example.org`, 'wrong', from(`2001:db8:7:${n}::1`));
     ended.push(answer.statusCode);
   });
   // No password has been checked yet.
   await expect.poll(() => ended).toEqual(Array(10).fill(503));
   const honest = [
     sendSignIn(web, email, PASSWORD, from('198.51.100.1')),
-    sendSignIn(web, email, PASSWORD, from('192.0.2.1', deviceCookie(email))),
+    sendSignIn(web, email, PASSWORD, from('2001:db8:7:1::1', deviceCookie(email))),
   ];
   release();
   expect((await Promise.all(honest)).map(({ statusCode }) => statusCode)).toEqual([303, 303]);
@@ -219,4 +220,34 @@ test('wrong tries to sign in keep nobody who is signed in from changing their pa
   const fields = { current: PASSWORD, password: 'seven lamps on the quay' };
   const changed = await sendForm(web, '/account/password', fields, from('192.0.2.1', headers));
   expect(changed.headers.location).toBe('/account?done=password');
+});
+
+test('an IPv6 /48 has twenty tries of an account in an hour', async () => {
+  const web = await openWebApp({ TRUST_PROXY: '1' });
+  const { email } = await signIn(web);
+  const statuses: number[] = [];
+  for (let n = 1; n <= 21; n += 1) {
+    statuses.push((await sendSignIn(web, email, 'wrong', from(`2001:db8:7:${n}::1`))).statusCode);
+  }
+  expect(statuses.indexOf(429)).toBe(20);
+  // Its account signs in elsewhere: from another /48, and by IPv4.
+  expect((await sendSignIn(web, email, PASSWORD, from('2001:db8:8:1::1'))).statusCode).toBe(303);
+  expect((await sendSignIn(web, email, PASSWORD, from('198.51.100.1'))).statusCode).toBe(303);
+});
+
+test('sign-ins, codes and sign-ups of an IPv6 /48 are counted together', async () => {
+  const web = await openWebApp({ TRUST_PROXY: '1' });
+  const { email } = await signIn(web);
+  const statuses = async (network: string) => {
+    const sent = [
+      await sendSignIn(web, email, 'wrong', from(`${network}::1`)),
+      await sendForm(web, '/sign-in/code', { code: '000000' }, from(`${network}::1`)),
+      await sendForm(web, '/sign-up', { name: 'Nora', email, password: PASSWORD }, from(`${network}::1`)),
+    ];
+    return sent.map(({ statusCode }) => statusCode);
+  };
+  expect(await statuses('2001:db8:7:1')).toEqual([401, 303, 409]);
+  await web.platform.rateLimits.updateMany({ _id: /2001:db8:7::\/48$/ }, { $set: { count: 120 } });
+  expect(await statuses('2001:db8:7:2')).toEqual([429, 429, 429]);
+  expect(await statuses('2001:db8:8:1')).toEqual([401, 303, 409]);
 });

@@ -3,7 +3,7 @@ import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Asker } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../clock.ts';
-import { networkOf } from '../../limits/network-of.ts';
+import { siteOf } from '../../limits/network-of.ts';
 
 /** Hands the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -44,5 +44,5 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
  *   belongs to. A session says nothing of other accounts.
  */
 export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
-  return { network: networkOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
+  return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }
