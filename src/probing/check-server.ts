@@ -56,8 +56,8 @@ export async function checkClaimedServer(
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
   // The planned interval is limit enough for a server that answers.
-  const admit =
-    server.probe.status === 'online' ? undefined : admitFor(deps, server.ownerId?.toHexString() ?? null);
+  const accountId = server.ownerId?.toHexString() ?? null;
+  const admit = server.probe.status === 'online' ? undefined : admitFor(deps, accountId, server.port);
   return check(deps, server, {
     byHand: false,
     admit,
