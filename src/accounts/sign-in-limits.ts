@@ -3,7 +3,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../clock.ts';
 import { byNetwork, type Limit, takeAll } from '../limits/by-network.ts';
 import { networkOf, siteOf } from '../limits/network-of.ts';
-import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { type Allowance, type RateLimit, refund, useAllowance } from '../limits/rate-limit.ts';
 
 /** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
@@ -85,7 +85,7 @@ export function countTry(limits: Limits, who: Try): Promise<Date | null> {
 /** A try that succeeded counts for the limits of all tries only. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
   const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
-  await Promise.all(forgiven.map(({ key }) => giveBackTurn(limits, key)));
+  await Promise.all(forgiven.map(({ key }) => refund(limits, key)));
 }
 
 /** Counts one sign-up that hashes a password. Returns as `countTry` does. */
@@ -98,7 +98,7 @@ export function countSignUp(limits: Limits, address: string): Promise<Date | nul
  * try to sign in counts here. Returns as `countTry` does.
  */
 export function countProof(limits: Limits, personId: ObjectId): Promise<Date | null> {
-  return takeTurn(limits, `proof:person:${personId.toHexString()}`, OF_ACCOUNT);
+  return useAllowance(limits, `proof:person:${personId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**
@@ -127,5 +127,5 @@ export function countCode(limits: Limits, address: string): Promise<Date | null>
 
 /** Uses a code of an authenticator app up; true where it was used before. */
 export async function isCodeUsed(limits: Limits, personId: ObjectId, code: string): Promise<boolean> {
-  return (await takeTurn(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;
+  return (await useAllowance(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;
 }

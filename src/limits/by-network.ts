@@ -1,5 +1,5 @@
 import { networkOf, siteOf } from './network-of.ts';
-import { type Allowance, takeTurn } from './rate-limit.ts';
+import { type Allowance, useAllowance } from './rate-limit.ts';
 
 /** What is limited, and how often it may happen. */
 export type Limit = { key: string; allowance: Allowance };
@@ -23,9 +23,12 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
  *
  * @returns null when none is; else when the next one is allowed
  */
-export async function takeAll(deps: Parameters<typeof takeTurn>[0], limits: Limit[]): Promise<Date | null> {
+export async function takeAll(
+  deps: Parameters<typeof useAllowance>[0],
+  limits: Limit[],
+): Promise<Date | null> {
   for (const { key, allowance } of limits) {
-    const retryAt = await takeTurn(deps, key, allowance);
+    const retryAt = await useAllowance(deps, key, allowance);
     if (retryAt) return retryAt;
   }
   return null;

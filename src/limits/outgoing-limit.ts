@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
-import { giveBackTurn, type RateLimit, takeTurn } from './rate-limit.ts';
+import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
 /** What the limits of outgoing connections work on. */
 export type OutgoingLimiting = {
@@ -50,9 +50,9 @@ export async function takeConnection(
 ): Promise<Limited | null> {
   const taken: string[] = [];
   for (const { key, times, by } of limitsOf(deps.config, connection)) {
-    const until = await takeTurn(deps, key, { times, windowMs: MINUTE });
+    const until = await useAllowance(deps, key, { times, windowMs: MINUTE });
     if (until) {
-      await Promise.all(taken.map((one) => giveBackTurn(deps, one)));
+      await Promise.all(taken.map((one) => refund(deps, one)));
       return { until, by };
     }
     taken.push(key);

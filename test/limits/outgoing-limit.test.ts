@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { type Connection, takeConnection } from '../../src/limits/outgoing-limit.ts';
-import { takeTurns } from '../../src/limits/rate-limit.ts';
+import { useAllowances } from '../../src/limits/rate-limit.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -64,7 +64,7 @@ test('many at once, from many processes, take no more than there is', async () =
 test('several times are taken at once, as many as there are', async () => {
   const { platform, clock } = await limits();
   const take = (wanted: number) =>
-    takeTurns({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
+    useAllowances({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
   const resetAt = new Date(clock.now().getTime() + MINUTE);
   expect(await take(4)).toEqual({ taken: 4, resetAt });
   expect(await take(9)).toEqual({ taken: 6, resetAt });
