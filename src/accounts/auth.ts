@@ -62,7 +62,7 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
   // A password check costs 32 MiB and a third of a second of one core.
-  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4 });
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 
