@@ -9,8 +9,7 @@ export type Durability = {
    * Waits until everything that was read before this call is durable. On a replica set a majority read is that
    * already; a lone mongod also shows what its journal does not hold yet.
    *
-   * @param writtenBy - when what was read was written at the latest: without a wait where the journal has been
-   *   flushed since
+   * @param writtenBy - latest time at which the data was written. Returns at once if the journal was flushed after it.
    * @throws the driver's error when MongoDB fails: then it is not known
    */
   confirm(writtenBy?: Date): Promise<void>;

@@ -1,7 +1,7 @@
 import { listenerReason } from '../delivery/explanations.ts';
 import type { Listener } from '../delivery/listener.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
-import { MOST_SENDINGS } from '../delivery/schedule.ts';
+import { mostSendings } from '../delivery/schedule.ts';
 import type { Server } from '../servers/server.ts';
 import { invocation } from './invocation.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
@@ -48,7 +48,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
-    ['Sent at most', `${counted(shown.maxSendings ?? MOST_SENDINGS, 'time')} when no answer comes`],
+    ['Sent at most', `${counted(mostSendings(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
     ['Next test', when(nextTest(shown), now)],
@@ -111,7 +111,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     queue_paused: shown.queuePaused,
     waiting: shown.waiting,
     unconfirmed: shown.unconfirmed,
-    max_sendings: shown.maxSendings ?? MOST_SENDINGS,
+    max_sendings: mostSendings(shown),
     next_test_at: iso(nextTest(shown)),
     limited_until: iso(shown.limited?.until ?? null),
     limited_by: shown.limited?.by ?? null,

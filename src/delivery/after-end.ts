@@ -1,8 +1,9 @@
 import { after, SECOND } from '../clock.ts';
 import type { Attempt, Vote } from '../votes/vote.ts';
 import type { Cause } from './causes.ts';
+import type { Listener } from './listener.ts';
 import type { Outcome } from './outcomes.ts';
-import { delayAt, MOST_SENDINGS } from './schedule.ts';
+import { delayAt, mostSendings } from './schedule.ts';
 
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };
@@ -46,9 +47,13 @@ export function givenUpAfter(
 ): 'failed' | 'unconfirmed' | null {
   if (end.class === 'vote-only') return 'failed';
   const sendings = vote.delivery.ambiguousEnds + 1;
-  return end.class === 'ambiguous' && sendings >= (attempt.maxSendings ?? MOST_SENDINGS)
-    ? 'unconfirmed'
-    : null;
+  return end.class === 'ambiguous' && sendings >= mostSendings(attempt) ? 'unconfirmed' : null;
+}
+
+/** An attempt that has ended: its owner may have lowered the number of sendings since it began. */
+export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener, 'maxSendings'>): Claimed {
+  const maxSendings = Math.min(mostSendings(attempt), mostSendings(listener));
+  return { vote, attempt: { ...attempt, maxSendings } };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Collection, type Document, type Filter, type ObjectId, type UpdateFilter, UUID } from 'mongodb';
+import { type Collection, type Document, type Filter, type UpdateFilter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { DURABLE } from '../mongo.ts';
@@ -8,7 +8,7 @@ import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
 import type { Listener } from './listener.ts';
 import { withAttempt } from './older-attempts.ts';
 import type { Outcome } from './outcomes.ts';
-import { attemptLeaseMs, LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
+import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from './schedule.ts';
 
 /** What recording works on. */
 export type Recording = {
@@ -28,13 +28,21 @@ export type Claiming = Pick<
 /** The order in which votes go out: the listener's line. */
 export const IN_LINE = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
-/** The votes that may be sent now; with `test` whatever their own next time. */
-export function dueVotes(serverId: ObjectId, now: Date, { test }: { test: boolean }): Filter<Vote> {
+/**
+ * The votes that may be sent now; with `test` whatever their own next time. None that was sent as often as the owner
+ * allows: the number may have been lowered since (see `giveUpSentVotes`).
+ */
+export function dueVotes(
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
+  now: Date,
+  { test }: { test: boolean },
+): Filter<Vote> {
   return {
-    serverId,
+    serverId: listener.serverId,
     'delivery.queuedAt': { $exists: true },
     'delivery.state': 'waiting',
     'delivery.expiresAt': { $gt: now },
+    'delivery.ambiguousEnds': { $lt: mostSendings(listener) },
     ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }
@@ -55,7 +63,7 @@ export function newAttempt(
   const { protocol, revision } = listener;
   const { test } = reason;
   const answerStep = listener.answerStep ?? 0;
-  const maxSendings = listener.maxSendings ?? MOST_SENDINGS;
+  const maxSendings = mostSendings(listener);
   const attempt: Attempt = {
     id,
     at: now,
@@ -103,7 +111,7 @@ export async function claimNextVote(
 ): Promise<Claimed | null> {
   const now = recording.clock.now();
   const { attempt, recorded } = newAttempt(recording, listener, reason, now, attemptId);
-  const vote = await recording.votes.findOneAndUpdate(dueVotes(listener.serverId, now, reason), recorded, {
+  const vote = await recording.votes.findOneAndUpdate(dueVotes(listener, now, reason), recorded, {
     sort: IN_LINE,
     returnDocument: 'after',
     writeConcern: DURABLE,

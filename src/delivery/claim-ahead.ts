@@ -16,11 +16,12 @@ import {
   recordEnd,
 } from './attempt-records.ts';
 import { outcome } from './outcomes.ts';
+import { mostSendings } from './schedule.ts';
 
 /**
  * How many votes a claim takes, and how many of them are sent at once. Only such may be votes of which an attempt
- * was lost before: what waits behind them, claimed, when a process dies was never sent, and processes that die one
- * after the other over the same backlog must not make it `unconfirmed`.
+ * was lost before, or whose first sending is the last: what waits behind them, claimed, when a process dies was never
+ * sent. That must not make it `unconfirmed`, nor must processes that die one after the other over the same backlog.
  */
 type ClaimSize = { most: number; atOnce: number };
 
@@ -72,10 +73,13 @@ async function claimTogether(
   const { votes, clock, lanes } = recording;
   const { serverId } = listener;
   const now = clock.now();
-  const due = dueVotes(serverId, now, reason);
+  const due = dueVotes(listener, now, reason);
   const projection = { _id: 1, 'delivery.ambiguousEnds': 1, 'delivery.queuedAt': 1 };
   const inLine = await votes.find(due, { projection, sort: IN_LINE, limit: most }).toArray();
-  const held = inLine.findIndex(({ delivery }, index) => delivery.ambiguousEnds > 0 && index >= atOnce);
+  const isSentOnce = mostSendings(listener) === 1;
+  const held = inLine.findIndex(({ delivery }, index) => {
+    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
+  });
   const next = held === -1 ? inLine : inLine.slice(0, held);
   if (next.length === 0) return [];
   const ids = next.map(({ _id }) => _id);

@@ -43,7 +43,7 @@ export class Destination {
     return this.#address;
   }
 
-  /** Until when the last connection that was asked for must wait; null when it need not. */
+  /** Until when the first connection that was not admitted must wait; null where all were admitted. */
   get limited(): Limited | null {
     return this.#limited;
   }
@@ -60,18 +60,18 @@ export class Destination {
    */
   readonly admit = async (address: string): Promise<boolean> => {
     this.#address = address;
-    this.#limited = null;
     if (this.#provenBy(address) === 'acknowledgement') return true;
     const { accountId } = this.#about;
     const hasGreeted = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
-    this.#limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
-    return this.#limited === null;
+    const limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
+    this.#limited ??= limited;
+    return limited === null;
   };
 
   /** Whether the HTTP listener that was reached has to repeat a challenge before it is sent a vote. */
   get mustChallenge(): boolean {
     if (this.#about.isTest) return true;
-    return this.#provenBy(this.#address) !== 'acknowledgement' && !this.#isFromBefore();
+    return this.#provenBy(this.#address) === null && !this.#isFromBefore();
   }
 
   /** The HTTP listener repeated the challenge. */
@@ -79,11 +79,17 @@ export class Destination {
     this.#prove('acknowledgement');
   }
 
-  /** Takes note of the end of a Votifier listener's attempt. */
+  /** Takes note of the end of an attempt. */
   noteEnd({ code }: Outcome): void {
+    const by = this.#provenBy(this.#address);
+    if (this.#listener.protocol === 'http') {
+      // One from before challenges: this address goes on without one, and no other.
+      const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
+      if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
+      return;
+    }
     if (code === 'acknowledged') this.#prove('acknowledgement');
-    const hasAcknowledged = this.#provenBy(this.#address) === 'acknowledgement';
-    if (code === 'sent-not-confirmed' && !hasAcknowledged) this.#prove('greeting');
+    if (code === 'sent-not-confirmed' && by !== 'acknowledgement') this.#prove('greeting');
   }
 
   #prove(by: Proof['by']): void {
@@ -103,7 +109,7 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, PROOF_STANDS_MS) ? proof.by : null;
   }
 
-  /** An HTTP listener that took votes before challenges were asked for. */
+  /** An HTTP listener that took votes before challenges were asked for, and none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);
@@ -117,23 +123,23 @@ export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
 }
 
 /**
- * Whether a listener has ever acknowledged a vote or a challenge at its present place. It says whose the place is;
- * `hasTakenVotes` says whether the token or key is right.
+ * Whether a listener has ever acknowledged a vote or a challenge at its present place: the place is its owner's. A bare
+ * close in Votifier v1 proves nothing, though the listener counts as one that has taken votes (`hasTakenVotes`).
  */
-export function hasAcknowledged(proven: Proof[] | undefined): boolean {
+export function hasProvenPlace(proven: Proof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
 /**
- * What of an attempt's end a listener's owner may see. What neither greeted as Votifier nor has ever acknowledged
- * anything at its present place may be a stranger's service: of a website the status is told, and neither where it
- * redirects to nor what is wrong with its certificate; of all else nothing.
+ * What of an attempt's end a listener's owner may see. A service at an unproven place may be a stranger's. An unproven
+ * website's owner sees the HTTP status only; any other unproven service's owner sees nothing, unless it greeted as
+ * Votifier.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },
   end: Outcome,
 ): Outcome {
-  if (hasAcknowledged(proven)) return end;
+  if (hasProvenPlace(proven)) return end;
   const { words, detail: _, ...rest } = end;
   if (protocol === 'http') {
     const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];

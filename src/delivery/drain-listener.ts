@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../clock.ts';
 import { within } from '../deadline.ts';
 import type { Limited } from '../limits/outgoing-limit.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
+import { answerStepOf, asAllowedNow, type Claimed } from './after-end.ts';
 import { beginDrain } from './begin-drain.ts';
 import { claimVotes, giveBack } from './claim-ahead.ts';
 import { Destination, shownToOwner, withProof } from './destination.ts';
@@ -18,6 +18,7 @@ import { type Outcome, outcome } from './outcomes.ts';
 import { Pace } from './pace.ts';
 import { recordPatiently } from './record-patiently.ts';
 import { attemptLeaseMs, MOST_AT_ONCE } from './schedule.ts';
+import { giveUpSentVotes } from './unconfirmed-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 import { Yielding } from './yielding.ts';
 
@@ -116,6 +117,7 @@ class Drain {
       await releaseWaitingVotes(this.#deps, serverId, 'server-removed');
       return { kind: 'gone' };
     }
+    await giveUpSentVotes(this.#deps, this.#held.now);
     this.#deps.onBegin?.(server);
     const end = await this.#sendDueVotes();
     await this.#giveBackReady();
@@ -154,9 +156,14 @@ class Drain {
 
       const state = listenerState(this.#held.now);
       if (state === 'paused') return { kind: 'paused' };
-      const { limited } = this.#held.now;
-      if (limited && clock.now() < limited.until) return { kind: 'put-off', until: limited.until };
       if (!this.#mayStart()) await this.#giveBackReady();
+      const { limited } = this.#held.now;
+      if (limited && clock.now() < limited.until) {
+        if (this.#underWay.size === 0) return { kind: 'put-off', until: limited.until };
+        // What is under way may prove that it need not be limited.
+        await within(RENEW_MS, this.#change.promise).catch(() => undefined);
+        continue;
+      }
       const test = state === 'unreachable';
       const most = test || state === 'unverified' ? this.#mostTests() : this.#mostToClaim();
       if (most === 0) {
@@ -277,12 +284,17 @@ class Drain {
     this.#underWay.add(attempt);
   }
 
-  async #attempt(claimed: Claimed, claimedAt: number): Promise<void> {
+  async #attempt(begun: Claimed, claimedAt: number): Promise<void> {
     const began = performance.now();
-    const destination = new Destination(this.#deps, this.#held.now, { accountId: this.#accountId });
-    const end = await this.#send(claimed, claimedAt, destination);
+    const listener = this.#held.now;
+    const destination = new Destination(this.#deps, listener, { accountId: this.#accountId });
+    const end = await this.#send(begun, claimedAt, destination);
+    const claimed = asAllowedNow(begun, this.#held.now);
     const { limited, proof } = destination;
-    if (end.code === 'outgoing-limited' && limited) return this.#putBack(claimed, limited);
+    if (end.code === 'outgoing-limited' && limited) {
+      const isStillUnproven = () => this.#held.now.proven === listener.proven;
+      return this.#putBack(claimed, limited, isStillUnproven);
+    }
     const ended = performance.now();
     const durationMs = ended - claimedAt;
     // The next vote need not wait for the record of a good end; every other may change how the listener stands.
@@ -304,9 +316,11 @@ class Drain {
   }
 
   /** An allowance is used up: the vote waits in its place as if it had never been claimed. */
-  async #putBack(claimed: Claimed, limited: Limited): Promise<void> {
+  async #putBack(claimed: Claimed, limited: Limited, isStillUnproven: () => boolean): Promise<void> {
     try {
       await giveBack(this.#deps, this.#held.now, [claimed]);
+      // Else another attempt has proven something meanwhile, and this vote goes at once.
+      if (!isStillUnproven()) return;
       await this.#held.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
     } finally {

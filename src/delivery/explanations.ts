@@ -74,6 +74,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
       'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.',
     mend: 'Look into the log of the website or application that takes the votes.',
   },
+  'http-not-ready': {
+    cause:
+      'The website answered the challenge that it cannot take votes now (HTTP 5xx, 429 or 408); no vote was posted.',
+    mend: 'Look into the log of the website or application that takes the votes.',
+  },
 
   'closed-without-answer': {
     cause:

@@ -133,20 +133,21 @@ export class HeldListener {
   }
 
   /**
-   * Takes over at once what an attempt proved, unless the settings were changed meanwhile.
+   * Takes over at once what an attempt proved, unless the settings were changed meanwhile. A limit that it was under
+   * ends with that.
    *
    * @returns whether it is to be stored by `storeProofs`
    */
   prove({ attempt }: Claimed, proof: Proof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
-    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof) };
+    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof), limited: null };
     return true;
   }
 
-  /** Stores what attempts proved. Lost, it is proven again by the next vote. */
+  /** Stores what attempts proved. If this write is lost, the next acknowledgement proves the address again. */
   async storeProofs(): Promise<void> {
-    const { proven } = this.#now;
-    if (proven) await this.#write({ proven });
+    const { proven, limited = null } = this.#now;
+    if (proven) await this.#write({ proven, limited });
   }
 
   /** No connection to it is opened while an allowance is used up, unless its owner changes something. */
@@ -161,7 +162,8 @@ export class HeldListener {
     const ours = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { lanes, listeners } = this.#deps;
     const write = () => lanes.ask(changeListeners, listeners, { q: ours, u: { $set: standing } });
-    this.#written = this.#written.then(write);
+    // One that failed has told its own caller; it does not keep the later ones from being written.
+    this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 

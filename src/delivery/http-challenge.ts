@@ -47,6 +47,7 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   reset: 'closed-before-written',
   'garbage-answer': 'not-http',
   'vote-refused': 'http-unverified',
+  'http-unavailable': 'http-not-ready',
   'stopped-while-waiting': 'stopped-before-written',
 };
 

@@ -58,8 +58,21 @@ const previousSecretDefinition = {
 const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
-  /** `greeting`: a Votifier v1 listener, which cannot confirm; else it acknowledged a vote or a challenge. */
+  /**
+   * `greeting`: a Votifier v1 listener, which cannot confirm, or an HTTP listener from before challenges, which took a
+   * vote there without one; else it acknowledged a vote or a challenge.
+   */
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
+} as const;
+
+/** Votes that an earlier token or key used up, and that are to be sent again: `resendSilentVotes` does it. */
+const resendOwedDefinition = {
+  /** When the token or key was mended: votes whose last attempt was made before. */
+  at: { type: Date, required: true },
+  /** The last delivery before that: votes whose last attempt was made after. */
+  silentSince: { type: Date, required: true },
+  /** Who mended it. */
+  by: { type: String, required: true },
 } as const;
 
 /** No connection to it is opened before then: an allowance is used up. */
@@ -96,13 +109,15 @@ const listenerDefinition = {
   limited: { type: new Schema(limitDefinition, nested), default: null },
   /** Whether it acknowledged that vote; false in Votifier v1, where it only closed the connection. */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When it first took a vote with its present settings; null while it has not (see `hasTakenVotes`). */
+  /** When it first took a vote with its present settings, acknowledged or not; null while it has not. */
   acknowledgedAt: { type: Date },
   /** How long its answers are waited for: a step of `answerTimeoutMs` that grows when none came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How often its owner has a vote sent at most when no answer comes; `MOST_SENDINGS` where absent. */
   maxSendings: { type: Number, min: 1, max: MOST_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
+  /** Stored with the settings that mend it; the relay clears it when all is done. */
+  resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** Held by the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
@@ -121,17 +136,25 @@ listenerSchema.index(
   { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },
 );
 
+// Those whose settings were changed some minutes ago.
+listenerSchema.index(
+  { 'resendOwed.at': 1 },
+  { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },
+);
+
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
+export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type Proof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'proven' | 'limited'
+  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited'
 > & {
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;
+  resendOwed?: ResendOwed | null;
   proven?: Proof[];
   limited?: Nested<typeof limitDefinition> | null;
 };
@@ -170,8 +193,8 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its present settings, so that its token or key is known to be right. A
- * document without the field is from before there was one: its last delivery tells then.
+ * Whether a listener has taken a vote with its present settings, also by a bare close in Votifier v1: its token or key
+ * is taken to be right. A document without the field is from before there was one: its last delivery tells then.
  */
 export function hasTakenVotes({
   acknowledgedAt,

@@ -20,11 +20,18 @@ import {
   listenerSchema,
   listenerState,
   REACHABLE,
+  type ResendOwed,
 } from './listener.ts';
 import { listenerSettingsSchema } from './listener-settings.ts';
 import { MOST_SENDINGS } from './schedule.ts';
 import { secretContext } from './send-vote.ts';
-import { countUnconfirmed, giveUpSentVotes, resendUsedUp } from './unconfirmed-votes.ts';
+import {
+  countUnconfirmed,
+  giveUpSentVotes,
+  NEVER,
+  resendOwedAfterRemoval,
+  resendSilentVotes,
+} from './unconfirmed-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** What setting up listeners works on. */
@@ -121,7 +128,7 @@ export async function placeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
   placed: Placed,
-  { by, standing, sameSecret, resendUsedUp: resends }: Placing,
+  { by, standing, sameSecret, resendUsedUp }: Placing,
 ): Promise<ListenerSet | null> {
   const { protocol, host, port, url, serviceName } = placed;
   const changed = {
@@ -136,9 +143,10 @@ export async function placeListener(
     sameSecret && standing?.protocol === protocol && standing.serviceName === serviceName;
   const samePlace =
     standing !== null && PLACE.every((key) => (standing[key] ?? null) === (placed[key] ?? null));
+  const resends = resendUsedUp ? { at: changed.updatedAt, by } : null;
   const listener = standing
-    ? await update(deps, standing, changed, { sameCredentials, samePlace })
-    : await insert(deps, serverId, changed);
+    ? await update(deps, standing, changed, { sameCredentials, samePlace, resends })
+    : await insert(deps, serverId, changed, resends);
   if (!listener) return null;
   await recordAudit(deps, {
     by,
@@ -148,8 +156,7 @@ export async function placeListener(
   });
   logChange(deps, listener, 'listener.set', by);
   await giveUpSentVotes(deps, listener);
-  const mended = resends && standing !== null && !sameCredentials;
-  const resent = mended ? await resendUsedUp(deps, standing, by) : 0;
+  const { resent } = await resendSilentVotes(deps, listener);
   await wake(deps, listener, 'settings-changed');
   return { ...listener, resent };
 }
@@ -167,8 +174,12 @@ type Changed = Omit<
   | 'acknowledgedAt'
   | 'answerStep'
   | 'released'
+  | 'resendOwed'
   | 'lease'
 >;
+
+/** Who has votes sent again that an earlier token or key used up, and when; null: they stay as they are. */
+type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 /** What makes a listener another one. */
 const PLACE = ['protocol', 'host', 'port', 'url'] as const;
@@ -178,7 +189,7 @@ function update(
   { listeners }: ListenerSetup,
   standing: Listener,
   changed: Changed,
-  same: { sameCredentials: boolean; samePlace: boolean },
+  { resends, ...same }: { sameCredentials: boolean; samePlace: boolean; resends: Resends },
 ): Promise<Listener | null> {
   const { _id, serverId, revision } = standing;
   const taken = hasTakenVotes(standing) ? (standing.lastDeliveredAt ?? null) : null;
@@ -193,12 +204,23 @@ function update(
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
   // What was proven at one place says nothing of another.
   const unproven = same.samePlace ? {} : { proven: [] };
-  const kept = { ...known, ...unproven, pause, released, revision: { $add: ['$revision', 1] } };
+  const resendOwed = resends && owedAfter(same.sameCredentials, resends);
+  const kept = { ...known, ...unproven, pause, released, resendOwed, revision: { $add: ['$revision', 1] } };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
     [{ $set: { ...literally(changed), ...kept } }],
     { returnDocument: 'after' },
   );
+}
+
+/**
+ * A listener's `resendOwed` after a change. Stored with the change: a process that dies right after it leaves what is to
+ * be done, and the same settings again do not forget it.
+ */
+function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
+  if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
+  const silentSince = { $ifNull: ['$resendOwed.silentSince', '$lastDeliveredAt', NEVER] };
+  return { ...literally({ at, by }), silentSince };
 }
 
 /** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
@@ -212,7 +234,12 @@ export function literally(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
 
-async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed): Promise<Listener | null> {
+async function insert(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  changed: Changed,
+  resends: Resends,
+): Promise<Listener | null> {
   const listener = await checked<Listener>(listenerSchema, {
     _id: new ObjectId(),
     serverId,
@@ -225,6 +252,7 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
     acknowledgedAt: null,
     answerStep: 0,
     released: null,
+    resendOwed: resends && (await resendOwedAfterRemoval(deps, serverId, resends)),
     lease: null,
   });
   try {
@@ -237,7 +265,10 @@ async function insert(deps: ListenerSetup, serverId: ObjectId, changed: Changed)
 }
 
 /** A listener as its owner sees it, without its secret. */
-export type ListenerView = Omit<Listener, 'sealedSecret' | 'previousSecret' | 'released' | 'lease'> & {
+export type ListenerView = Omit<
+  Listener,
+  'sealedSecret' | 'previousSecret' | 'released' | 'resendOwed' | 'lease'
+> & {
   state: ListenerState;
   waiting: number;
   /** Sent, and never confirmed: only their owner sends them again. */
@@ -256,7 +287,14 @@ export async function showListener(
 ): Promise<ListenerView | null> {
   const found = await listeners.findOne({ serverId });
   if (!found) return null;
-  const { sealedSecret: _, previousSecret: __, released: ___, lease: ____, ...shown } = found;
+  const {
+    sealedSecret: _,
+    previousSecret: __,
+    released: ___,
+    resendOwed: ____,
+    lease: _____,
+    ...shown
+  } = found;
   const [waiting, unconfirmed] = await Promise.all([
     countWaiting(votes, serverId, countedAtMost),
     countUnconfirmed({ votes, clock }, serverId, countedAtMost),
@@ -309,7 +347,7 @@ export async function resumeListener(
   by: string,
 ): Promise<Listener | null> {
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
-    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0 }),
+    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0, limited: null }),
     released: releasedBy('resume', deps.clock.now()),
   });
   if (!listener) return null;

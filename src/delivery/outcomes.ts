@@ -36,6 +36,7 @@ export const OUTCOMES = {
   'unknown-error': 'transient',
   'challenge-refused': 'transient',
   'http-unavailable': 'transient',
+  'http-not-ready': 'transient',
 
   'closed-without-answer': 'ambiguous',
   reset: 'ambiguous',

@@ -1,15 +1,16 @@
 import { type Collection, ObjectId } from 'mongodb';
 import type { Logger } from '../log.ts';
-import type { Producer } from '../queues.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Recording } from './attempt-records.ts';
 import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
 import type { Listener } from './listener.ts';
 import { serversWith } from './lost-attempts.ts';
+import type { Resending } from './resend-vote.ts';
 import { turnOf } from './turn.ts';
+import { finishOwedResends } from './unconfirmed-votes.ts';
 
 /** What the relay works on. */
-type Relaying = Recording & { listeners: Collection<Listener>; producer: Producer; log: Logger };
+type Relaying = Recording & Resending & { log: Logger };
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
 type RelayRound = { woken: number; expired: number; released: number };
@@ -27,6 +28,7 @@ const SERVERS_AT_ONCE = 8;
  */
 export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const round: RelayRound = { woken: 0, expired: 0, released: 0 };
+  await finishOwedResends(deps);
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);

@@ -4,7 +4,7 @@ import { after, type Clock, HOUR } from '../clock.ts';
 import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
-import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
+import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 import type { Listener } from './listener.ts';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from './schedule.ts';
 
@@ -120,13 +120,19 @@ export function resending(now: Date, resend: { by: string; mayArriveTwice: boole
 
 const FROM = { from: '$delivery.state' };
 
+/** How often a website answered a vote with a fault of its own: it may have taken it before. */
+export function timesUnavailable({ codes, attempts }: Delivery): number {
+  // Votes of older versions count some codes only, newer ones keep some attempts only.
+  const kept = attempts.filter(({ code }) => code === 'http-unavailable').length;
+  return Math.max(codes?.['http-unavailable'] ?? 0, kept);
+}
+
 /** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */
 export function mayHaveArrived({ delivery }: Vote): boolean {
   return (
     delivery.state === 'delivered' ||
     (delivery.ends.ambiguous ?? 0) > 0 ||
     (delivery.ends.delivered ?? 0) > 0 ||
-    // A website that answered with a fault of its own may have taken it before.
-    delivery.attempts.some(({ code }) => code === 'http-unavailable')
+    timesUnavailable(delivery) > 0
   );
 }

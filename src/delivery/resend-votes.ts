@@ -26,8 +26,8 @@ export type ResendRange = {
   states: DeliveryState[];
   /** Only this player's, in any spelling. */
   player?: string;
-  /** Only those whose last attempt was made after this moment and ended without a word. */
-  silentSince?: Date;
+  /** Only those whose last attempt was made between these moments and ended without a word. */
+  silent?: { since: Date; until: Date };
 };
 
 /** What became of a range. */
@@ -158,7 +158,7 @@ async function count(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player, silentSince }: ResendRange,
+  { since, until, states, player, silent }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
@@ -169,13 +169,14 @@ function filterOf(
     seq: { $gt: 0 },
     'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
-    ...(silentSince ? endedSilently(silentSince) : {}),
+    ...(silent ? endedSilently(silent) : {}),
     // Not those that this run has resent and that have ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };
 }
 
-function endedSilently(since: Date): Filter<Vote> {
+function endedSilently({ since, until }: { since: Date; until: Date }): Filter<Vote> {
   const last = (field: string) => ({ $last: `$delivery.attempts.${field}` });
-  return { $expr: { $and: [{ $gt: [last('at'), since] }, { $in: [last('code'), [...SILENT_ENDS]] }] } };
+  const between = [{ $gt: [last('at'), since] }, { $lt: [last('at'), until] }];
+  return { $expr: { $and: [...between, { $in: [last('code'), [...SILENT_ENDS]] }] } };
 }

@@ -7,6 +7,11 @@ export const RESENDABLE_MS = 30 * DAY;
 /** After this many ambiguous ends a vote is unconfirmed, unless its owner chose fewer: it may have arrived that often. */
 export const MOST_SENDINGS = 3;
 
+/** How often a vote without an answer is sent at most, as its listener's owner or an attempt's record has it. */
+export function mostSendings({ maxSendings }: { maxSendings?: number | null | undefined }): number {
+  return maxSendings ?? MOST_SENDINGS;
+}
+
 /** How much longer the answer is waited for after so many ambiguous ends: 5 s, 15 s, 30 s. */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;

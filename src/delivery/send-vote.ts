@@ -89,7 +89,7 @@ export function createSend(
         ? postVote(listener, forwarded, options, clock.now())
         : sendVote(listener, forwarded, options);
     return sending.then((end) => {
-      if (listener.protocol !== 'http') destination.noteEnd(end);
+      destination.noteEnd(end);
       return withoutSecrets(end, secretsOf(listener));
     });
   };

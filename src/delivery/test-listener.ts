@@ -28,7 +28,8 @@ export type ListenerTest = Outcome & {
 
 /**
  * Sends one marked test vote to a listener, whatever its state, and says how it ended. It is counted nowhere and
- * changes neither pause nor breaker. What it proves is kept: an HTTP listener that repeats the challenge is verified.
+ * changes neither pause nor breaker. What it proves is kept, and ends a limit: an HTTP listener that repeats the
+ * challenge is verified.
  *
  * @param accountId - the owner of the listener's server; null where it is nobody's
  * @param onStep - is told how far it is
@@ -60,6 +61,6 @@ export async function sendTestVote(
   const { proof } = destination;
   if (!proof) return { ...end, durationMs, destination, proven: listener.proven };
   const proven = withProof(listener.proven, proof);
-  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { proven } });
+  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { proven, limited: null } });
   return { ...end, durationMs, destination, proven };
 }

@@ -1,15 +1,19 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { after, type Clock } from '../clock.ts';
+import { after, type Clock, MINUTE } from '../clock.ts';
+import type { Logger } from '../log.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Delivery, Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
-import type { Listener } from './listener.ts';
+import type { Listener, ResendOwed } from './listener.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
-import { MOST_SENDINGS, RESENDABLE_MS } from './schedule.ts';
+import { MOST_SENDINGS, mostSendings, RESENDABLE_MS } from './schedule.ts';
 
-/** One change of settings sends no more of them again: it is done in some seconds. The rest are counted and offered. */
+/** A change of settings sends no more of them again at once: it is done in some seconds. The relay sends the rest. */
 const MOST_AT_ONCE = 5_000;
+
+/** Attempts that were under way when the settings were changed have ended by then. */
+const SETTLED_MS = 2 * MINUTE;
 
 /** Unconfirmed votes of a server that can still be sent again, counted up to `atMost`; all of them by default. */
 export function countUnconfirmed(
@@ -23,27 +27,71 @@ export function countUnconfirmed(
 }
 
 /**
- * Sends again the votes that a listener's earlier token or key used up: unconfirmed ones whose last attempt ended
- * without a word, after the last vote that the listener took.
+ * What is owed to the votes of a listener whose token or key is set at `at`: those that the earlier one used up.
  *
- * @param before - the listener as it was with that token or key
- * @param by - who mended it, for the audit log and the timelines
- * @returns how many were put in the queue again
+ * @param by - who sets it, for the audit log and the timelines
  */
-export async function resendUsedUp(
+export async function resendOwedAfterRemoval(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  { at, by }: Pick<ResendOwed, 'at' | 'by'>,
+): Promise<ResendOwed> {
+  // The listener that knew its last delivery is gone.
+  const newest = await votes.findOne(
+    { serverId, 'delivery.state': 'delivered' },
+    { sort: { votedAt: -1 }, projection: { 'delivery.deliveredAt': 1 } },
+  );
+  return { at, by, silentSince: newest?.delivery.deliveredAt ?? NEVER };
+}
+
+/** No vote was delivered before this moment. */
+export const NEVER = new Date(0);
+
+/**
+ * Sends again the votes that a listener's earlier token or key used up: unconfirmed ones whose last attempt ended
+ * without a word, after the last delivery and before the new one was set. Safe to run again: a vote that is sent again
+ * begins a later attempt.
+ *
+ * @returns how many were put in the queue again, and whether there are more
+ */
+export async function resendSilentVotes(
   deps: Resending,
-  before: Pick<Listener, 'serverId' | 'lastDeliveredAt'>,
-  by: string,
-): Promise<number> {
+  { serverId, resendOwed }: Pick<Listener, 'serverId' | 'resendOwed'>,
+): Promise<{ resent: number; more: boolean }> {
+  if (!resendOwed) return { resent: 0, more: false };
+  const { at, by, silentSince } = resendOwed;
   const now = deps.clock.now();
   const range = {
     since: after(now, -RESENDABLE_MS),
     until: now,
     states: ['unconfirmed' as const],
-    silentSince: before.lastDeliveredAt ?? new Date(0),
+    silent: { since: silentSince, until: at },
   };
-  const resent = await resendVotes(deps, before.serverId, range, by, { most: MOST_AT_ONCE });
-  return resent?.resent ?? 0;
+  const resent = await resendVotes(deps, serverId, range, by, { most: MOST_AT_ONCE });
+  return resent ?? { resent: 0, more: false };
+}
+
+/**
+ * Finishes the resends that are owed since some minutes: where the process that changed the settings died, where there
+ * were many, and of votes whose last attempt with the earlier token or key was under way then. Safe to run at once with
+ * others. A listener for which it fails holds up no other.
+ */
+export async function finishOwedResends(deps: Resending & { log: Logger }): Promise<void> {
+  const { listeners, clock, log } = deps;
+  const owed = await listeners.find({ 'resendOwed.at': { $lt: after(clock.now(), -SETTLED_MS) } }).toArray();
+  for (const listener of owed) {
+    const { serverId, _id, resendOwed } = listener;
+    try {
+      const { more } = await resendSilentVotes(deps, listener);
+      if (more || !resendOwed) continue;
+      await listeners.updateOne(
+        { serverId, _id, 'resendOwed.at': resendOwed.at },
+        { $set: { resendOwed: null } },
+      );
+    } catch (error) {
+      log.warn({ event: 'resend.failed', serverId: serverId.toHexString(), reason: String(error) });
+    }
+  }
 }
 
 /**
@@ -52,9 +100,10 @@ export async function resendUsedUp(
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },
-  { serverId, maxSendings }: Pick<Listener, 'serverId' | 'maxSendings'>,
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
 ): Promise<void> {
-  const most = maxSendings ?? MOST_SENDINGS;
+  const { serverId } = listener;
+  const most = mostSendings(listener);
   if (most === MOST_SENDINGS) return;
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },

@@ -5,6 +5,7 @@ import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { explain, listenerReason } from './explanations.ts';
 import type { Listener } from './listener.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
+import { timesUnavailable } from './resend-vote.ts';
 import { RESENDABLE_MS } from './schedule.ts';
 import type {
   AttemptEnd,
@@ -103,14 +104,11 @@ function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'ser
 
 /** How often a vote has arrived or may have. */
 function arrivals(delivery: Delivery): number {
-  const { attempts, ends, codes, state } = delivery;
-  // A website that answered with a fault of its own may have taken it before.
-  const unavailable =
-    codes?.['http-unavailable'] ?? attempts.filter(({ code }) => code === 'http-unavailable').length;
+  const { attempts, ends, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + unavailable + unended;
+  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended;
 }
 
 function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {

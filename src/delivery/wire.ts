@@ -135,15 +135,18 @@ type DialFault = Extract<
 /** A host with many dead addresses would otherwise leave each of them too little time. */
 const MOST_ADDRESSES = 4;
 
-/** Of several failures the most telling one is told. */
+/**
+ * Of several failures the most telling one is told. Where one address was not asked, that comes first: what the others
+ * did says nothing of it.
+ */
 const TELLING: DialFault[] = [
+  'outgoing-limited',
   'our-fault',
   'closed-before-greeting',
   'connection-refused',
   'firewall-rejected',
   'connect-timeout',
   'unreachable',
-  'outgoing-limited',
 ];
 
 /**

@@ -87,6 +87,37 @@ describe('Claiming votes ahead', () => {
     expect(await claim(5, 4)).toEqual(ids(cast.slice(3)));
   });
 
+  it('takes no vote of which another sending would be the last, unless it is sent at once', async () => {
+    const bench = await deliveryBench();
+    const cast = await castSome(bench, 5);
+    const claim = async (most: number, atOnce: number, maxSendings: number) => {
+      const listener = { ...(await listenerOf(bench)), maxSendings };
+      const claimed = await claimVotes(bench.platform, listener, { test: false }, { most, atOnce });
+      return ids(claimed.map(({ vote }) => vote));
+    };
+    expect(await claim(5, 0, 1)).toEqual([]);
+    expect(await claim(5, 2, 1)).toEqual(ids(cast.slice(0, 2)));
+    expect(await claim(5, 0, 2)).toEqual(ids(cast.slice(2)));
+  });
+
+  it('takes no vote that was sent as often as its owner allows', async () => {
+    const bench = await deliveryBench();
+    const [first, ...others] = await castSome(bench, 2);
+    if (!first) throw new Error('not cast');
+    const { votes } = bench.platform;
+    const { _id, serverId } = first;
+    await votes.updateOne({ _id, serverId }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    const listener = { ...(await listenerOf(bench)), maxSendings: 1 };
+    for (const size of [
+      { most: 1, atOnce: 4 },
+      { most: 4, atOnce: 4 },
+    ]) {
+      const claimed = await claimVotes(bench.platform, listener, { test: false }, size);
+      expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(others));
+      await giveBack(bench.platform, listener, claimed);
+    }
+  });
+
   it('leaves nothing claimed where MongoDB failed half-way', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);

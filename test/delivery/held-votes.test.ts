@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR, MINUTE } from '../../src/clock.ts';
 import { listenerReason } from '../../src/delivery/explanations.ts';
 import { hasTakenVotes } from '../../src/delivery/listener.ts';
-import { type ListenerSettings, resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import {
+  type ListenerSettings,
+  removeListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../../src/delivery/listeners.ts';
+import { relayDueWork } from '../../src/delivery/relay.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from './known-listeners.ts';
 
@@ -40,6 +47,16 @@ async function heldBench(env: Record<string, string> = {}) {
 }
 
 type Settings = Partial<ListenerSettings>;
+
+/** A collection whose writes fail, as when MongoDB goes away. */
+function unwritable<T extends object>(collection: T): T {
+  const fail = () => Promise.reject(new Error('connection lost'));
+  return Object.assign(Object.create(collection), {
+    insertOne: fail,
+    updateMany: fail,
+    findOneAndUpdate: fail,
+  });
+}
 
 describe('a listener that refuses a wrong token or key without a word, and has never taken a vote', () => {
   it.each<[string, () => Promise<number>, wrong: Settings, right: Settings]>([
@@ -156,6 +173,87 @@ describe('votes that a token used up', () => {
       });
     }
     expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(0);
+  });
+
+  it.each([
+    'auditLog',
+    'votes',
+  ] as const)('are sent again by the same form where the first one failed half-way: %s', async (broken) => {
+    const bench = await usedUp();
+    const { platform, serverId, port } = bench;
+    const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
+    const failing = { ...platform, [broken]: unwritable(platform[broken]) };
+    await setListener(failing, serverId, { ...mended, serviceName: 'Tallyport' }, 'test').catch(
+      () => undefined,
+    );
+    await bench.set({ port, secret: TOKEN });
+    expect(await bench.shown()).toMatchObject({ waiting: 2, unconfirmed: 0 });
+    expect((await bench.set({ port, secret: TOKEN })).resent).toBe(0);
+  });
+
+  it('are sent again by the relay where nobody sends the form again', async () => {
+    const bench = await usedUp();
+    const { platform, serverId, port, clock } = bench;
+    const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
+    const failing = { ...platform, auditLog: unwritable(platform.auditLog) };
+    await expect(
+      setListener(failing, serverId, { ...mended, serviceName: 'Tallyport' }, 'test'),
+    ).rejects.toThrow('connection lost');
+    clock.move(3 * MINUTE);
+    await Promise.all([relayDueWork(platform), relayDueWork(platform)]);
+    expect(await bench.shown()).toMatchObject({ waiting: 2, unconfirmed: 0 });
+    await bench.drain();
+    for (const vote of bench.votes) {
+      const { delivery } = await bench.vote(vote);
+      expect(delivery).toMatchObject({ state: 'delivered', events: [{ kind: 'resent', by: 'test' }] });
+      expect(delivery.events).toHaveLength(1);
+    }
+    expect((await bench.listenerNow()).resendOwed).toBeNull();
+  });
+
+  it('are sent again once: not those that the mended listener uses up itself', async () => {
+    const bench = await usedUp();
+    const { platform, serverId, port, clock } = bench;
+    await bench.set({ port, secret: TOKEN });
+    const owed = { silentSince: new Date(0), at: (await bench.listenerNow()).updatedAt, by: 'test' };
+    await bench.drain();
+    // As if the process had died before it noted that all were sent, and they ended so again.
+    await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
+    await platform.votes.updateMany(
+      { serverId, 'delivery.events.kind': 'resent' },
+      { $set: { 'delivery.state': 'unconfirmed', 'delivery.attempts.$[last].code': 'no-answer' } },
+      { arrayFilters: [{ 'last.code': 'acknowledged' }] },
+    );
+    clock.move(3 * MINUTE);
+    await relayDueWork(platform);
+    expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
+  });
+
+  it('are sent again where the listener was removed and is set again', async () => {
+    const bench = await usedUp();
+    await removeListener(bench.platform, bench.serverId, 'test');
+    const { resent } = await bench.set({ port: bench.port, secret: TOKEN });
+    expect(resent).toBe(2);
+    await bench.drain();
+    expect((await bench.deliveries()).map(({ state }) => state)).toEqual([
+      'delivered',
+      'delivered',
+      'delivered',
+    ]);
+  });
+
+  it('are not those from before the last delivery, where the listener was removed and is set again', async () => {
+    const bench = await usedUp();
+    const [early] = bench.votes;
+    if (!early) throw new Error('not cast');
+    await bench.platform.votes.updateOne(
+      { serverId: bench.serverId, _id: early._id },
+      { $set: { 'delivery.attempts.2.at': new Date(0) } },
+    );
+    await removeListener(bench.platform, bench.serverId, 'test');
+    expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(1);
+    await removeListener(bench.platform, bench.serverId, 'test');
+    expect((await bench.set({ port: bench.port, secret: TOKEN, resendUsedUp: false })).resent).toBe(0);
   });
 
   it('stay as they are where their owner says so, or where the token stays', async () => {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
+import { after, DAY, HOUR } from '../../src/clock.ts';
 import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import { newChallenge, repeats } from '../../src/delivery/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import type { OutcomeClass, OutcomeCode } from '../../src/delivery/outcomes.ts';
+import { mayHaveArrived } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 
@@ -104,7 +106,7 @@ describe('An HTTP listener', () => {
     ['a close', (response) => response.socket?.end(), 'closed-before-written', 'transient'],
     ['404', status(404), 'http-not-found', 'configuration'],
     ['422', status(422), 'http-unverified', 'configuration'],
-    ['503', status(503), 'http-unavailable', 'transient'],
+    ['503', status(503), 'http-not-ready', 'transient'],
   ] satisfies [
     string,
     HttpListener['answerChallenge'],
@@ -122,6 +124,32 @@ describe('An HTTP listener', () => {
     // No vote was sent: such an end is never one without a word.
     const { pause } = (await showListener(platform, serverId)) ?? {};
     expect(pause?.code).toBe(of === 'configuration' ? code : undefined);
+  });
+
+  it('that cannot take a challenge now is told so, and the vote has surely not arrived', async () => {
+    const { platform, cast, drain, site, vote, clock } = await challengeBench();
+    site.answerChallenge = status(503);
+    const waiting = await cast('Alex');
+    for (let n = 0; n < 2; n += 1) {
+      await drain();
+      clock.move(HOUR);
+    }
+    const stored = await vote(waiting);
+    expect(stored.delivery.attempts).toHaveLength(2);
+    const { events, mayHaveArrivedTwice } = await voteTimeline(platform, stored, null, clock.now());
+    expect(mayHaveArrivedTwice).toBe(false);
+    expect(mayHaveArrived(stored)).toBe(false);
+    const attempt = events.find(({ kind }) => kind === 'attempt');
+    expect(attempt).toMatchObject({ end: { cause: expect.stringContaining('no vote was posted') } });
+    expect(JSON.stringify(events)).not.toContain('may have arrived');
+
+    // Once it has repeated the challenge, the same answer is one to a vote.
+    site.answerChallenge = (response, challenge) => response.end(challenge);
+    site.answer = (response) => void response.writeHead(503).end('no');
+    await drain();
+    const posted = await vote(waiting);
+    expect(posted.delivery.attempts.at(-1)).toMatchObject({ code: 'http-unavailable', reached: 'written' });
+    expect(mayHaveArrived(posted)).toBe(true);
   });
 
   it('is verified by a test without any vote', async () => {
@@ -181,5 +209,28 @@ describe('An HTTP listener', () => {
     expect([site.challenges, site.received.length]).toEqual([0, 6]);
     await setUrl(`${url}/other`);
     expect(await state()).toBe('unverified');
+  });
+
+  it('from before challenges is bound to the address where it next takes a vote', async () => {
+    const { platform, serverId, cast, drain, site, change, clock, vote } = await challengeBench();
+    const lastDeliveredAt = after(clock.now(), -30 * DAY);
+    await platform.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt }, $unset: { proven: 1 } });
+    site.answerChallenge = (response) => response.end();
+    await cast('Alex');
+    await drain();
+    const listener = () => platform.listeners.findOne({ serverId });
+    const proof = { address: '127.0.0.1', at: expect.any(Date), by: 'greeting' };
+    expect((await listener())?.proven).toEqual([proof]);
+    await cast('Steve');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([0, 2]);
+
+    // Its name leads to somebody else’s website now.
+    await change({ 'proven.0.address': '192.0.2.7' });
+    const waiting = await cast('Kai');
+    await drain();
+    expect([site.challenges, site.received.length]).toEqual([1, 2]);
+    expect((await vote(waiting)).delivery.state).toBe('waiting');
+    expect((await listener())?.pause).toMatchObject({ code: 'http-unverified' });
   });
 });

@@ -1,12 +1,18 @@
 import { UUID } from 'mongodb';
-import { expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import { showListener } from '../../src/delivery/listeners.ts';
+import { expect, it, vi } from 'vitest';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { Destination } from '../../src/delivery/destination.ts';
+import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { outcome } from '../../src/delivery/outcomes.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { dial, patience } from '../../src/delivery/wire.ts';
 import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
 
 const LIMITS = { DESTINATION_LIMIT: '5', ACCOUNT_LIMIT: '5' };
 
@@ -79,6 +85,58 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
   await drain();
   expect(listener.votes).toHaveLength(20);
+});
+
+it('an acknowledgement lets the votes go that had to wait for it', async () => {
+  const { castMany, drain, listener, platform, serverId } = await limitedBench({
+    DESTINATION_LIMIT: '1',
+    ACCOUNT_LIMIT: '1',
+    LISTENER_TIMEOUT_MS: '8000',
+    LEASE_MS: '34000',
+  });
+  await castMany(4);
+  const limited = async () => (await platform.listeners.findOne({ serverId }))?.limited;
+  listener.hold();
+  const draining = drain();
+  await vi.waitUntil(async () => listener.held === 1 && (await limited()), PATIENT);
+  listener.release();
+  expect(await draining).toEqual({ kind: 'idle' });
+  expect(listener.votes).toHaveLength(4);
+  expect(await limited()).toBeNull();
+});
+
+it('a test vote that is acknowledged ends the limit; so does a resume', async () => {
+  const { platform, serverId, clock } = await limitedBench();
+  const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
+  const limit = () => platform.listeners.updateOne({ serverId }, { $set: { limited } });
+  const found = () => platform.listeners.findOne({ serverId });
+  await limit();
+  const send = createSend(platform.config);
+  expect(await diagnoseListener({ ...platform, send }, serverId)).toMatchObject({ outcome: 'delivered' });
+  expect((await found())?.limited).toBeNull();
+  await limit();
+  await resumeListener(platform, serverId, 'test');
+  expect((await found())?.limited).toBeNull();
+});
+
+it('a try of which one address had to wait counts as limited, not as the listener’s failure', async () => {
+  const { cast, drain, listener, platform, serverId, vote, clock } = await limitedBench();
+  await listener.stop();
+  const { port } = listener;
+  const waiting = await cast('Steve');
+  const unproven = { protocol: 'votifier-v2' as const, proven: [], lastDeliveredAt: null };
+  const healthy = new Destination(platform, unproven, { accountId: null });
+  while (await healthy.admit('127.0.0.1'));
+  // A name with a healthy address, whose allowance is used up, and a dead one.
+  const send: Send = async (_, __, { destination }) => {
+    const dialled = await dial(['127.0.0.1', '127.0.0.2'], port, patience(5 * SECOND), destination.admit);
+    return typeof dialled === 'string' ? outcome(dialled, 'resolved') : outcome('our-fault', 'connected');
+  };
+  const until = new Date(clock.now().getTime() + MINUTE);
+  expect(await drain({}, { send } as object)).toMatchObject({ until });
+  expect((await vote(waiting)).delivery).toMatchObject({ state: 'waiting', attemptCount: 0, step: 0 });
+  const found = await platform.listeners.findOne({ serverId });
+  expect(found).toMatchObject({ limited: { by: 'destination', until }, breaker: { failures: 0 } });
 });
 
 it('a proof is of one place: another port begins without, the same settings keep it', async () => {

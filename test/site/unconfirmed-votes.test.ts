@@ -74,6 +74,15 @@ test('unless the owner leaves them as they are', async () => {
   });
 });
 
+test('a listener that is removed and set again sends them again too, unless the owner leaves them', async () => {
+  const fixture = await usedUp();
+  await fixture.post('/listener/remove');
+  expect(await fixture.read('/listener')).toContain('Do not send unconfirmed votes again');
+  const form = { ...V2, port: fixture.port, secret: TOKEN };
+  const saved = await fixture.post('/listener', form);
+  expect(saved.headers.location).toMatch(/\?done=set-and-resent$/);
+});
+
 test('a number of sendings that there is not is refused beside its field', async () => {
   const fixture = await usedUp();
   const refused = await fixture.post('/listener', {

@@ -9,7 +9,12 @@ export function secondsUntil(at: Date, clock: Clock): number {
  * The headers `RateLimit-Policy` and `RateLimit` of a limit of one in `windowMs`, used up until `nextAt`
  * (draft-ietf-httpapi-ratelimit-headers-10).
  */
-export function usedUp(name: string, windowMs: number, nextAt: Date, clock: Clock): Record<string, string> {
+export function rateLimitHeaders(
+  name: string,
+  windowMs: number,
+  nextAt: Date,
+  clock: Clock,
+): Record<string, string> {
   return {
     'ratelimit-policy': `"${name}";q=1;w=${windowMs / SECOND}`,
     ratelimit: `"${name}";r=0;t=${secondsUntil(nextAt, clock)}`,

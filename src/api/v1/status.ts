@@ -8,7 +8,7 @@ import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
 import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { secondsUntil, usedUp } from './rate-limit.ts';
+import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
 
 const MOST_PLAYERS = 2_147_483_647;
@@ -95,12 +95,14 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
           sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
           headers: {
             'retry-after': String(secondsUntil(end.nextAllowedAt, clock)),
-            ...usedUp('status', REPORT_INTERVAL_MS, end.nextAllowedAt, clock),
+            ...rateLimitHeaders('status', REPORT_INTERVAL_MS, end.nextAllowedAt, clock),
           },
           fields: { next_allowed_at: next },
         });
       }
-      reply.headers(usedUp('status', REPORT_INTERVAL_MS, after(end.reportedAt, REPORT_INTERVAL_MS), clock));
+      reply.headers(
+        rateLimitHeaders('status', REPORT_INTERVAL_MS, after(end.reportedAt, REPORT_INTERVAL_MS), clock),
+      );
       return { success: true as const };
     },
   );

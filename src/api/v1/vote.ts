@@ -12,7 +12,7 @@ import { type Refusal, RefusedError, unavailable } from '../errors.ts';
 import { callerOf } from './authentication.ts';
 import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';
-import { secondsUntil, usedUp } from './rate-limit.ts';
+import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import {
   answer,
   BODY_FAILURES,
@@ -76,7 +76,7 @@ function refusalOf({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clo
     sentence: `"${vote.username}" voted for this server at ${vote.votedAt.toISOString()}: the next vote is allowed at ${next}.`,
     headers: {
       'retry-after': String(secondsUntil(nextVoteAt, clock)),
-      ...usedUp('vote', COOLDOWN_MS, nextVoteAt, clock),
+      ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, clock),
     },
     fields: { next_vote_at: next },
   };
@@ -177,7 +177,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         reply
           .headers({
             'vote-id': end.voteId,
-            ...usedUp('vote', COOLDOWN_MS, new Date(next_vote_at), platform.clock),
+            ...rateLimitHeaders('vote', COOLDOWN_MS, new Date(next_vote_at), platform.clock),
           })
           .type('application/json; charset=utf-8')
           // A string goes out as it is: a replay is the first answer byte for byte.

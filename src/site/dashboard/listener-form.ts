@@ -26,6 +26,8 @@ type Form = {
   /** As it is set now; null when none is. */
   listener: ListenerView | null;
   typed: Typed;
+  /** Unconfirmed votes of the server, of this listener or of one that was removed. */
+  unconfirmed: number;
   /** What we call ourselves unless the owner says otherwise. */
   serviceName: string;
 };
@@ -68,13 +70,14 @@ function sendingsField({ listener, typed: { values, faults } }: Form): Html {
 }
 
 /** Offered where there is something to send again. */
-function keepField({ listener, typed: { values } }: Form): Content {
-  if (!listener || listener.unconfirmed === 0) return '';
-  const votes = counted(listener.unconfirmed, 'vote');
+function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
+  if (unconfirmed === 0) return '';
+  const votes = counted(unconfirmed, 'vote');
+  const when = listener ? 'With another token or key, those' : 'Those';
   return checkbox({
     name: 'keepUnconfirmed',
     label: 'Do not send unconfirmed votes again',
-    hint: `${votes} ${listener.unconfirmed === 1 ? 'is' : 'are'} unconfirmed. With another token or key, those that ended without a word since the last delivery are sent again.`,
+    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed. ${when} that ended without a word since the last delivery are sent again.`,
     checked: values.keepUnconfirmed === 'yes',
   });
 }

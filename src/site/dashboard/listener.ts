@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
 import { PROTOCOLS, type Protocol } from '../../delivery/listener.ts';
 import { pauseListener, removeListener, resumeListener, setListener } from '../../delivery/listeners.ts';
+import { countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { UnsealError } from '../../secrets.ts';
 import { personOf, serverOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
@@ -57,6 +59,9 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
       protocol: protocol ?? listener?.protocol ?? 'votifier-v2',
       listener,
       typed,
+      unconfirmed: listener
+        ? listener.unconfirmed
+        : await countUnconfirmed(platform, server._id, COUNTED_AT_MOST),
       serviceName: platform.config.SERVICE_NAME,
     });
     const state = listener && {

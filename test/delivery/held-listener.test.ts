@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { Lanes } from '../../src/batching/lanes.ts';
+import { after, MINUTE } from '../../src/clock.ts';
+import { HeldListener } from '../../src/delivery/held-listener.ts';
+import { openListener } from '../../src/delivery/send-vote.ts';
+import { deliveryBench } from '../support/delivering.ts';
+
+it('a change of a listener that could not be stored holds back none of those that follow', async () => {
+  const { platform, serverId, clock } = await deliveryBench();
+  const owner = 'this test';
+  const lease = { owner, until: after(new Date(), MINUTE) };
+  await platform.listeners.updateOne({ serverId }, { $set: { lease } });
+  const stored = () => platform.listeners.findOne({ serverId });
+  const listener = await stored();
+  if (!listener) throw new Error('no listener');
+  let isAway = true;
+  const lanes: Lanes = {
+    ...platform.lanes,
+    ask: (...asked) => (isAway ? Promise.reject(new Error('connection lost')) : platform.lanes.ask(...asked)),
+  };
+  const open = (found: typeof listener) => openListener(platform.secrets, found);
+  const held = new HeldListener(
+    { ...platform, lanes, open },
+    { owner, since: performance.now() },
+    listener,
+    open(listener),
+  );
+  const until = after(clock.now(), MINUTE);
+  await expect(held.limit({ until, by: 'account' })).rejects.toThrow('connection lost');
+  isAway = false;
+  await held.limit({ until, by: 'destination' });
+  expect((await stored())?.limited).toMatchObject({ by: 'destination' });
+});
