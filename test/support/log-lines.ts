@@ -1,4 +1,3 @@
-import { SECOND } from '../../src/clock.ts';
 import { PATIENT } from './patient.ts';
 
 /** One line of a process's log. */
