@@ -1,7 +1,7 @@
-import { betterAuth } from 'better-auth';
 import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { APIError } from 'better-auth/api';
-import { twoFactor } from 'better-auth/plugins';
+import { betterAuth } from 'better-auth/minimal';
+import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../clock.ts';

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
@@ -27,7 +27,7 @@ export async function openVoting(uri: string = inject('mongodbUri')): Promise<Vo
   address.host = new URL(uri).host;
   const direct = { ...config, MONGODB_URI: address.href };
   const one = await openPlatform(direct, 'one');
-  await migrateDatabase(one.mongo.db);
+  await migrateFresh(one, direct.MONGODB_URI);
   const other = await openPlatform({ ...direct, MONGODB_URI: proxy.through(direct.MONGODB_URI) }, 'other');
   return {
     one,
