@@ -42,7 +42,12 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
     (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name),
   );
   const made = await Promise.all(SCHEMAS.map((schema) => migrateCollection(db, schema, existing)));
-  await Promise.all([completeServers(db), completeReviewLists(db), forgetDiscordTokens(db), forgetRaises(db)]);
+  await Promise.all([
+    completeServers(db),
+    completeReviewLists(db),
+    forgetDiscordTokens(db),
+    forgetRaises(db),
+  ]);
   await completeRankedLists(db);
   return { made: made.flat() };
 }

@@ -1,8 +1,8 @@
 import { hashPassword, type PasswordHashing, verifyPassword } from './accounts/password.ts';
 import type { Kept } from './batching/kept.ts';
+import { SECOND } from './clock.ts';
 import { bindCollections, type Collections } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
-import { SECOND } from './clock.ts';
 import { type OpenOptions, openResources, type Resources } from './resources.ts';
 import { type Admitted, keepAdmitted } from './servers/api-tokens.ts';
 import { VoteCounts } from './votes/vote-counts.ts';
@@ -11,7 +11,8 @@ import { VoteCounts } from './votes/vote-counts.ts';
  * All that a door hands to the features: what the process holds open and every collection by name. A feature
  * function asks for the few it needs.
  */
-export type Platform = Resources & Collections & { admitted: Kept<Admitted>; passwords: PasswordHashing; voteCounts: VoteCounts };
+export type Platform = Resources &
+  Collections & { admitted: Kept<Admitted>; passwords: PasswordHashing; voteCounts: VoteCounts };
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
 export async function openPlatform(

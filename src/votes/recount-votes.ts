@@ -170,8 +170,12 @@ export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, t
 function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });
-  const later = filtered({ $and: [{ $gte: ['$$this.k', minuteOf(to)] }, { $lt: ['$$this.k', minuteOf(end)] }] });
-  const others = filtered({ $or: [{ $lt: ['$$this.k', minuteOf(from)] }, { $gte: ['$$this.k', minuteOf(to)] }] });
+  const later = filtered({
+    $and: [{ $gte: ['$$this.k', minuteOf(to)] }, { $lt: ['$$this.k', minuteOf(end)] }],
+  });
+  const others = filtered({
+    $or: [{ $lt: ['$$this.k', minuteOf(from)] }, { $gte: ['$$this.k', minuteOf(to)] }],
+  });
   return {
     [`days.${day.slice(8)}`]: { $add: [votes, { $sum: { $map: { input: later, in: '$$this.v' } } }] },
     minutes: { $arrayToObject: { $concatArrays: [others, { $literal: minutes }] } },

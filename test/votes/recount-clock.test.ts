@@ -25,7 +25,5 @@ test('a recount keeps the votes that a process with a clock an hour ahead has co
 
   // The same where the counter was wrong.
   await one.voteCounters.updateOne({ serverId }, { $set: { [`days.${day.slice(8)}`]: 9 } });
-  expect(await recountVotes(right, serverId, [day])).toEqual([
-    { day, counted: 9, votes: 4 },
-  ]);
+  expect(await recountVotes(right, serverId, [day])).toEqual([{ day, counted: 9, votes: 4 }]);
 });

@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
@@ -101,7 +101,13 @@ describe('recounting today', () => {
     for (const name of ['Steve', 'Alex']) await accept(platform, ballot(name, serverId));
     await flushCounts();
     clock.move(HOUR);
-    const request = { serverId, since: new Date('2026-05-04'), until: clock.now(), tokenId: null, reason: 'x' };
+    const request = {
+      serverId,
+      since: new Date('2026-05-04'),
+      until: clock.now(),
+      tokenId: null,
+      reason: 'x',
+    };
     let id: ObjectId | undefined;
     const held = voting.proxy.holdNext(writingCounter, async () => {
       id = (await excludeVotes(platform, { ...request, until: after(clock.now(), -MINUTE) }, 'someone'))._id;
