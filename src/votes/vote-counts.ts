@@ -73,6 +73,14 @@ export class VoteCounts {
     this.#log = log;
   }
 
+  /** Waits while increments of this counter are being written. */
+  async #written(key: string): Promise<void> {
+    const batch = this.#writing;
+    if (!batch?.increments.has(key)) return;
+    await batch.written;
+    return this.#written(key);
+  }
+
   /** Adds a vote that was inserted; the counter has it 100 ms later. */
   add({ serverId, votedAt }: Pick<Vote, 'serverId' | 'votedAt'>): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
@@ -103,7 +111,7 @@ export class VoteCounts {
     const month = { serverId, month: monthOf(at) };
     const key = keyOf(month);
     for (let tries = 0; ; tries += 1) {
-      while (this.#writing?.increments.has(key)) await this.#writing.written;
+      await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#lanes.ask(countersOfMonths, this.#voteCounters, month);
       // Written meanwhile: the figure may hold these increments or not. Behind a slow MongoDB that is always so.
