@@ -1,3 +1,4 @@
+import { getRandomValues } from 'node:crypto';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { anyOf, findTogether } from '../batching/find-together.ts';
@@ -49,9 +50,19 @@ const listenersTogether = findTogether<Listener, ObjectId>({
   options: { projection: { serverId: 1, ...TURN_FIELDS } },
 });
 
+/** Random bytes for many ids: asking for 16 at a time costs a vote 2 % of its processor time. */
+const random = new Uint8Array(4_096);
+let used = random.length;
+
 /** A new vote's id; its time part is the vote's time. */
 export function newVoteId(now: Date): UUID {
-  return new UUID(uuidv7({ msecs: now.getTime() }));
+  if (used === random.length) {
+    getRandomValues(random);
+    used = 0;
+  }
+  used += 16;
+  const options = { msecs: now.getTime(), random: random.subarray(used - 16, used) };
+  return new UUID(uuidv7(options, new Uint8Array(16)));
 }
 
 /**

@@ -11,12 +11,14 @@ export function setSafeHeaders(app: FastifyInstance): void {
     // What `helmet: false` comes to; that would have to stand on each route.
     route.config = Object.assign(route.config ?? {}, { helmet: { skipRoute: true } });
   });
-  app.addHook('onRequest', async (_request, { raw, helmet }) => {
+  app.addHook('onRequest', (_request, { raw, helmet }, done) => {
     if (headers) {
       for (const [name, value] of headers) raw.setHeader(name, value);
-      return;
+      return done();
     }
-    await helmet();
-    headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
+    Promise.resolve<unknown>(helmet()).then(() => {
+      headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
+      done();
+    }, done);
   });
 }
