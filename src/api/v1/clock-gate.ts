@@ -9,16 +9,14 @@ import { withinDatabaseTime } from './database-time.ts';
  * whether a player may vote would be judged by one (design rule 1). For calls whose answer depends on the time.
  */
 export function requireRightClock({ clockSkew }: Pick<Platform, 'clockSkew'>): preHandlerHookHandler {
-  const refuse = (request: FastifyRequest, skew: number) => {
+  const refuseWhileOff = async (request: FastifyRequest, measuring: number | Promise<number>) => {
+    const skew = await withinDatabaseTime(request, Promise.resolve(measuring));
     if (skew === 0) return;
     request.log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
     throw new RefusedError(unavailable(SENTENCES.clock));
   };
   return (request, _reply, done) => {
     const skew = clockSkew();
-    if (skew === 0) return done();
-    withinDatabaseTime(request, Promise.resolve(skew))
-      .then((ms) => refuse(request, ms))
-      .then(() => done(), done);
+    return skew === 0 ? done() : refuseWhileOff(request, skew);
   };
 }

@@ -32,6 +32,6 @@ export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Platfo
 
   app.addHook('onRequest', (request, _reply, done) => {
     if (complete) return done();
-    requireAll(request).then(() => done(), done);
+    return requireAll(request);
   });
 }

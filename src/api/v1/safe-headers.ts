@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
  * Sets helmet's headers on every answer of `app`. They are always the same here, so helmet says them once: it would
@@ -6,6 +6,11 @@ import type { FastifyInstance } from 'fastify';
  */
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;
+
+  async function learn(raw: FastifyReply['raw'], helmet: FastifyReply['helmet']): Promise<void> {
+    await helmet();
+    headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
+  }
 
   app.addHook('onRoute', (route) => {
     // What `helmet: false` comes to; that would have to stand on each route.
@@ -16,9 +21,6 @@ export function setSafeHeaders(app: FastifyInstance): void {
       for (const [name, value] of headers) raw.setHeader(name, value);
       return done();
     }
-    Promise.resolve<unknown>(helmet()).then(() => {
-      headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
-      done();
-    }, done);
+    return learn(raw, helmet);
   });
 }
