@@ -231,7 +231,7 @@ function registerRanksAge(registry: Registry, sources: MetricsSources): void {
 
 /** Measures every request that `app` answers, those of plugins registered later included. */
 export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 'requestEnded'>): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     metrics.requestEnded({
       method: request.method,
       // Without a route the path is whatever a stranger typed: it must not become a label.
@@ -239,5 +239,6 @@ export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 're
       status: reply.statusCode,
       durationMs: reply.elapsedTime,
     });
+    done();
   });
 }

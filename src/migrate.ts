@@ -1,6 +1,6 @@
-import type { Db, IndexDescriptionInfo, ObjectId } from 'mongodb';
+import { type Db, type IndexDescriptionInfo, ObjectId } from 'mongodb';
 import type { Schema } from 'mongoose';
-import { systemClock } from './clock.ts';
+import { SECOND, systemClock } from './clock.ts';
 import { bindCollections, SCHEMAS } from './collections.ts';
 import type { ConnectedConfig } from './config.ts';
 import type { Logger } from './log.ts';
@@ -42,7 +42,12 @@ export async function migrateDatabase(db: Db): Promise<Migration> {
     (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name),
   );
   const made = await Promise.all(SCHEMAS.map((schema) => migrateCollection(db, schema, existing)));
-  await Promise.all([completeServers(db), completeReviewLists(db), forgetDiscordTokens(db)]);
+  await Promise.all([
+    completeServers(db),
+    completeReviewLists(db),
+    forgetDiscordTokens(db),
+    forgetRaises(db),
+  ]);
   await completeRankedLists(db);
   return { made: made.flat() };
 }
@@ -100,6 +105,20 @@ async function forgetDiscordTokens(db: Db): Promise<void> {
     .updateMany(
       { accessToken: { $type: 'string' } },
       { $set: { accessToken: null, refreshToken: null, idToken: null } },
+    );
+}
+
+/**
+ * What an older version noted on vote counters. A process of that version looks its increment up there right after
+ * writing it, so counters with young increments are left as they are; the next recount clears them (recount-votes.ts).
+ */
+async function forgetRaises(db: Db): Promise<void> {
+  const minuteAgo = ObjectId.createFromTime(Math.floor(Date.now() / SECOND) - 60);
+  await db
+    .collection('vote_counters')
+    .updateMany(
+      { raises: { $exists: true }, 'raises.id': { $not: { $gte: minuteAgo } } },
+      { $unset: { raises: true, recount: true } },
     );
 }
 

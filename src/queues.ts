@@ -64,6 +64,12 @@ export const QUEUES = {
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
+  /** Compares the counters of today with the votes while they are cast, and puts those right that differ. */
+  'repair-today': {
+    title: "Repair today's counters",
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Gives every listed server its place. */
   'recompute-ranks': {
     title: 'Recompute ranks',

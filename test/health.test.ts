@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { healthRoutes, readiness, watchReadiness } from '../src/health.ts';
+import { migrateDatabase } from '../src/migrate.ts';
 import type { Platform } from '../src/platform.ts';
 import { QUEUE_NAMES } from '../src/queues.ts';
 import { PATIENT } from './support/patient.ts';
@@ -33,6 +34,7 @@ test('without a unique index a process is not ready, and the missing one is name
   const { ready, checks } = await readiness(platform);
   expect(ready).toBe(false);
   expect(checks.indexes).toBe('missing votes.serverId_1_usernameKey_1_seq_1: run `tallyport migrate`');
+  await migrateDatabase(platform.mongo.db);
 });
 
 test('with an empty database a process is not ready', async () => {

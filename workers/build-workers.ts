@@ -18,7 +18,7 @@ import { failingForPeopleOnly } from './job-ends.ts';
 import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
-import { repairCountersWorker } from './repair-counters.ts';
+import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
 import { sendMailWorker } from './send-mail.ts';
 import { tellOwnersWorker } from './tell-owners.ts';
 
@@ -53,6 +53,7 @@ function processors(
     'clean-up': cleanUp(platform),
     'aggregate-day': aggregateDays(platform, signals.stop),
     'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
+    'repair-today': repairTodayWorker(platform, metrics, signals.stop),
     'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
     'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),

@@ -34,6 +34,12 @@ export const PERIODIC_WORK: PeriodicWork[] = [
     dueDays(platform, 'repair-counters', { last: dayOf(after(platform.clock.now(), -DAY - SETTLED_MS)) }),
   ),
   {
+    name: 'repair-today',
+    cron: EVERY_MINUTE,
+    // It begins where the last one that ended well did.
+    enqueue: ({ producer }) => producer.add('repair-today', {}),
+  },
+  {
     name: 'recompute-ranks',
     cron: EVERY_TEN_MINUTES,
     // Whatever was missed: it goes by what stands in MongoDB now.

@@ -1,27 +1,50 @@
-import type { Processor } from 'bullmq';
+import type { Job, Processor } from 'bullmq';
 import type { Metrics } from '../src/metrics.ts';
 import { markDone } from '../src/periods/period-marks.ts';
 import type { Platform } from '../src/platform.ts';
 import { type Payload, QUEUES } from '../src/queues.ts';
 import { repairReviewLists } from '../src/reviews/repair-lists.ts';
-import { repairCounters } from '../src/votes/repair-counters.ts';
+import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
+
+type Drifting = Pick<Metrics, 'countersDrifted'>;
 
 /** Puts the vote counters and the lists of reviews of the day that a job names right, and marks the day as done. */
 export function repairCountersWorker(
   platform: Platform,
-  metrics: Pick<Metrics, 'countersDrifted'>,
+  metrics: Drifting,
   stop: AbortSignal,
 ): Processor<Payload<'repair-counters'>> {
   return async (job) => {
     const { day } = QUEUES['repair-counters'].payload.parse(job.data);
-    const { servers, drifts } = await repairCounters(platform, day, {
-      signal: stop,
-      progress: (done, total) => void job.updateProgress({ done, total }).catch(() => undefined),
-    });
-    for (const { counted, votes } of drifts) metrics.countersDrifted(Math.abs(counted - votes));
+    const repair = await repairCounters(platform, day, optionsOf(job, stop));
     const reviews = await repairReviewLists(platform, day, { signal: stop });
     await markDone(platform, 'repair-counters', day);
-    platform.log.info({ event: 'counters.repaired', day, servers, wrong: drifts.length, reviews });
-    return { servers, wrong: drifts.length };
+    const { servers, wrong } = count(repair, metrics);
+    platform.log.info({ event: 'counters.repaired', day, servers, wrong, reviews });
+    return { servers, wrong };
   };
+}
+
+/** Puts the vote counters of today right while votes are cast. */
+export function repairTodayWorker(
+  platform: Platform,
+  metrics: Drifting,
+  stop: AbortSignal,
+): Processor<Payload<'repair-today'>> {
+  return async (job) => {
+    const ended = count(await repairOpenCounters(platform, optionsOf(job, stop)), metrics);
+    platform.log.debug({ event: 'counters.compared', ...ended });
+    return ended;
+  };
+}
+
+function optionsOf(job: Job, signal: AbortSignal) {
+  const progress = (done: number, total: number) =>
+    void job.updateProgress({ done, total }).catch(() => undefined);
+  return { signal, progress };
+}
+
+function count({ servers, drifts }: Repair, metrics: Drifting): { servers: number; wrong: number } {
+  for (const { counted, votes } of drifts) metrics.countersDrifted(Math.abs(counted - votes));
+  return { servers, wrong: drifts.length };
 }

@@ -1,9 +1,10 @@
 /**
- * The API beside a bare peer (peer.ts), in turns on one mongod and Redis, one web process each:
+ * The API beside two bare peers, in turns on one mongod and Redis, one web process each: one that does all that ours
+ * does (peer.ts), and one that does the least (minimal-peer.ts; vote, check-vote and info).
  *
- *   node bench/api/compare.ts [seconds] [pairs] [servers] [past votes] [connections] [endpoints]
+ *   node bench/api/compare.ts [seconds] [rounds] [servers] [past votes] [connections] [endpoints] [peers]
  *
- *   node bench/api/compare.ts 3 5 10000 10000 1,10,50,200 vote,check-vote,info,reviews,status
+ *   node bench/api/compare.ts 3 5 10000 10000 1,10,50,200 vote,check-vote,info,reviews,status peer,minimal
  *
  * Every round asks one endpoint for some seconds, over all servers evenly or of one alone. A server reports its status
  * once in five minutes, so a round of reports ends with the last server. No worker runs: calls for it pile up in Redis,
@@ -17,13 +18,21 @@ import { type Measured, openArena } from './arena.ts';
 import { addVotes, listCallers } from './listing.ts';
 import type { Endpoint } from './load.ts';
 
-const [seconds = 3, pairs = 5, servers = 10_000, past = 10_000] = process.argv.slice(2, 6).map(Number);
+const [seconds = 3, count = 5, servers = 10_000, past = 10_000] = process.argv.slice(2, 6).map(Number);
 const connections = (process.argv[6] ?? '1,10,50,200').split(',').map(Number);
 const endpoints = (process.argv[7] ?? 'vote,check-vote,info,reviews,status').split(',') as Endpoint[];
+type Peer = 'peer' | 'minimal';
+const peers = (process.argv[8] ?? 'peer,minimal').split(',') as Peer[];
 
-const AIMS: Record<Endpoint, number> = { vote: 3, 'check-vote': 4, info: 5, reviews: 2, status: 2 };
+/** Times each peer at 50 connections; the minimal one answers no more. */
+const AIMS: Record<Peer, Partial<Record<Endpoint, number>>> = {
+  peer: { vote: 3, 'check-vote': 4, info: 5, reviews: 2, status: 2 },
+  minimal: { vote: 2.5, 'check-vote': 2.5, info: 5 },
+};
 const AIM_AT = 50;
 const AIM_ALONE = 0.85;
+/** Of the processor time of the minimal peer's vote. */
+const AIM_CPU = 0.3;
 
 console.log(`node bench/api/compare.ts ${process.argv.slice(2).join(' ')}`);
 const house = await openHouse();
@@ -31,7 +40,12 @@ const { platform } = house;
 const callers = await listCallers(platform, servers);
 await addVotes(platform, callers, past);
 const arena = openArena(house);
-const sides = { ours: await house.web(), peer: await house.program('bench/api/peer.ts') };
+const sides = {
+  ours: await house.web(),
+  peer: await house.program('bench/api/peer.ts'),
+  minimal: await house.program('bench/api/minimal-peer.ts'),
+};
+type Side = keyof typeof sides;
 
 async function play(web: Program, endpoint: Endpoint, hot: boolean, connections: number): Promise<Measured> {
   if (endpoint === 'status') {
@@ -64,35 +78,52 @@ function middle(rounds: Measured[]): Measured {
   };
 }
 
-/** A first round of each, not counted, then pairs in turns. */
+const totalCpu = ({ cpu }: Measured) => cpu.web + cpu.mongod + cpu.redis;
+
+/** A first round of each, not counted, then rounds in turns, each with another side first. */
 async function compare(endpoint: Endpoint, hot: boolean, connections: number): Promise<void> {
-  const rounds: { ours: Measured[]; peer: Measured[] } = { ours: [], peer: [] };
-  for (let n = 0; n <= pairs; n += 1) {
-    for (const side of n % 2 ? (['peer', 'ours'] as const) : (['ours', 'peer'] as const)) {
+  const compared = peers.filter((peer) => AIMS[peer][endpoint] !== undefined);
+  const order: Side[] = ['ours', ...compared];
+  const rounds: Record<Side, Measured[]> = { ours: [], peer: [], minimal: [] };
+  for (let n = 0; n <= count; n += 1) {
+    for (let turn = 0; turn < order.length; turn += 1) {
+      const side = order[(n + turn) % order.length] as Side;
       const round = await play(sides[side], endpoint, hot, connections);
       if (n > 0) rounds[side].push(round);
     }
   }
-  const ratio = median(
-    rounds.ours.map(({ perSecond }, n) => perSecond / (rounds.peer[n]?.perSecond ?? Number.NaN)),
-  );
-  const [ours, peer] = [middle(rounds.ours), middle(rounds.peer)];
-  const aims: [string, boolean][] = [];
-  if (connections === AIM_AT) {
-    aims.push([`≥ ${AIMS[endpoint]}`, ratio >= AIMS[endpoint]]);
-    aims.push(["p99 not above the peer's", ours.p99 <= peer.p99]);
-  }
-  if (connections === 1) aims.push([`≥ ${AIM_ALONE}`, ratio >= AIM_ALONE]);
+  const ours = middle(rounds.ours);
   const where = hot ? 'one server' : `${servers} servers`;
-  console.log(
-    `\n${endpoint}, ${where}, ${connections} connections: ${ratio.toFixed(2)} ${aims.map(([aim, met]) => against(aim, met)).join(' ')}`,
-  );
-  console.log(`  ours ${shown(ours)}\n  peer ${shown(peer)}`);
+  console.log(`\n${endpoint}, ${where}, ${connections} connections\n  ours ${shown(ours)}`);
+  for (const peer of compared) {
+    const theirs = middle(rounds[peer]);
+    const ratioOf = (figure: (round: Measured) => number) =>
+      median(rounds.ours.map((round, n) => figure(round) / figure(rounds[peer][n] as Measured)));
+    console.log(`  ${peer} ${shown(theirs)}`);
+    console.log(
+      `    ours ÷ ${peer}: answers ${aimed(
+        ratioOf(({ perSecond }) => perSecond),
+        peer,
+        endpoint,
+        connections,
+      )}; processor time ${aimedCpu(ratioOf(totalCpu), peer, endpoint, connections)}`,
+    );
+  }
+}
+
+function aimed(ratio: number, peer: Peer, endpoint: Endpoint, connections: number): string {
+  const aim = connections === 1 ? AIM_ALONE : connections === AIM_AT ? AIMS[peer][endpoint] : undefined;
+  return `${ratio.toFixed(2)}${aim ? ` ${against(`≥ ${aim}`, ratio >= aim)}` : ''}`;
+}
+
+function aimedCpu(ratio: number, peer: Peer, endpoint: Endpoint, connections: number): string {
+  const applies = peer === 'minimal' && endpoint === 'vote' && connections === AIM_AT;
+  return `${ratio.toFixed(2)}${applies ? ` ${against(`≤ ${AIM_CPU}`, ratio <= AIM_CPU)}` : ''}`;
 }
 
 for (const endpoint of endpoints) {
   for (const hot of endpoint === 'status' ? [false] : [false, true]) {
-    for (const count of connections) await compare(endpoint, hot, count);
+    for (const some of connections) await compare(endpoint, hot, some);
   }
 }
 arena.close();

@@ -23,7 +23,7 @@ const callers = await listCallers(house.platform, 1_000);
 const arena = openArena(house);
 const web =
   side === 'ours'
-    ? await house.web({ NODE_OPTIONS })
+    ? await house.web({ NODE_OPTIONS, SHUTDOWN_DELAY_MS: '0' })
     : await house.program('bench/api/peer.ts', { NODE_OPTIONS });
 const round = { endpoint: endpoint as Endpoint, connections: Number(connections), callers };
 const score = await arena.play(web, {

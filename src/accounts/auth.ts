@@ -1,7 +1,7 @@
-import { betterAuth } from 'better-auth';
 import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { APIError } from 'better-auth/api';
-import { twoFactor } from 'better-auth/plugins';
+import { betterAuth } from 'better-auth/minimal';
+import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
@@ -62,7 +62,7 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
   // A password check costs 32 MiB and a third of a second of one core.
-  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4 });
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 

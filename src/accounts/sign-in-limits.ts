@@ -1,22 +1,33 @@
 import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../clock.ts';
-import { networkOf } from '../limits/network-of.ts';
-import { type Allowance, giveBackTurn, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { byNetwork, type Limit, takeAll } from '../limits/by-network.ts';
+import { networkOf, siteOf } from '../limits/network-of.ts';
+import { type Allowance, type RateLimit, refund, useAllowance } from '../limits/rate-limit.ts';
 
 /** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
 /** Many people may share one network. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
+/** Tries of one account from one IPv4 address or IPv6 /48: a /48 must not pass for many networks. */
+const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
 /**
  * Tries of one account from all networks together, known devices left out. NIST SP 800-63B allows 100 wrong ones in a
- * row. It takes ten networks to use these up, and who signs in with a known device is not kept out even then.
+ * row. It takes five
+ * sites to use these up, and who signs in with a known device is not kept out even then.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
+
+/** Tries of a network, right or wrong: each costs a hash and may begin a session. */
+const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
+/** The same for the known devices of an account: each right one makes a new known device. */
+const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
 /** Mails that anybody can have sent to an address by typing it. */
 const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
 const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
+/** Mails that all strangers together can have sent: a mail server that sends more is soon taken for a spammer's. */
+const LINKS_BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
 /** Longer than a code of an authenticator app is taken: half a minute, and the ones before and after. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
@@ -32,15 +43,25 @@ export type Try = {
   device: string | null;
 };
 
-type Rule = { key: string; allowance: Allowance };
+type Rule = Limit & {
+  /** Counts tries that succeeded too. */
+  countsAll?: boolean;
+};
 
-/** What a try counts for, the widest first: whoever has used up their network's tries counts for no account more. */
+/** Widest first: tries of a network that is over its limit do not count against accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashed(email);
-  if (device !== null) return [{ key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT }];
+  if (device !== null) {
+    return [
+      { key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT },
+      { key: `sign-in:devices:${account}`, allowance: ALL_OF_DEVICES, countsAll: true },
+    ];
+  }
   const network = networkOf(address);
   return [
-    { key: `sign-in:address:${network}`, allowance: BY_NETWORK },
+    { key: `sign-in:all:${network}`, allowance: ALL_OF_NETWORK, countsAll: true },
+    ...byNetwork('sign-in:address', address, BY_NETWORK),
+    { key: `sign-in:site:${account}:${siteOf(address)}`, allowance: ACCOUNT_BY_SITE },
     { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
     { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
   ];
@@ -51,14 +72,6 @@ function hashed(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }
 
-async function take(limits: Limits, rules: Rule[]): Promise<Date | null> {
-  for (const { key, allowance } of rules) {
-    const retryAt = await takeTurn(limits, key, allowance);
-    if (retryAt) return retryAt;
-  }
-  return null;
-}
-
 /**
  * Counts one try to sign in, on all web processes together. Wrong tries from one network keep nobody on another
  * network, and no known device, from signing in.
@@ -66,34 +79,26 @@ async function take(limits: Limits, rules: Rule[]): Promise<Date | null> {
  * @returns null when it may go on; else when the next try may
  */
 export function countTry(limits: Limits, who: Try): Promise<Date | null> {
-  return take(limits, rulesOf(who));
+  return takeAll(limits, rulesOf(who));
 }
 
-/** A try that succeeded does not count. */
+/** A try that succeeded counts for the limits of all tries only. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
-  await Promise.all(rulesOf(who).map(({ key }) => giveBackTurn(limits, key)));
+  const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
+  await Promise.all(forgiven.map(({ key }) => refund(limits, key)));
 }
 
 /** Counts one sign-up that hashes a password. Returns as `countTry` does. */
 export function countSignUp(limits: Limits, address: string): Promise<Date | null> {
-  return takeTurn(limits, `sign-up:address:${networkOf(address)}`, BY_NETWORK);
+  return takeAll(limits, byNetwork('sign-up:address', address, BY_NETWORK));
 }
 
 /**
- * Counts one try of somebody who is signed in already to prove by password or code that they are. No try to sign in
- * counts here. Returns as `countTry` does.
+ * Counts one try, right or wrong, of somebody who is signed in already to prove by password or code that they are. No
+ * try to sign in counts here. Returns as `countTry` does.
  */
 export function countProof(limits: Limits, personId: ObjectId): Promise<Date | null> {
-  return takeTurn(limits, proofKey(personId), OF_ACCOUNT);
-}
-
-/** A proof that was right does not count. */
-export function forgiveProof(limits: Limits, personId: ObjectId): Promise<void> {
-  return giveBackTurn(limits, proofKey(personId));
-}
-
-function proofKey(personId: ObjectId): string {
-  return `proof:person:${personId.toHexString()}`;
+  return useAllowance(limits, `proof:person:${personId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**
@@ -104,9 +109,10 @@ export function countLink(
   limits: Limits,
   { email, address }: Pick<Try, 'email' | 'address'>,
 ): Promise<Date | null> {
-  return take(limits, [
-    { key: `link:address:${networkOf(address)}`, allowance: LINKS_BY_NETWORK },
+  return takeAll(limits, [
+    ...byNetwork('link:address', address, LINKS_BY_NETWORK),
     { key: `link:email:${hashed(email)}`, allowance: LINKS_BY_EMAIL },
+    { key: 'link:all', allowance: LINKS_BY_ALL },
   ]);
 }
 
@@ -116,10 +122,10 @@ export function countLink(
  * does.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
-  return takeTurn(limits, `code:address:${networkOf(address)}`, BY_NETWORK);
+  return takeAll(limits, byNetwork('code:address', address, BY_NETWORK));
 }
 
 /** Uses a code of an authenticator app up; true where it was used before. */
 export async function isCodeUsed(limits: Limits, personId: ObjectId, code: string): Promise<boolean> {
-  return (await takeTurn(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;
+  return (await useAllowance(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;
 }

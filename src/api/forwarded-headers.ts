@@ -9,14 +9,14 @@ const HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
  */
 export function warnOfForwardedHeaders(app: FastifyInstance): void {
   let hasWarned = false;
-  app.addHook('onRequest', async (request) => {
-    if (hasWarned) return;
-    const header = HEADERS.find((name) => request.headers[name] !== undefined);
-    if (header === undefined) return;
+  app.addHook('onRequest', (request, _reply, done) => {
+    const header = hasWarned ? undefined : HEADERS.find((name) => request.headers[name] !== undefined);
+    if (header === undefined) return done();
     hasWarned = true;
     request.log.warn(
       { event: 'proxy.not_trusted', header, address: request.ip },
       'A request has the header of a reverse proxy, and TRUST_PROXY trusts none. Behind a proxy all clients now share one address and its rate limits: set TRUST_PROXY to the number of proxies, or to their addresses. Without a proxy, a client made the header up and nothing is wrong.',
     );
+    done();
   });
 }

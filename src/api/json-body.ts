@@ -24,14 +24,17 @@ function parse(bytes: Buffer): unknown {
  */
 export function takeOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer) => parse(bytes),
-  );
-  app.addHook('preParsing', async (request) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+    try {
+      done(null, parse(bytes));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new RefusedError({ status: 415, sentence: SENTENCES[415] });
+    done(null, payload);
   });
 }

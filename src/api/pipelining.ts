@@ -24,8 +24,8 @@ export function boundConnections(app: FastifyInstance): void {
   const { server } = app;
   server.maxConnections = MOST_CONNECTIONS;
   watchConnections(server);
-  app.addHook('onRequest', async (request, reply) => {
-    if (!tooMany.has(request.raw)) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!tooMany.has(request.raw)) return done();
     reply.header('connection', 'close');
     throw new RefusedError(unavailable(SENTENCES.ahead));
   });

@@ -41,8 +41,8 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
     return [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
   };
 
-  app.addHook('onRequest', async (request) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done();
     const path = decoded(request.url.split('?')[0] ?? '');
     const allow = methodsOf(path);
     if (allow.length === 0) {

@@ -2,6 +2,7 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after, type Clock, DAY } from '../clock.ts';
 import { addDays, dayOf } from '../periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
+import { playersSource } from '../status/current-status.ts';
 import type { DailyStats } from '../status/daily-stats.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
@@ -32,9 +33,9 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Looks over all servers for one that took far more votes in the last 24 h, over all of its tokens, than it has
- * players, and notes it on the server with the token that cast most; what is usual again is forgotten. The counters of today and yesterday say where to look,
- * so the votes of few servers are read. Excluded votes do not count. Doing it again changes nothing.
+ * Flags servers with far more votes in 24 h than players, all tokens summed, and removes flags that no longer hold. The
+ * counters of today and yesterday say where to look, so the votes of few servers are read. Excluded votes do not count.
+ * Doing it again changes nothing.
  *
  * @returns how many were found
  * @throws the signal's reason
@@ -84,6 +85,7 @@ async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Dat
       projection: {
         'daily.peakPlayers': 1,
         'current.onlinePlayers': 1,
+        'current.playersSource': 1,
         'probe.succeededAt': 1,
         'lastReport.at': 1,
       },
@@ -114,7 +116,7 @@ async function believedPlayers(
     .find({ serverId: _id, day: days }, { projection: { 'probes.peakPlayers': 1 } })
     .map(({ probes }) => probes.peakPlayers)
     .toArray();
-  const isProbed = probe.succeededAt && probe.succeededAt > lastReport.at;
+  const isProbed = playersSource({ current, probe, lastReport }) === 'probes';
   return Math.max(Math.min(newest, MOST_REPORTED), ...peaks, isProbed ? current.onlinePlayers : 0);
 }
 

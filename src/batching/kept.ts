@@ -14,9 +14,14 @@ export class Kept<Answer extends object> {
     this.#answers = new LRUCache({ max: most, ttl: ms });
   }
 
+  /** The answer kept under `key`, at once. */
+  peek(key: string): Answer | undefined {
+    return this.#answers.get(key);
+  }
+
   /** The answer kept under `key`, or what `ask` says. */
   async read(key: string, ask: () => Promise<Answer | null>): Promise<Answer | null> {
-    const kept = this.#answers.get(key);
+    const kept = this.peek(key);
     if (kept) return kept;
     const start = performance.now();
     const before = this.#forgotten;

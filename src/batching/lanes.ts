@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
@@ -9,6 +9,8 @@ import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 export type Together<On extends object, Asked, Answer> = {
   /** The most that go into one batch. */
   most: number;
+  /** A batch is collected for so many milliseconds before it is sent; by default not at all. */
+  collectMs?: number;
   /**
    * Asks for a whole batch. It is never empty; a batch of one costs what the plain operation does.
    *
@@ -48,13 +50,15 @@ type Waiting = {
 class Lane {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
+  readonly #collectMs: number;
   #waiting: Waiting[] = [];
   #busy = false;
   #running: Promise<void> | undefined;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(most: number, send: (batch: unknown[]) => Promise<unknown[]>) {
+  constructor(most: number, collectMs: number, send: (batch: unknown[]) => Promise<unknown[]>) {
     this.#most = most;
+    this.#collectMs = collectMs;
     this.#send = send;
   }
 
@@ -77,7 +81,7 @@ class Lane {
   }
 
   async #run(): Promise<void> {
-    await this.#turn();
+    await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#turn());
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#most).filter(stillWaitedFor);
       this.#busy = batch.length > 1;
@@ -152,7 +156,8 @@ export function openLanes(): Lanes {
 
   function laneOf<On extends object, Asked, Answer>(kind: Together<On, Asked, Answer>, on: On): Lane {
     const ofKind = lanes.get(kind) ?? new Map<object, Lane>();
-    const lane = ofKind.get(on) ?? new Lane(kind.most, (batch) => kind.ask(on, batch as Asked[]));
+    const lane =
+      ofKind.get(on) ?? new Lane(kind.most, kind.collectMs ?? 0, (batch) => kind.ask(on, batch as Asked[]));
     lanes.set(kind, ofKind.set(on, lane));
     return lane;
   }

@@ -11,7 +11,7 @@ const PROOF_IS_FRESH_MS = DAY;
 const MOST_PROOFS = 16;
 
 /** What a destination asks of its listener. */
-type Reached = Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>;
+type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
 
 type About = {
   /** The owner of the listener's server; null where it is nobody's. */
@@ -62,8 +62,9 @@ export class Destination {
     this.#address = address;
     if (this.#provenBy(address) === 'acknowledgement') return true;
     const { accountId } = this.#about;
+    const { port } = this.#listener;
     const hasGreeted = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
-    const limited = await takeConnection(this.#deps, { address, accountId, hasGreeted });
+    const limited = await takeConnection(this.#deps, { address, port, accountId, hasGreeted });
     this.#limited ??= limited;
     return limited === null;
   };

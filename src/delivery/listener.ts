@@ -137,6 +137,10 @@ listenerSchema.index(
   { 'breaker.openSince': 1 },
   { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },
 );
+listenerSchema.index(
+  { 'limited.until': 1 },
+  { partialFilterExpression: { 'limited.until': { $exists: true } } },
+);
 
 // Those whose settings were changed some minutes ago.
 listenerSchema.index(

@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock, HOUR } from '../clock.ts';
-import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Producer } from '../queues.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
@@ -72,7 +72,7 @@ export async function resendVote(
   if (!listener) return { kind: 'no-listener' };
 
   if (forOwner && state === 'delivered') {
-    const nextAllowedAt = await takeTurn(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
+    const nextAllowedAt = await useAllowance(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
     if (nextAllowedAt) return { kind: 'too-many', nextAllowedAt };
   }
   const mayArriveTwice = mayHaveArrived(vote);

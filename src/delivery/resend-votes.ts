@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import { recordAudit } from '../audit/audit-log.ts';
 import { after, type Clock } from '../clock.ts';
-import { giveBackTurn, takeTurns } from '../limits/rate-limit.ts';
+import { refund, useAllowances } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Progress } from '../progress.ts';
 import { usernameKey } from '../votes/username.ts';
@@ -71,13 +71,13 @@ export async function resendVotes(
   if (!forOwner || !range.states.includes('delivered'))
     return resendRange(deps, serverId, range, by, options);
   const key = deliveredResendsOf(serverId);
-  const { taken, resetAt } = await takeTurns(deps, key, DELIVERED_RESENDS, most);
+  const { taken, resetAt } = await useAllowances(deps, key, DELIVERED_RESENDS, most);
   const resent =
     taken === 0
       ? { resent: 0, mayArriveTwice: 0, more: true }
       : await resendRange(deps, serverId, range, by, { ...options, most: taken });
   const unused = taken - (resent?.resent ?? 0);
-  if (unused > 0) await giveBackTurn(deps, key, unused);
+  if (unused > 0) await refund(deps, key, unused);
   return resent?.more && taken < most ? { ...resent, nextAllowedAt: resetAt } : resent;
 }
 

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
-import { giveBackTurn, type RateLimit, takeTurn } from './rate-limit.ts';
+import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
 /** What the limits of outgoing connections work on. */
 export type OutgoingLimiting = {
@@ -20,13 +20,16 @@ export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 /** Whether a connection to an address may be opened now. */
 export type Admit = (address: string) => Promise<boolean>;
 
-/** A destination that speaks the right protocol and cannot confirm what it takes has so many times as much. */
+/** Votifier v1 listeners cannot confirm: their limits are this many times higher. */
 const GREETED_FACTOR = 6;
+/** What one account may take of a destination's allowance: two accounts must not use up what others share. */
+const PART_OF_ACCOUNT = 1 / 4;
 
 /** A connection that is about to be opened. */
 export type Connection = {
   /** An IP address; an IPv6 /64 is one destination. */
   address: string;
+  port: number;
   /** The account whose server it is made for; null where the server is nobody's. */
   accountId: string | null;
   /** It has greeted as what it is taken for. */
@@ -34,31 +37,51 @@ export type Connection = {
 };
 
 /**
- * Takes one connection from the allowances of its destination and its account, over all processes. Destinations that
- * acknowledge what they are sent are not limited and take nothing.
+ * Takes one connection from the allowances of its destination, of its account, and of the account's part of the
+ * destination, over all processes. A destination is an address; one that has greeted is an address and port, so that
+ * listeners on other ports take nothing from it. Destinations that acknowledge are not limited and take nothing.
  *
  * @returns null when it may be opened; else until when not, and which allowance is used up
  * @throws the driver's error when MongoDB fails
  */
 export async function takeConnection(
   deps: OutgoingLimiting,
-  { address, accountId, hasGreeted }: Connection,
+  connection: Connection,
 ): Promise<Limited | null> {
-  const factor = hasGreeted ? GREETED_FACTOR : 1;
-  const key = (of: string, id: string) => `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`;
-  const allowance = (times: number) => ({ times: times * factor, windowMs: MINUTE });
-  const destination = key('destination', networkOf(address));
-  const full = await takeTurn(deps, destination, allowance(deps.config.DESTINATION_LIMIT));
-  if (full) return { until: full, by: 'destination' };
-  if (accountId === null) return null;
-  const account = key('account', accountId);
-  const spent = await takeTurn(deps, account, allowance(deps.config.ACCOUNT_LIMIT));
-  if (!spent) return null;
-  await giveBackTurn(deps, destination);
-  return { until: spent, by: 'account' };
+  const taken: string[] = [];
+  for (const { key, times, by } of limitsOf(deps.config, connection)) {
+    const until = await useAllowance(deps, key, { times, windowMs: MINUTE });
+    if (until) {
+      await Promise.all(taken.map((one) => refund(deps, one)));
+      return { until, by };
+    }
+    taken.push(key);
+  }
+  return null;
 }
 
-/** Admits connections that are made for an account to addresses of which nothing is known. */
-export function admitFor(deps: OutgoingLimiting, accountId: string | null): Admit {
-  return async (address) => (await takeConnection(deps, { address, accountId, hasGreeted: false })) === null;
+type ConnectionLimit = { key: string; times: number; by: Limited['by'] };
+
+function limitsOf(
+  { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimiting['config'],
+  { address, port, accountId, hasGreeted }: Connection,
+): ConnectionLimit[] {
+  const factor = hasGreeted ? GREETED_FACTOR : 1;
+  const network = networkOf(address);
+  const place = hasGreeted ? `${network}:${port}` : network;
+  const key = (of: string, id: string) => `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`;
+  const times = DESTINATION_LIMIT * factor;
+  const destination: ConnectionLimit = { key: key('destination', place), times, by: 'destination' };
+  if (accountId === null) return [destination];
+  return [
+    destination,
+    { key: key('account', accountId), times: ACCOUNT_LIMIT * factor, by: 'account' },
+    { key: key('part', `${accountId}:${place}`), times: Math.ceil(times * PART_OF_ACCOUNT), by: 'account' },
+  ];
+}
+
+/** Admits connections to `port` that are made for an account to addresses of which nothing is known. */
+export function admitFor(deps: OutgoingLimiting, accountId: string | null, port: number): Admit {
+  return async (address) =>
+    (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;
 }

@@ -9,7 +9,7 @@ const rateLimitDefinition = {
   count: { type: Number, required: true },
   /** The window's end: it counts from nothing again. */
   resetAt: { type: Date, required: true },
-  /** What the newest `takeTurns` was given. */
+  /** What the newest `useAllowances` was given. */
   granted: { type: Number },
 } as const;
 
@@ -23,11 +23,11 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 export type Allowance = { times: number; windowMs: number };
 
 /**
- * Takes one of the times that `allowance` gives to `key`. Those that were refused do not count.
+ * Uses the allowance of `key` once. The window begins with the first use; refused uses do not count.
  *
  * @returns null when it is allowed; else when the next one will be
  */
-export async function takeTurn(
+export async function useAllowance(
   { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
   key: string,
   { times, windowMs }: Allowance,
@@ -47,7 +47,7 @@ export async function takeTurn(
  *
  * @returns how many were taken, and when the window ends
  */
-export async function takeTurns(
+export async function useAllowances(
   { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
   key: string,
   { times, windowMs }: Allowance,
@@ -86,8 +86,8 @@ async function upsertLimit(
   }
 }
 
-/** Gives back what `takeTurn` took: what came of it does not count. */
-export async function giveBackTurn(
+/** Takes back `times` uses of an allowance. */
+export async function refund(
   { rateLimits }: { rateLimits: Collection<RateLimit> },
   key: string,
   times = 1,

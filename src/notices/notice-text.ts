@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { listenerReason } from '../delivery/explanations.ts';
+import { explain, listenerReason } from '../delivery/explanations.ts';
 import type { Occasion } from './occasions.ts';
 import type { Told } from './tell-owners.ts';
 
@@ -82,7 +82,7 @@ const LETTERS: Record<Occasion['kind'], Writer> = {
 
 function reason({ listener }: Told): string[] {
   const found = listenerReason(listener);
-  if (!found) return [];
+  if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
   const { cause, mend, words, detail } = found;
   return [`${cause}${words ? ` It said: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }

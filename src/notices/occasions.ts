@@ -1,5 +1,6 @@
 import { after, DAY, HOUR } from '../clock.ts';
 import type { Listener } from '../delivery/listener.ts';
+import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
 import type { ListenerNotices } from './listener-notices.ts';
 
 /** How long a listener is unreachable before its owner is told: restarts and short outages are nobody's news. */
@@ -23,7 +24,7 @@ export type Occasion = {
 
 /** A listener and its open votes, as far as they matter here. */
 export type Seen = {
-  listener: Pick<Listener, '_id' | 'serverId' | 'pause' | 'breaker' | 'lastDeliveredAt'>;
+  listener: Pick<Listener, '_id' | 'serverId' | 'pause' | 'breaker' | 'limited' | 'lastDeliveredAt'>;
   told: ListenerNotices | null;
   /** When the oldest waiting vote is given up. */
   expiresAt: Date | null;
@@ -41,9 +42,16 @@ export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breake
  * what is over.
  */
 export function occasionsOf({ listener, told, expiresAt, isDraining }: Seen, now: Date): Occasion[] {
-  const { pause, breaker } = listener;
+  const { pause, breaker, limited } = listener;
   const since = outageSince(listener);
-  if (!since) return hasReturned({ listener, told, isDraining }, now);
+  if (!since) {
+    // Nothing failed, and votes wait all the same: since the oldest of them was cast.
+    const waiting = limited && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
+    return [
+      ...hasReturned({ listener, told, isDraining }, now),
+      ...areExpiring({ told, expiresAt }, waiting, now),
+    ];
+  }
   const found: Occasion[] = [];
   if (pause?.by === 'tallyport' && !isSame(told?.pauseTold, pause.at)) {
     found.push({ kind: 'paused', since: pause.at });
@@ -57,15 +65,18 @@ export function occasionsOf({ listener, told, expiresAt, isDraining }: Seen, now
   ) {
     found.push({ kind: 'unreachable', since: unreachable });
   }
-  if (
-    expiresAt &&
-    now >= after(expiresAt, -EXPIRING_MS) &&
-    !isSame(told?.expiringTold, since) &&
-    isLongAgo(told?.expiringMailAt, now)
-  ) {
-    found.push({ kind: 'expiring', since });
-  }
-  return found;
+  return [...found, ...areExpiring({ told, expiresAt }, since, now)];
+}
+
+/** Votes that wait since `since` are given up soon. */
+function areExpiring(
+  { told, expiresAt }: Pick<Seen, 'told' | 'expiresAt'>,
+  since: Date | null,
+  now: Date,
+): Occasion[] {
+  if (!since || !expiresAt || now < after(expiresAt, -EXPIRING_MS)) return [];
+  const isTold = isSame(told?.expiringTold, since) || !isLongAgo(told?.expiringMailAt, now);
+  return isTold ? [] : [{ kind: 'expiring', since }];
 }
 
 function hasReturned({ listener, told, isDraining }: Omit<Seen, 'expiresAt'>, now: Date): Occasion[] {

@@ -32,7 +32,13 @@ type Telling = Outbox & {
  */
 export async function tellOwners(deps: Telling, stop: AbortSignal): Promise<number> {
   let written = 0;
-  const down = { $or: [{ 'pause.at': { $exists: true } }, { 'breaker.openSince': { $exists: true } }] };
+  const down = {
+    $or: [
+      { 'pause.at': { $exists: true } },
+      { 'breaker.openSince': { $exists: true } },
+      { 'limited.until': { $exists: true } },
+    ],
+  };
   for await (const listener of deps.listeners.find(down)) {
     if (stop.aborted) return written;
     written += await tellOf(deps, listener, await deps.listenerNotices.findOne({ _id: listener._id }));

@@ -84,8 +84,12 @@ async function askInTurn(
 ): Promise<ServerAnswer> {
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
+  let isLimited = false;
   for (const [index, server] of servers.entries()) {
-    if (admit && !(await admit(server.address))) continue;
+    if (admit && !(await admit(server.address))) {
+      isLimited = true;
+      continue;
+    }
     const share = (until - performance.now()) / (servers.length - index);
     try {
       return await askAt(server, game, target, share, signal);
@@ -94,7 +98,8 @@ async function askInTurn(
       errors.push(error);
     }
   }
-  if (errors.length === 0) throw limited();
+  // The server may be at a place that was not asked.
+  if (isLimited && errors.every(saysNobodyIsThere)) throw limited();
   throw mostTelling(errors);
 }
 
@@ -106,10 +111,16 @@ const limited = () =>
 
 /** An answer that is broken says more than a closed port, and that more than silence. */
 function mostTelling(errors: unknown[]): unknown {
-  const faultOf = (error: unknown) => (error instanceof QueryError ? error.fault : 'answer-broken');
-  const silent = (error: unknown) => faultOf(error) === 'no-answer';
   const refused = (error: unknown) => faultOf(error) === 'connection-refused';
-  return errors.find((error) => !silent(error) && !refused(error)) ?? errors.find(refused) ?? errors[0];
+  return errors.find((error) => !saysNobodyIsThere(error)) ?? errors.find(refused) ?? errors[0];
+}
+
+function saysNobodyIsThere(error: unknown): boolean {
+  return ['no-answer', 'connection-refused'].includes(faultOf(error));
+}
+
+function faultOf(error: unknown): QueryError['fault'] {
+  return error instanceof QueryError ? error.fault : 'answer-broken';
 }
 
 const stopped = () => new QueryError('stopped', 'The check was stopped.');

@@ -3,7 +3,7 @@ import type { Lanes } from '../batching/lanes.ts';
 import { after, MINUTE } from '../clock.ts';
 import { type Admit, admitFor, type OutgoingLimiting } from '../limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
-import { statusAt } from '../status/current-status.ts';
+import { type Source, statusAt } from '../status/current-status.ts';
 import { keepSample } from '../status/keep-sample.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import { type Waking, wakeListener } from '../status/wake-listener.ts';
@@ -56,8 +56,8 @@ export async function checkClaimedServer(
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
   // The planned interval is limit enough for a server that answers.
-  const admit =
-    server.probe.status === 'online' ? undefined : admitFor(deps, server.ownerId?.toHexString() ?? null);
+  const accountId = server.ownerId?.toHexString() ?? null;
+  const admit = server.probe.status === 'online' ? undefined : admitFor(deps, accountId, server.port);
   return check(deps, server, {
     byHand: false,
     admit,
@@ -213,7 +213,8 @@ function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   if (!probe.ok) return checkedAt;
   const reportIsNewer = { $gt: [{ $ifNull: ['$lastReport.at', new Date(0)] }, startedAt] };
   const { onlinePlayers, maxPlayers, motd, version } = probe.answer;
-  const said = Object.entries({ onlinePlayers, maxPlayers, motd, version }).filter(
+  const playersSource: Source = 'probes';
+  const said = Object.entries({ onlinePlayers, maxPlayers, playersSource, motd, version }).filter(
     ([, value]) => value !== '',
   );
   const fields = said.map(([key, value]) => [

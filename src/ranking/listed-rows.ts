@@ -38,6 +38,7 @@ const SHOWN = {
   isPremium: 1,
   'current.onlinePlayers': 1,
   'current.maxPlayers': 1,
+  'current.playersSource': 1,
   'daily.players': 1,
   ...FILTERED,
 } as const;

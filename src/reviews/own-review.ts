@@ -2,7 +2,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
 import { type Clock, HOUR } from '../clock.ts';
 import { parseInput } from '../input.ts';
-import { type Allowance, type RateLimit, takeTurn } from '../limits/rate-limit.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../limits/rate-limit.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf } from './review.ts';
@@ -60,7 +60,7 @@ export async function saveOwnReview(
     standing.rating === rating &&
     (standing.content ?? '') === (content ?? '');
   if (standing && isSame) return { review: standing };
-  const nextAllowedAt = await takeTurn(deps, `review:${personId.toHexString()}`, WRITTEN);
+  const nextAllowedAt = await useAllowance(deps, `review:${personId.toHexString()}`, WRITTEN);
   if (nextAllowedAt) return { nextAllowedAt };
 
   const words = { username, rating, ...(content ? { content } : {}) };

@@ -40,7 +40,7 @@ export async function writeSampleHistory(deps: Importing, listed: ListedSample[]
     );
 }
 
-/** Counts today's votes of sample servers: where votes are being cast this waits for them, up to 30 s. */
+/** Counts today's votes of sample servers. */
 export async function countToday(deps: Importing, listed: ListedSample[]): Promise<void> {
   const today = dayOf(deps.clock.now());
   await Promise.all(listed.map(({ serverId }) => countImported(deps, serverId, [today])));

@@ -226,9 +226,20 @@ export async function admit(
   return admitted && isValid(admitted.token, deps.clock.now()) ? admitted : null;
 }
 
-/** Tokens that were used, and when. */
+/** The same at once, where it is kept. */
+export function admittedBefore(
+  { admitted, clock }: { admitted: Kept<Admitted>; clock: Clock },
+  serverId: string,
+  tokenText: string,
+): Admitted | undefined {
+  const kept = admitted.peek(`${serverId} ${hashToken(tokenText)}`);
+  return kept && isValid(kept.token, clock.now()) ? kept : undefined;
+}
+
+/** Tokens that were used, and when. Collected for a moment, since nobody waits for it. */
 const usesTogether: Together<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
+  collectMs: 250,
   async ask(apiTokens, uses) {
     const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
     await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });
@@ -236,14 +247,14 @@ const usesTogether: Together<Collection<ApiToken>, { _id: ObjectId; at: Date }, 
   },
 };
 
-/** Notes that a token was used, when the last note is over a minute old. */
-export async function noteTokenUse(
+/** Notes that a token was used, when the last note is over a minute old; undefined where there is nothing to note. */
+export function noteTokenUse(
   { apiTokens, lanes, clock }: Tokens & { lanes: Lanes },
   token: WithId<ApiToken>,
-): Promise<void> {
+): Promise<true> | undefined {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
   // Where the token is kept, the next request need not note it again.
   token.lastUsedAt = now;
-  await lanes.ask(usesTogether, apiTokens, { _id: token._id, at: now });
+  return lanes.ask(usesTogether, apiTokens, { _id: token._id, at: now });
 }

@@ -47,7 +47,9 @@ export async function checkDraft(
 ): Promise<DraftCheck & { proof: 'message' | 'dns' | null }> {
   const asked = await targetOf(deps, draft);
   const [probe, dns] = await Promise.all([
-    asked ? deps.ask(asked.target, undefined, admitFor(deps, draft.ownerId.toHexString())) : null,
+    asked
+      ? deps.ask(asked.target, undefined, admitFor(deps, draft.ownerId.toHexString(), asked.target.port))
+      : null,
     dnsOf(draft.address, draft.code),
   ]);
   const messageCounts = asked?.counts ?? false;

@@ -5,10 +5,16 @@ import type { Nested } from '../document.ts';
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
 export type ServerStatus = (typeof STATUSES)[number];
 
+/** Who is believed about a server: its own reports, or our probes. */
+export const SOURCES = ['reports', 'probes'] as const;
+export type Source = (typeof SOURCES)[number];
+
 /** What a server last said of itself, by a report or a probe: the newest of any source. */
 const currentFigures = {
   onlinePlayers: { type: Number, required: true, default: 0 },
   maxPlayers: { type: Number, required: true, default: 0 },
+  /** Who said how many players there are. Absent in figures that an older version stored. */
+  playersSource: { type: String, enum: SOURCES },
   motd: { type: String, required: true, default: '' },
   version: { type: String, required: true, default: '' },
   /** What reports say of the latency; a probe's own stands in `probe`. */

@@ -1,5 +1,7 @@
 import { DAY, MINUTE, SECOND } from '../clock.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { Server, ServerStatus, Source } from '../servers/server.ts';
+
+export type { Source };
 
 /** A report stands for this long at most (design, "Periods and figures"). */
 export const REPORT_STANDS_MS = 15 * MINUTE;
@@ -9,9 +11,6 @@ const REPORTS_COUNT_MS = 7 * DAY;
 
 /** An answer stands for so many of the server's present intervals. */
 const INTERVALS_STOOD = 3;
-
-/** Who is believed about a server: its own reports, or our probes. */
-export type Source = 'reports' | 'probes';
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
 
@@ -37,7 +36,12 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
 }
 
 /** Who said how many players are on a server now: the newest sample of any source. */
-export function playersSource({ probe, lastReport }: Sources): Source {
+export function playersSource({
+  current,
+  probe,
+  lastReport,
+}: Sources & { current: Pick<Server['current'], 'playersSource'> }): Source {
+  if (current.playersSource) return current.playersSource;
   if (!lastReport) return 'probes';
   return probe.succeededAt && probe.succeededAt >= lastReport.at ? 'probes' : 'reports';
 }

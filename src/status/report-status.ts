@@ -5,7 +5,7 @@ import type { Lanes } from '../batching/lanes.ts';
 import { after } from '../clock.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import type { Server } from '../servers/server.ts';
-import { REPORT_STANDS_MS } from './current-status.ts';
+import { REPORT_STANDS_MS, type Source } from './current-status.ts';
 import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
@@ -60,6 +60,7 @@ export async function reportStatus(
     lastReport,
     'current.onlinePlayers': onlinePlayers,
     'current.maxPlayers': maxPlayers,
+    'current.playersSource': 'reports' satisfies Source,
     'current.reportedLatencyMs': latencyMs,
     'current.motd': report.motd,
     'current.version': report.version,

@@ -20,7 +20,7 @@ type CarryingOut = Recounting & {
 export type CarryOutOptions = {
   progress?: Progress;
   signal?: AbortSignal;
-  /** How long a vote takes to be counted, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  /** How long a vote takes to be inserted, in milliseconds; `VOTE_SETTLED_MS` by default. */
   settledMs?: number;
 };
 
@@ -48,8 +48,7 @@ export async function carryOut(
 
   const { days } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
   lease.requireHeld();
-  const { settledMs = VOTE_SETTLED_MS } = options;
-  await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal, settledMs });
+  await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal });
 
   lease.requireHeld();
   const through =

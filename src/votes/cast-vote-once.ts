@@ -4,6 +4,7 @@ import { anyOf, findTogether } from '../batching/find-together.ts';
 import { insertTogether, upsertTogether } from '../batching/write-together.ts';
 import { after, DAY, SECOND } from '../clock.ts';
 import { DeadlineError } from '../deadline.ts';
+import type { Logger } from '../log.ts';
 import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../mongo.ts';
 import {
   type Accepted,
@@ -37,7 +38,7 @@ const claimsTogether = findTogether<IdempotencyKey, Pick<IdempotencyKey, 'server
   options: MAJORITY,
 });
 
-type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey> };
+type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
  * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is

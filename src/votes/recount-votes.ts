@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { type Collection, type ObjectId, UUID } from 'mongodb';
+import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, MINUTE, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import { startOf } from '../periods/period-marks.ts';
 import { isImported, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { countVotesBetween } from './vote-figures.ts';
+import { countExcludedBetween, countVotesBetween, minuteOf, sum } from './vote-figures.ts';
 
 export type Recounting = {
   votes: Collection<Vote>;
@@ -17,15 +16,14 @@ export type Recounting = {
 export type Drift = { day: string; counted: number; votes: number };
 
 /** A vote of a day that ended so long ago was counted or lost (design rule 8). */
-const DAY_SETTLED_MS = 10 * MINUTE;
+export const DAY_SETTLED_MS = 10 * MINUTE;
 
 /** Two processes' clocks differ by this much at most: each is within 2 s of mongod's. */
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * So long after its time a vote is inserted and counted, or never will be: it is read in 5 s, its insert is sent in
- * the next 5 s, its count is begun in the first 10 s and sent for the last time in the next 5 s (raise-counter.ts), and
- * each takes 5 s at most before it is given up.
+ * So long after its time a vote is inserted, or never will be: it is read in 5 s, its insert is sent in the next 5 s,
+ * and each takes 5 s at most before it is given up.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
@@ -34,19 +32,27 @@ export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefine
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
 }
 
-/** A recount that has not ended after so long is dead. */
-const RECOUNT_DEAD_MS = MINUTE;
+/**
+ * So long after its end the increments of a minute are written, or never will be: its last vote is inserted within 24 s,
+ * its batch waits for the one before and is sent (100 ms and twice 5 s). The rest is for a mongod that stands still.
+ */
+const MINUTE_SETTLED_MS = MINUTE;
 
-type RecountOptions = {
-  signal?: AbortSignal;
-  /** How long a vote takes to be counted, in milliseconds; `VOTE_SETTLED_MS` by default. */
-  settledMs?: number;
-  /** By how much the clocks of two processes may differ, in milliseconds; `CLOCKS_DIFFER_MS` by default. */
-  clocksDifferMs?: number;
-};
+/** So many minutes before the newest settled one are compared again each time: what came later still is found there. */
+const COMPARED_AGAIN_MS = 8 * MINUTE;
 
-/** What a recount waits for, in milliseconds, and what ends it before. */
-type Waits = { settledMs: number; clocksDifferMs: number; signal: AbortSignal | undefined };
+/** The minutes whose increments can be told from those under way: from `from` to before `to`, both whole minutes. */
+export type SettledMinutes = { from: Date; to: Date };
+
+/** The settled minutes that are to be compared at `now`. */
+export function settledMinutes(now: Date): SettledMinutes {
+  const to = startOfMinute(after(now, -MINUTE_SETTLED_MS));
+  return { from: after(to, -COMPARED_AGAIN_MS), to };
+}
+
+function startOfMinute(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / MINUTE) * MINUTE);
+}
 
 /** Whether no vote of this UTC day can be counted any more. */
 export function isSettledDay(day: string, now: Date): boolean {
@@ -54,11 +60,11 @@ export function isSettledDay(day: string, now: Date): boolean {
 }
 
 /**
- * Counts UTC days of a server from its votes, without excluded ones, and puts its counters right. Votes may be
- * cast meanwhile: none is lost, none is counted twice.
+ * Counts UTC days of a server from its votes, without excluded ones, and puts its counters right, at once. Votes may be
+ * cast meanwhile: none is lost, none is counted twice. Running it again changes nothing.
  *
- * A day on which votes are being cast takes up to 30 s: a vote that is inserted but not yet counted looks like
- * one whose counting failed, until it must have ended.
+ * Votes of settled minutes are counted from the votes, those of later minutes are what their increments say. An
+ * increment that is pending or under way therefore comes on top, whenever it is written (ADR 42).
  *
  * @param days - `2026-11-21`
  * @returns the days that were wrong
@@ -67,177 +73,111 @@ export async function recountVotes(
   deps: Recounting,
   serverId: ObjectId,
   days: string[],
-  options: RecountOptions = {},
+  { signal }: { signal?: AbortSignal } = {},
 ): Promise<Drift[]> {
   const drifts: Drift[] = [];
   for (const day of days) {
-    options.signal?.throwIfAborted();
-    const drift = isSettledDay(day, deps.clock.now())
-      ? await compareAndSet(deps, serverId, day)
-      : await recountOpenDay(deps, serverId, day, options);
+    const drift = await recountDay(deps, serverId, day, signal);
     if (drift) drifts.push(drift);
   }
   return drifts;
 }
 
-/** Under which a day stands in its counter. */
-function place(serverId: ObjectId, day: string) {
-  return {
-    key: { serverId, month: day.slice(0, 7) },
-    field: `days.${day.slice(8)}`,
-    dayOfMonth: day.slice(8),
-  };
-}
-
-/**
- * Sets a day that nobody counts on any more. Compared first all the same: another recount may have read newer
- * exclusions.
- */
-async function compareAndSet(deps: Recounting, serverId: ObjectId, day: string): Promise<Drift | null> {
-  for (;;) {
-    const stood = await readDay(deps, serverId, day);
-    const votes = await countDay(deps, serverId, day);
-    if ((stood ?? 0) === votes) return null;
-    if (await setIfStill(deps, serverId, day, stood, votes)) return { day, counted: stood ?? 0, votes };
-  }
-}
-
-async function readDay(
-  { voteCounters }: Recounting,
-  serverId: ObjectId,
-  day: string,
-): Promise<number | undefined> {
-  const { key, dayOfMonth } = place(serverId, day);
-  const counter = await voteCounters.findOne(key);
-  return counter?.days[dayOfMonth];
-}
-
-/** A day's votes of the moments from `from` to before `before`; of all of them by default. */
-function countDay(
-  { votes }: Recounting,
-  serverId: ObjectId,
-  day: string,
-  { from, before }: { from?: Date; before?: Date } = {},
-): Promise<number> {
-  const start = startOf(day);
-  const end = after(start, DAY);
-  const first = from && from > start ? from : start;
-  return countVotesBetween(votes, serverId, first, before && before < end ? before : end);
-}
-
-/** Sets a day's counter if it still is what was read before the votes were counted. */
-async function setIfStill(
-  { voteCounters }: Pick<Recounting, 'voteCounters'>,
-  serverId: ObjectId,
-  day: string,
-  stood: number | undefined,
-  votes: number,
-): Promise<boolean> {
-  const { key, field } = place(serverId, day);
-  try {
-    const { matchedCount, upsertedCount } = await voteCounters.updateOne(
-      { ...key, [field]: stood ?? { $exists: false } },
-      { $set: { [field]: votes } },
-      { upsert: stood === undefined },
-    );
-    return matchedCount + upsertedCount > 0;
-  } catch (error) {
-    // The month's counter, or this day in it, was made in the meantime.
-    if (isDuplicateKey(error)) return false;
-    throw error;
-  }
-}
-
-/**
- * Recounts a day on which votes are being cast. Where the newest vote is old enough to have been counted,
- * comparing and setting is exact: a vote that comes later is counted on top, or makes the comparison fail. Else
- * the two sources are parted at a moment that no vote has reached (see `partedRecount`).
- */
-async function recountOpenDay(
+/** Another recount of the same month may read newer exclusions: of two at once one is done again. */
+async function recountDay(
   deps: Recounting,
   serverId: ObjectId,
   day: string,
-  { signal, settledMs = VOTE_SETTLED_MS, clocksDifferMs = CLOCKS_DIFFER_MS }: RecountOptions,
+  signal: AbortSignal | undefined,
 ): Promise<Drift | null> {
+  const key = { serverId, month: day.slice(0, 7) };
   for (;;) {
     signal?.throwIfAborted();
-    const stood = await readDay(deps, serverId, day);
-    const votes = await countDay(deps, serverId, day);
-    const unsettled = { $gte: after(deps.clock.now(), -settledMs - clocksDifferMs) };
-    if (await deps.votes.findOne({ serverId, votedAt: unsettled }, { projection: { _id: 1 } })) break;
-    if ((stood ?? 0) === votes) return null;
-    if (await setIfStill(deps, serverId, day, stood, votes)) return { day, counted: stood ?? 0, votes };
-  }
-  // A process whose clock is ahead is refused by now: no more such votes come, and those that are there have been
-  // counted or lost after this.
-  if (await hasVotesAhead(deps, serverId, clocksDifferMs)) await pause(settledMs, undefined, { signal });
-  for (;;) {
-    const drift = await partedRecount(deps, serverId, day, { settledMs, clocksDifferMs, signal });
-    if (drift !== 'taken-over') return drift;
-  }
-}
-
-/** Whether some process dated votes ahead of every right clock. */
-async function hasVotesAhead(
-  { votes, clock }: Recounting,
-  serverId: ObjectId,
-  clocksDifferMs: number,
-): Promise<boolean> {
-  const ahead = { serverId, votedAt: { $gte: after(clock.now(), clocksDifferMs) } };
-  return (await votes.findOne(ahead, { projection: { _id: 1 } })) !== null;
-}
-
-/**
- * Parts the day at a moment just ahead of every clock: votes before it are counted from the votes, once the
- * last of them must have been inserted; votes from it on by their increments, which note it on the counter
- * (`raiseUnusual`). Votes from it on that are there at the beginning were dated ahead and counted before. All meet in
- * one update.
- */
-async function partedRecount(
-  deps: Recounting,
-  serverId: ObjectId,
-  day: string,
-  { settledMs, clocksDifferMs, signal }: Waits,
-): Promise<Drift | null | 'taken-over'> {
-  const id = new UUID();
-  const from = await beginRecount(deps, { serverId, day, id }, clocksDifferMs, signal);
-  const ahead = await countDay(deps, serverId, day, { from });
-  // The slowest clock reaches that moment this much later.
-  await pause(2 * clocksDifferMs + settledMs, undefined, { signal });
-  const settled = ahead + (await countDay(deps, serverId, day, { before: from }));
-  const { key, field, dayOfMonth } = place(serverId, day);
-  const before = await deps.voteCounters.findOneAndUpdate(
-    { ...key, 'recount.id': id },
-    [{ $set: { [field]: { $add: [settled, '$recount.newer'] } } }, { $unset: 'recount' }],
-    { returnDocument: 'before' },
-  );
-  if (!before) return 'taken-over';
-  const counted = before.days[dayOfMonth] ?? 0;
-  const votes = settled + (before.recount?.newer ?? 0);
-  return counted === votes ? null : { day, counted, votes };
-}
-
-/** Waits for another recount of this month, then begins; the moment that parts the two sources. */
-async function beginRecount(
-  { voteCounters, clock }: Recounting,
-  { serverId, day, id }: { serverId: ObjectId; day: string; id: UUID },
-  clocksDifferMs: number,
-  signal: AbortSignal | undefined,
-): Promise<Date> {
-  const { key, dayOfMonth } = place(serverId, day);
-  await voteCounters
-    .updateOne(key, { $setOnInsert: { days: {} } }, { upsert: true })
-    .catch((error: unknown) => {
+    const counter = await deps.voteCounters.findOne(key);
+    const counts = await countDay(deps, serverId, day);
+    const stood = counter?.days[day.slice(8)] ?? 0;
+    if (counts.to <= counts.from && stood === counts.votes) return null;
+    const recounts = counter?.recounts ?? 0;
+    try {
+      const before = await deps.voteCounters.findOneAndUpdate(
+        { ...key, recounts: counter?.recounts ?? { $exists: false } },
+        [{ $set: { ...setDay(day, counts), recounts: recounts + 1 } }, { $unset: ['raises', 'recount'] }],
+        { upsert: counter === null },
+      );
+      if (counter && !before) continue;
+      const counted = before?.days[day.slice(8)] ?? 0;
+      const votes = counts.votes + incrementsBetween(before?.minutes, counts.to, counts.end);
+      return counted === votes ? null : { day, counted, votes };
+    } catch (error) {
+      // The month's counter was made in the meantime.
       if (!isDuplicateKey(error)) throw error;
-    });
-  const deadSince = { $subtract: ['$$NOW', RECOUNT_DEAD_MS] };
-  for (;;) {
-    const from = after(clock.now(), clocksDifferMs);
-    const { matchedCount } = await voteCounters.updateOne(
-      { ...key, $expr: { $lt: [{ $ifNull: ['$recount.startedAt', new Date(0)] }, deadSince] } },
-      [{ $set: { recount: { id, day: dayOfMonth, from, newer: 0, startedAt: '$$NOW' } } }],
-    );
-    if (matchedCount > 0) return from;
-    await pause(SECOND, undefined, { signal });
+    }
   }
+}
+
+/** A day as its votes say. */
+type DayCounts = SettledMinutes & {
+  /** Those of settled minutes, less every excluded one that they or later minutes have. */
+  votes: number;
+  /** Votes of the minutes from `from` to before `to`, excluded ones included. */
+  minutes: { k: string; v: number }[];
+  end: Date;
+};
+
+async function countDay({ votes, clock }: Recounting, serverId: ObjectId, day: string): Promise<DayCounts> {
+  const start = startOf(day);
+  const end = after(start, DAY);
+  const within = (at: Date) => (at < start ? start : at > end ? end : at);
+  const settled = settledMinutes(clock.now());
+  const [from, to] = [within(settled.from), within(settled.to)];
+  const [older, minutes, excluded] = await Promise.all([
+    countVotesBetween(votes, serverId, start, from),
+    countMinutes(votes, serverId, from, to),
+    countExcludedBetween(votes, serverId, from, end),
+  ]);
+  return { from, to, end, minutes, votes: older + sum(minutes.map(({ v }) => v)) - excluded };
+}
+
+/** A server's votes by minute, excluded ones included; from the index alone. */
+function countMinutes(
+  votes: Collection<Vote>,
+  serverId: ObjectId,
+  from: Date,
+  to: Date,
+): Promise<{ k: string; v: number }[]> {
+  if (to <= from) return Promise.resolve([]);
+  const minute = { $floor: { $divide: [{ $toLong: '$votedAt' }, MINUTE] } };
+  return votes
+    .aggregate<{ k: string; v: number }>(
+      [
+        { $match: { serverId, votedAt: { $gte: from, $lt: to } } },
+        { $group: { _id: minute, v: { $sum: 1 } } },
+        { $project: { _id: 0, k: { $toString: { $toLong: '$_id' } }, v: 1 } },
+      ],
+      { hint: 'serverId_1_votedAt_1' },
+    )
+    .toArray();
+}
+
+/** Increments of the minutes from `from` to before `to`. */
+export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, to: Date): number {
+  const [first, end] = [minuteOf(from), minuteOf(to)];
+  const entries = Object.entries(minutes ?? {});
+  return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
+}
+
+/** Sets a day, whatever increments are written until then. */
+function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
+  const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
+  const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });
+  const later = filtered({
+    $and: [{ $gte: ['$$this.k', minuteOf(to)] }, { $lt: ['$$this.k', minuteOf(end)] }],
+  });
+  const others = filtered({
+    $or: [{ $lt: ['$$this.k', minuteOf(from)] }, { $gte: ['$$this.k', minuteOf(to)] }],
+  });
+  return {
+    [`days.${day.slice(8)}`]: { $add: [votes, { $sum: { $map: { input: later, in: '$$this.v' } } }] },
+    minutes: { $arrayToObject: { $concatArrays: [others, { $literal: minutes }] } },
+  };
 }

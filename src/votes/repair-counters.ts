@@ -1,15 +1,28 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { after, DAY } from '../clock.ts';
+import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
+import { after, DAY, MINUTE } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { startOf } from '../periods/period-marks.ts';
+import { dayOf, startOf } from '../periods/period-marks.ts';
+import { type Leasing, lastCompleted, withLease } from '../periods/work-lease.ts';
 import type { Progress } from '../progress.ts';
 import type { Server } from '../servers/server.ts';
-import { type Drift, isSettledDay, type Recounting, recountVotes } from './recount-votes.ts';
+import {
+  DAY_SETTLED_MS,
+  type Drift,
+  incrementsBetween,
+  isSettledDay,
+  type Recounting,
+  recountVotes,
+  settledMinutes,
+} from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
+import type { VoteCounter } from './vote-counter.ts';
+import { minuteOf, monthOf } from './vote-figures.ts';
 
 type Repairing = Recounting & { servers: Collection<Server>; log: Logger };
 
-/** How a repair ended: how many servers were looked at, and those whose counter was wrong. */
+type RepairOptions = { progress?: Progress; signal?: AbortSignal };
+
+/** How a repair ended: how many servers were looked at, and the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
 /** The day is not over for 10 minutes yet: votes of it may still be counted. */
@@ -25,6 +38,11 @@ export class DayNotSettledError extends Error {
 /** So many servers are counted in one query. */
 const SLICE = 500;
 
+/** A counter keeps so many minutes that are compared no more before they are removed. */
+const OLD_MINUTES_KEPT = 16;
+
+const LEASE = 'repair-counters';
+
 /**
  * Holds the counters of a finished UTC day against the votes, of all servers that ever were listed, and puts
  * those right that differ. Running it again, or twice at once, changes nothing more.
@@ -34,9 +52,63 @@ const SLICE = 500;
 export async function repairCounters(
   deps: Repairing,
   day: string,
-  { progress, signal }: { progress?: Progress; signal?: AbortSignal } = {},
+  options: RepairOptions = {},
 ): Promise<Repair> {
   if (!isSettledDay(day, deps.clock.now())) throw new DayNotSettledError(day);
+  const start = startOf(day);
+  return repairDays(deps, [day], options, async (ids) => {
+    const [all, excluded, counters] = await Promise.all([
+      countByServer(deps, ids, start, after(start, DAY)),
+      countByServer(deps, ids, start, after(start, DAY), { excludedAt: { $gt: new Date(0) } }),
+      deps.voteCounters.find({ serverId: { $in: ids }, month: day.slice(0, 7) }).toArray(),
+    ]);
+    const counted = sumByServer(counters, ({ days }) => days[day.slice(8)] ?? 0);
+    return ids.filter((id) => at(counted, id) !== at(all, id) - at(excluded, id));
+  });
+}
+
+/**
+ * The same for the days that are not settled yet, while votes are cast: compares the increments of settled minutes with
+ * the votes of these minutes, from the last repair that ended well on. So what a crashed process had pending is found
+ * within minutes. Only one runs at a time.
+ *
+ * @throws as `withLease` does
+ */
+export function repairOpenCounters(
+  deps: Repairing & Leasing,
+  { progress, signal }: RepairOptions = {},
+): Promise<Repair> {
+  const repair = async ({ signal }: { signal: AbortSignal }) => {
+    const now = deps.clock.now();
+    const { to } = settledMinutes(now);
+    const before = await lastCompleted(deps, LEASE);
+    const openSince = startOf(dayOf(after(now, -DAY_SETTLED_MS)));
+    const last = before && settledMinutes(before).from;
+    const from = last && last > openSince ? last : openSince;
+    const days = [...new Set([dayOf(from), dayOf(after(to, -MINUTE))])];
+    return repairDays(deps, days, { signal, ...(progress ? { progress } : {}) }, async (ids) => {
+      const months = [...new Set([monthOf(from), monthOf(to)])];
+      const [cast, counters] = await Promise.all([
+        countByServer(deps, ids, from, to),
+        deps.voteCounters
+          .find({ serverId: { $in: ids }, month: { $in: months } }, { projection: { days: 0 } })
+          .toArray(),
+      ]);
+      await forgetMinutes(deps, counters, from);
+      const counted = sumByServer(counters, ({ minutes }) => incrementsBetween(minutes, from, to));
+      return ids.filter((id) => at(counted, id) !== at(cast, id));
+    });
+  };
+  return withLease(deps, LEASE, repair, signal ? { signal } : {});
+}
+
+/** Recounts days of those servers that `suspectsOf` finds among some. */
+async function repairDays(
+  deps: Repairing,
+  days: string[],
+  { progress, signal }: RepairOptions,
+  suspectsOf: (serverIds: ObjectId[]) => Promise<ObjectId[]>,
+): Promise<Repair> {
   const { servers, log } = deps;
   const total = await servers.estimatedDocumentCount();
   const repair: Repair = { servers: 0, drifts: [] };
@@ -49,8 +121,8 @@ export async function repairCounters(
       .toArray();
     last = ids.at(-1);
     if (!last) return repair;
-    for (const serverId of await suspects(deps, ids, day)) {
-      for (const drift of await recountVotes(deps, serverId, [day])) {
+    for (const serverId of await suspectsOf(ids)) {
+      for (const drift of await recountVotes(deps, serverId, days, signal ? { signal } : {})) {
         repair.drifts.push({ serverId, ...drift });
         log.warn({ event: 'votes.drift', serverId: serverId.toHexString(), ...drift });
       }
@@ -60,31 +132,47 @@ export async function repairCounters(
   }
 }
 
-/** Those of the servers whose counter of the day does not say what the votes say. */
-async function suspects(
-  { votes, voteCounters }: Repairing,
+/** How many votes each server has from `from` to before `to`, excluded ones included; or only those excluded. */
+async function countByServer(
+  { votes }: Repairing,
   serverIds: ObjectId[],
-  day: string,
-): Promise<ObjectId[]> {
-  const start = startOf(day);
-  const cast = { serverId: { $in: serverIds }, votedAt: { $gte: start, $lt: after(start, DAY) } };
-  const perServer = async (match: object, hint: string) => {
-    const counts = votes.aggregate<{ _id: ObjectId; votes: number }>(
-      [{ $match: match }, { $group: { _id: '$serverId', votes: { $sum: 1 } } }],
-      { hint },
-    );
-    return new Map(await counts.map((count) => [count._id.toHexString(), count.votes] as const).toArray());
-  };
-  const [all, excluded, counters] = await Promise.all([
-    perServer(cast, 'serverId_1_votedAt_1'),
-    perServer({ ...cast, excludedAt: { $gt: new Date(0) } }, EXCLUDED_VOTES),
-    voteCounters.find({ serverId: { $in: serverIds }, month: day.slice(0, 7) }).toArray(),
-  ]);
-  const counted = new Map(
-    counters.map(({ serverId, days }) => [serverId.toHexString(), days[day.slice(8)] ?? 0]),
+  from: Date,
+  to: Date,
+  excluded: object = {},
+): Promise<Map<string, number>> {
+  const match = { serverId: { $in: serverIds }, votedAt: { $gte: from, $lt: to }, ...excluded };
+  const counts = votes.aggregate<{ _id: ObjectId; votes: number }>(
+    [{ $match: match }, { $group: { _id: '$serverId', votes: { $sum: 1 } } }],
+    { hint: 'excludedAt' in excluded ? EXCLUDED_VOTES : 'serverId_1_votedAt_1' },
   );
-  return serverIds.filter((serverId) => {
-    const id = serverId.toHexString();
-    return (counted.get(id) ?? 0) !== (all.get(id) ?? 0) - (excluded.get(id) ?? 0);
+  return new Map(await counts.map((count) => [count._id.toHexString(), count.votes] as const).toArray());
+}
+
+function sumByServer<C extends Pick<VoteCounter, 'serverId'>>(
+  counters: C[],
+  votesOf: (counter: C) => number,
+): Map<string, number> {
+  const counted = new Map<string, number>();
+  for (const counter of counters)
+    counted.set(counter.serverId.toHexString(), at(counted, counter.serverId) + votesOf(counter));
+  return counted;
+}
+
+function at(counts: Map<string, number>, serverId: ObjectId): number {
+  return counts.get(serverId.toHexString()) ?? 0;
+}
+
+/** Removes the minutes before `from` where they are many: no repair compares them again. */
+async function forgetMinutes(
+  { voteCounters }: Repairing,
+  counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],
+  from: Date,
+): Promise<void> {
+  const removals = counters.flatMap(({ serverId, month, minutes }): AnyBulkWriteOperation<VoteCounter>[] => {
+    const old = Object.keys(minutes ?? {}).filter((minute) => minute < minuteOf(from));
+    if (old.length <= OLD_MINUTES_KEPT) return [];
+    const $unset = Object.fromEntries(old.map((minute) => [`minutes.${minute}`, true as const]));
+    return [{ updateOne: { filter: { serverId, month }, update: { $unset } } }];
   });
+  if (removals.length > 0) await voteCounters.bulkWrite(removals, { ordered: false });
 }

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { anyOf } from '../batching/find-together.ts';
 import type { Together } from '../batching/lanes.ts';
-import { after, type Clock, DAY } from '../clock.ts';
+import { after, type Clock, DAY, MINUTE } from '../clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
@@ -16,6 +16,11 @@ export function monthOf(at: Date): string {
 /** `21` of a moment, in UTC. */
 export function dayOf(at: Date): string {
   return at.toISOString().slice(8, 10);
+}
+
+/** The UTC minute of a moment, counted from 1970: `29640042`. */
+export function minuteOf(at: Date): string {
+  return String(Math.floor(at.getTime() / MINUTE));
 }
 
 export function sum(numbers: Iterable<number>): number {
@@ -34,10 +39,20 @@ export async function countVotesBetween(
   from: Date,
   to: Date,
 ): Promise<number> {
-  const cast = { serverId, votedAt: { $gte: from, $lt: to } };
-  const all = await votes.countDocuments(cast);
-  const under = { ...cast, excludedAt: { $gt: new Date(0) } };
-  return all - (await votes.countDocuments(under, { hint: EXCLUDED_VOTES }));
+  if (to <= from) return 0;
+  const all = await votes.countDocuments({ serverId, votedAt: { $gte: from, $lt: to } });
+  return all - (await countExcludedBetween(votes, serverId, from, to));
+}
+
+/** Those of a server's votes from `from` to before `to` that are excluded. */
+export function countExcludedBetween(
+  votes: Collection<Vote>,
+  serverId: ObjectId,
+  from: Date,
+  to: Date,
+): Promise<number> {
+  const excluded = { serverId, votedAt: { $gte: from, $lt: to }, excludedAt: { $gt: new Date(0) } };
+  return votes.countDocuments(excluded, { hint: EXCLUDED_VOTES });
 }
 
 /** A server's votes in the UTC month of `at`, counted from the votes themselves. */

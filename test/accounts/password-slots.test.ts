@@ -14,11 +14,11 @@ function stage() {
   return { begun, work, end: (name: string) => ends.get(name)?.() };
 }
 
-const from = (network: string, isKnownDevice = false) => ({ network, isKnownDevice });
+const from = (network: string, knownAs: string | null = null) => ({ network, knownAs });
 
 test('one network gets its share, and others still get in', async () => {
   const { begun, work, end } = stage();
-  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4 });
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const tries = Array.from({ length: 14 }, (_, n) =>
     hashingFor(from('192.0.2.1'), () => inSlot(work(`attacker ${n}`))).catch((error) => error.statusCode),
   );
@@ -35,7 +35,7 @@ test('one network gets its share, and others still get in', async () => {
 });
 
 test('a network whose work has ended has its whole share again', async () => {
-  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 1 });
+  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 1, perAccount: 1 });
   const once = () => hashingFor(from('192.0.2.1'), () => inSlot(async () => 'done'));
   const failing = hashingFor(from('192.0.2.1'), () => inSlot(() => Promise.reject(new Error('wrong'))));
   await expect(failing).rejects.toThrow('wrong');
@@ -44,11 +44,11 @@ test('a network whose work has ended has its whole share again', async () => {
 
 test('however many networks wait, a known device goes before them', async () => {
   const { begun, work, end } = stage();
-  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 4 });
+  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 4, perAccount: 2 });
   const tries = Array.from({ length: 20 }, (_, n) =>
     hashingFor(from(`192.0.2.${n}`), () => inSlot(work(`attacker ${n}`))).catch((error) => error.statusCode),
   );
-  const known = hashingFor(from('192.0.2.1', true), () => inSlot(work('known')));
+  const known = hashingFor(from('192.0.2.1', 'nora'), () => inSlot(work('known')));
   expect(await tries[19]).toBe(503);
   end('attacker 0');
   await expect.poll(() => begun).toEqual(['attacker 0', 'known']);
@@ -59,4 +59,36 @@ test('however many networks wait, a known device goes before them', async () => 
     end(`attacker ${n}`);
   }
   expect(await Promise.all(tries)).toContain('attacker 8');
+});
+
+test('the known devices of one account, and of one network, get a share too', async () => {
+  const { begun, work, end } = stage();
+  const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
+  const asKnown = (network: string, account: string, name: string) =>
+    hashingFor(from(network, account), () => inSlot(work(name))).catch((error) => error.statusCode);
+  const own = Array.from({ length: 5 }, (_, n) => asKnown('192.0.2.1', 'mallory', `own ${n}`));
+  expect(await Promise.all(own.slice(2))).toEqual([503, 503, 503]);
+  const many = Array.from({ length: 5 }, (_, n) => asKnown('192.0.2.1', `mallory ${n}`, `many ${n}`));
+  expect(await Promise.all(many.slice(2))).toEqual([503, 503, 503]);
+  const honest = asKnown('198.51.100.7', 'nora', 'honest');
+  for (const [n, name] of ['own 0', 'own 1', 'many 0', 'many 1', 'honest'].entries()) {
+    await expect.poll(() => begun[n]).toBe(name);
+    end(name);
+  }
+  expect(await honest).toBe('honest');
+});
+
+test('known devices that never stop coming leave every second slot to all others', async () => {
+  const { begun, work, end } = stage();
+  const inSlot = createPasswordSlots({ atOnce: 1, waiting: 8, perNetwork: 4, perAccount: 2 });
+  const ask = (network: string, account: string | null, name: string) =>
+    hashingFor(from(network, account), () => inSlot(work(name)));
+  const all = [0, 1, 2, 3, 4].map((n) => ask(`192.0.2.${n}`, `known ${n}`, `known ${n}`));
+  all.push(ask('198.51.100.1', null, 'other 0'), ask('198.51.100.2', null, 'other 1'));
+  const order = ['known 0', 'known 1', 'other 0', 'known 2', 'other 1', 'known 3', 'known 4'];
+  for (const [n, name] of order.entries()) {
+    await expect.poll(() => begun[n]).toBe(name);
+    end(name);
+  }
+  expect(await Promise.all(all)).toHaveLength(7);
 });

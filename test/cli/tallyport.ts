@@ -2,9 +2,9 @@ import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
 import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
 import { ownEnvironment, type Variables } from '../../src/config.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
+import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 
@@ -80,7 +80,7 @@ const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 export async function openCli(): Promise<Cli> {
   const config = testConfig(SETTINGS);
   const platform = await openPlatform(config, 'test');
-  await migrateDatabase(platform.mongo.db);
+  await migrateFresh(platform, config.MONGODB_URI);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   const env = {
     ...ownEnvironment(),

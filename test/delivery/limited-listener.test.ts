@@ -123,10 +123,10 @@ it('a test vote that is acknowledged ends the limit; so does a resume', async ()
 
 it('a try of which one address had to wait counts as limited, not as the listener’s failure', async () => {
   const { cast, listener, platform, serverId, vote, clock } = await limitedBench();
-  await listener.stop();
+  // It is held, so that nothing else listens on its port at the dead address meanwhile.
   const { port } = listener;
   const waiting = await cast('Steve');
-  const unproven = { protocol: 'votifier-v2' as const, proven: [], lastDeliveredAt: null };
+  const unproven = { protocol: 'votifier-v2' as const, port, proven: [], lastDeliveredAt: null };
   const healthy = new Destination(platform, unproven, { accountId: null });
   while (await healthy.admit('127.0.0.1'));
   // A name with a healthy address, whose allowance is used up, and a dead one.

@@ -21,7 +21,7 @@ async function start(env: Record<string, string | undefined>): Promise<Demo> {
     if (child.exitCode === null) child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'exit');
   });
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('Ctrl-C ends the demo.');
+  await expect.poll(() => said, { timeout: 120_000 }).toContain('Ctrl-C ends the demo.');
   const url = /Tallyport demo at (\S+[^.\s])\./.exec(said)?.[1] ?? '';
   return { child, said: () => said, url, pid: child.pid ?? 0 };
 }
@@ -41,7 +41,7 @@ async function vote({ said }: Demo, username: string): Promise<unknown> {
   return answer.json();
 }
 
-const until = (demo: Demo, text: RegExp, timeout = 150_000) =>
+const until = (demo: Demo, text: RegExp, timeout = 300_000) =>
   expect.poll(demo.said, { timeout }).toMatch(text);
 
 test('the demo: a ranking of forty, votes that arrive and wait, a server to list, and a second start', async () => {
@@ -71,9 +71,9 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   onTestFinished(() => client.close());
   const db = client.db('tallyport');
   const ranked = () => db.collection('servers').countDocuments({ 'ranked.votesCount': { $gt: 0 } });
-  await expect.poll(ranked, { timeout: 60_000 }).toBe(SERVERS);
+  await expect.poll(ranked, { timeout: 120_000 }).toBe(SERVERS);
   const online = () => db.collection('servers').countDocuments({ 'probe.status': 'online' });
-  await expect.poll(online, { timeout: 60_000 }).toBeGreaterThan(30);
+  await expect.poll(online, { timeout: 120_000 }).toBeGreaterThan(30);
   await until(demo, /votes of made-up players: \d+ arrived/);
   await until(demo, /"username":"Alex"/);
   const counted = await db.collection('rank_snapshots').countDocuments();

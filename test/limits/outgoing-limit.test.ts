@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { MINUTE } from '../../src/clock.ts';
 import { type Connection, takeConnection } from '../../src/limits/outgoing-limit.ts';
-import { takeTurns } from '../../src/limits/rate-limit.ts';
+import { useAllowances } from '../../src/limits/rate-limit.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-async function limits() {
-  const platform = await testPlatform({ DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' });
+async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
+  const platform = await testPlatform(env);
   const clock = stoppedClock();
   const take = (connection: Partial<Connection> = {}) =>
     takeConnection(
       { ...platform, clock },
-      { address: '198.51.100.7', accountId: null, hasGreeted: false, ...connection },
+      { address: '198.51.100.7', port: 8192, accountId: null, hasGreeted: false, ...connection },
     );
   const takeMany = async (count: number, connection: Partial<Connection>) => {
     const taken = [];
@@ -64,11 +64,35 @@ test('many at once, from many processes, take no more than there is', async () =
 test('several times are taken at once, as many as there are', async () => {
   const { platform, clock } = await limits();
   const take = (wanted: number) =>
-    takeTurns({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
+    useAllowances({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
   const resetAt = new Date(clock.now().getTime() + MINUTE);
   expect(await take(4)).toEqual({ taken: 4, resetAt });
   expect(await take(9)).toEqual({ taken: 6, resetAt });
   expect(await take(9)).toEqual({ taken: 0, resetAt });
   clock.move(MINUTE);
   expect(await take(9)).toMatchObject({ taken: 9 });
+});
+
+test('what greets at one port of an address takes nothing from what greets at another', async () => {
+  const { takeMany } = await limits();
+  expect(await takeMany(30, { hasGreeted: true, port: 8192 })).toBe(18);
+  expect(await takeMany(30, { hasGreeted: true, port: 8193 })).toBe(18);
+  // Of an address that proves nothing all ports are one.
+  expect(await takeMany(30, { port: 8192 })).toBe(3);
+  expect(await takeMany(30, { port: 8193 })).toBe(0);
+});
+
+test.each([
+  true,
+  false,
+])('an account has a quarter of a destination at most (greeted: %s)', async (hasGreeted) => {
+  const { takeMany, take } = await limits({ DESTINATION_LIMIT: '40', ACCOUNT_LIMIT: '40' });
+  const quarter = hasGreeted ? 60 : 10;
+  for (const accountId of ['a', 'b', 'c']) {
+    expect(await takeMany(quarter + 5, { accountId, hasGreeted })).toBe(quarter);
+  }
+  expect(await take({ accountId: 'a', hasGreeted })).toMatchObject({ by: 'account' });
+  // Elsewhere it goes on.
+  expect(await take({ accountId: 'a', hasGreeted, address: '198.51.100.9' })).toBeNull();
+  expect(await take({ accountId: 'owner', hasGreeted })).toBeNull();
 });

@@ -101,7 +101,7 @@ describe('imported votes', () => {
 
   it('are there already where they were cast here: an export of ours adds nothing', async () => {
     await cast('Steve');
-    // A vote of the last moments would have to be waited for when the day is counted.
+    await platform.voteCounts.flush();
     clock.move(MINUTE);
     const end = await importVotes(lines(vote('sTEVE', 0)));
 

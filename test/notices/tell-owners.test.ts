@@ -191,6 +191,21 @@ test('an owner is told a day before votes are given up, also of a listener pause
   expect(await tell()).toBe(0);
 });
 
+test('an owner is told a day before votes are given up because connections to the listener are limited', async () => {
+  const { platform, serverId, clock, cast, tell, mails } = await ownedBench();
+  await cast('Steve');
+  const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
+  await platform.listeners.updateOne({ serverId }, { $set: { limited } });
+  clock.move(47 * HOUR);
+  expect(await tell()).toBe(0);
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  const [letter] = await mails();
+  expect(letter).toMatchObject({ kind: 'expiring', subject: 'Alpha: votes are about to be given up' });
+  expect(letter?.text).toContain('only so many connections a minute');
+});
+
 test('what was written before a kill is not written again, and is noted then', async () => {
   const { platform, refuse, recover, clock, tell, mails } = await ownedBench();
   await refuse();

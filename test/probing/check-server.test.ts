@@ -8,7 +8,7 @@ import { checkClaimedServer, checkServer } from '../../src/probing/check-server.
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { editServer, removeServer } from '../../src/servers/listing.ts';
-import { latencyAt, sourceAt, statusAt } from '../../src/status/current-status.ts';
+import { latencyAt, playersSource, sourceAt, statusAt } from '../../src/status/current-status.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
 import { type ProbingBench, probingBench } from './probing-bench.ts';
 
@@ -149,6 +149,24 @@ it('does not let an older probe overwrite the figures of a newer report', async 
   clock.move(6 * MINUTE);
   await probe(bench);
   expect((await bench.server()).current).toMatchObject({ onlinePlayers: 3, maxPlayers: 20 });
+});
+
+it('says who wrote the current figures, also when a report came while a probe was under way', async () => {
+  const bench = await probingBench();
+  const { platform, clock, serverId } = bench;
+  const players = async () => playersSource(await bench.server());
+  expect(await players()).toBe('probes');
+  const reported = meanwhile(bench, async () => {
+    clock.move(SECOND);
+    await reportStatus(platform, serverId, { onlinePlayers: 1_000_000, maxPlayers: 50 });
+    clock.move(SECOND);
+  });
+  await probe(reported);
+  expect((await bench.server()).current.onlinePlayers).toBe(1_000_000);
+  expect(await players()).toBe('reports');
+  clock.move(6 * MINUTE);
+  await probe(bench);
+  expect(await players()).toBe('probes');
 });
 
 it('believes reports while no probe is answered, and probes from the first answer on', async () => {

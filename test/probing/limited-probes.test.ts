@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
 import { after, MINUTE } from '../../src/clock.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
 import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { listServer, type ProbingBench, probingBench } from './probing-bench.ts';
@@ -48,4 +51,30 @@ it('an operator’s check by hand is not limited', async () => {
   for (let n = 0; n < 3; n += 1) {
     expect(await checkServer(bench.deps, await bench.server())).toMatchObject({ kind: 'recorded' });
   }
+});
+
+it.each([
+  ['silent', 'q3a'],
+  ['closed', 'minecraft'],
+])('a place that is %s is no failure while another one was not asked', async (kind, game) => {
+  const bench = await probingBench({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8,::1/128' });
+  await bench.gameServer.stop();
+  const { port } = bench.gameServer;
+  if (kind === 'silent') {
+    const socket = createSocket('udp4').bind(port, '127.0.0.1');
+    await once(socket, 'listening');
+    onTestFinished(() => void socket.close());
+  }
+  const asked: string[] = [];
+  const ask = createAsk(bench.platform.config, {
+    lookup: async () => [{ address: '127.0.0.1' }, { address: '::1' }],
+  });
+  const askWith = (allowed: number) => {
+    asked.length = 0;
+    const target = { game, host: 'two.example', port, queryPort: port };
+    return ask(target, undefined, async (address) => asked.push(address) <= allowed);
+  };
+  expect(await askWith(1)).toMatchObject({ ok: false, fault: 'outgoing-limited' });
+  expect(asked).toEqual(['127.0.0.1', '::1']);
+  expect(await askWith(2)).not.toMatchObject({ fault: 'outgoing-limited' });
 });

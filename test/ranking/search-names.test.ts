@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Platform } from '../../src/platform.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
 import { listServers } from '../support/servers.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;
 
@@ -26,8 +25,7 @@ const NAMES = [
 ];
 
 beforeAll(async () => {
-  platform = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(platform.mongo.db);
+  platform = await testPlatform();
   // A thousand names with one word, all ranked above those that are looked for.
   const others = Array.from({ length: 1_000 }, (_, i) => ({
     name: `Craft ${i}`,
@@ -36,7 +34,6 @@ beforeAll(async () => {
   }));
   await listServers(platform, [...others, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
 }, 60_000);
-afterAll(() => platform.close());
 
 const found = async (typed: string, filters = {}) =>
   (await searchNames(platform, typed, filters)).map(({ name }) => name);

@@ -91,8 +91,9 @@ describe('a history in which all went well', () => {
     expect(judge(history({ calls: [...calls, ...more] }))).toEqual([]);
   });
 
-  it('may number votes in any order once all is mended', () => {
+  it('may number votes in any order once all is mended, and votes that race with the same number', () => {
     expect(judge(fairWeather([4, 3]))).toEqual([]);
+    expect(judge(fairWeather([4, 4]))).toEqual([]);
   });
 
   it('may repeat a call under its key', () => {
@@ -236,11 +237,12 @@ describe('the judge finds', () => {
       },
       ['counters-equal-votes'],
     ],
-    ['a number that two votes were answered with', fairWeather([4, 4]), ['each-vote-its-own-number']],
+    ['a number above all votes', fairWeather([4, 5]), ['each-vote-its-number']],
+    ['a number that was reached long before', fairWeather([2, 4]), ['each-vote-its-number']],
     [
       'a call that was not answered though all was mended',
       { calls: [...calls, call('Notch', '', 4 * DAY, { answer: { kind: 'unknown' } })] },
-      ['each-vote-its-own-number'],
+      ['each-vote-its-number'],
     ],
     [
       'a process that ended by itself',

@@ -1,26 +1,23 @@
 import { ObjectId, type WithId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { after, HOUR } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/platform.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../src/reviews/own-review.ts';
 import { readAnswered } from '../../src/reviews/read-reviews.ts';
 import { repairReviewLists } from '../../src/reviews/repair-lists.ts';
 import type { Review, ReviewState } from '../../src/reviews/review.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;
 let now = new Date('2026-11-21T08:00:00.000Z');
 
 beforeAll(async () => {
-  const opened = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(opened.mongo.db);
+  const opened = await testPlatform();
   platform = { ...opened, clock: { now: () => now } };
 });
-afterAll(() => platform.close());
 
 const whose = () => ({ serverId: new ObjectId(), personId: new ObjectId() });
 type Whose = ReturnType<typeof whose>;

@@ -1,23 +1,20 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { after as later } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/platform.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { listReviews, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;
 let now = new Date('2026-11-21T08:00:00.000Z');
 
 beforeAll(async () => {
-  const opened = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(opened.mongo.db);
+  const opened = await testPlatform();
   platform = { ...opened, clock: { now: () => now } };
 });
-afterAll(() => platform.close());
 
 async function write(serverId: ObjectId, rating: number, content?: string): Promise<ObjectId> {
   now = later(now, 1_000);

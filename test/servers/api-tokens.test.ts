@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { InvalidDocumentError } from '../../src/document.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import {
   authenticate,
@@ -14,6 +13,7 @@ import {
 } from '../../src/servers/api-tokens.ts';
 import { addServer, removeServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
+import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const config = testConfig();
   const clock = stoppedClock();
   one = { ...(await openPlatform(config, 'one')), clock };
-  await migrateDatabase(one.mongo.db);
+  await migrateFresh(one, config.MONGODB_URI);
   other = { ...(await openPlatform(config, 'other')), clock };
 });
 afterAll(async () => {

@@ -1,21 +1,18 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/document.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
 
 let platform: Platform;
 
 beforeAll(async () => {
-  platform = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(platform.mongo.db);
+  platform = await testPlatform();
 });
-afterAll(() => platform.close());
 
 async function faultsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
   const faulty = { name: 'Faulty', ...PLACE, ...input } as NewServer;

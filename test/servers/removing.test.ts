@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 import { deliveredVote, waitingVote } from '../support/votes.ts';
 
 const PLACE = { address: 'play.example.org', port: 25_565 };
@@ -12,10 +11,8 @@ const PLACE = { address: 'play.example.org', port: 25_565 };
 let platform: Platform;
 
 beforeAll(async () => {
-  platform = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(platform.mongo.db);
+  platform = await testPlatform();
 });
-afterAll(() => platform.close());
 
 describe('removing a server', () => {
   async function serverWithVotes(name: string): Promise<ObjectId> {

@@ -1,21 +1,19 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { migrateDatabase } from '../../src/migrate.ts';
 import { serverImporter } from '../../src/moving/import-servers.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/platform.ts';
 import { addServer, editServer, findServer, removeServer } from '../../src/servers/listing.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
 import { importText, lines } from '../moving/importing.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;
 let port = 30_000;
 
 beforeAll(async () => {
-  platform = await openPlatform(testConfig(), 'test');
-  await migrateDatabase(platform.mongo.db);
+  platform = await testPlatform();
 });
-afterAll(() => platform.close());
 
 async function list(name: string): Promise<ObjectId> {
   const { serverId } = await addServer(platform, { name, address: 'play.example.org', port: port++ }, 'test');

@@ -121,6 +121,23 @@ test('an address gets five links an hour', async () => {
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
 
+test('an IPv6 /48 causes eighty mails with links in an hour, all strangers together a thousand', async () => {
+  let sent = 0;
+  const ask = async (address: string) => {
+    const email = `stranger-${sent++}@example.org`;
+    return (await sendForm(web, '/forgot-password', { email }, { 'x-forwarded-for': address })).statusCode;
+  };
+  expect(await ask('2001:db8:7:1::1')).toBe(200);
+  await web.platform.rateLimits.updateMany(
+    { _id: /^link:address:2001:db8:7::.48$/ },
+    { $set: { count: 80 } },
+  );
+  expect(await ask('2001:db8:7:2::1')).toBe(429);
+  expect(await ask('2001:db8:8:1::1')).toBe(200);
+  await web.platform.rateLimits.updateOne({ _id: 'link:all' }, { $set: { count: 1_000 } });
+  expect(await ask('2001:db8:9:1::1')).toBe(429);
+});
+
 test('mails have nothing in them that a stranger typed', async () => {
   await sendForm(web, '/sign-up', { ...NEWCOMER, name: 'Win money at evil.example' });
   const [text = ''] = await mailsTo(web.platform, NEWCOMER.email);

@@ -28,8 +28,12 @@ const page = (query: Record<string, string>, path = '') =>
   getPage(web, `/operator/votes${path}?${new URLSearchParams(query)}`, operator.headers);
 const cast = (username: string, by = tokenId) => accept(web.platform, { serverId, username, tokenId: by });
 /** As if all of them had been cast an hour ago. */
-const age = () =>
-  web.platform.votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', HOUR] } } }]);
+async function age(): Promise<void> {
+  const { votes, voteCounters, voteCounts } = web.platform;
+  await votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', HOUR] } } }]);
+  await voteCounts.flush();
+  await voteCounters.updateMany({ serverId }, { $unset: { minutes: true } });
+}
 const hoursAgo = (hours: number) => minuteOf(after(web.platform.clock.now(), -hours * HOUR));
 const names = (body: string) =>
   [...body.matchAll(/<th scope="row" data-title="Player"><div><bdi>([^<]*)/g)].map(([, name]) => name);

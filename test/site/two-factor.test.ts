@@ -169,3 +169,28 @@ test('switching it off needs the password and a code', async () => {
   expect(off.headers.location).toBe('/account?done=two-factor-off');
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
 });
+
+test('where it is on, a code alone shows no backup codes and writes nothing', async () => {
+  const nora = await signIn(web);
+  const { headers, secret } = await setUpTwoFactor(web, nora);
+  const entries = await web.platform.auditLog.countDocuments();
+  const answer = await sendForm(web, '/account/two-factor/confirm', { code: codeOf(secret) }, headers);
+  expect(answer.headers.location).toBe('/account/two-factor');
+  expect(await web.platform.auditLog.countDocuments()).toBe(entries);
+});
+
+test('a session does not tell at the sign-in page which codes are right', async () => {
+  const nora = await signIn(web);
+  const { headers, secret, backupCodes } = await setUpTwoFactor(web, nora);
+  for (const code of ['000000', codeOf(secret), 'wrong-one', backupCodes[0] ?? '']) {
+    const answer = await sendCode(web, code, headers);
+    expect([code, answer.headers.location]).toEqual([code, '/sign-in']);
+  }
+  // Beside a sign-in under way the session changes nothing: five wrong codes end it.
+  const pending = await halfSignedIn(web, nora.email);
+  const both = { cookie: `${headers.cookie}; ${pending.cookie}` };
+  for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', both);
+  expect((await sendCode(web, codeOf(secret), both)).body).toContain('There were too many wrong codes.');
+  const signedIn = await sendCode(web, codeOf(secret), await halfSignedIn(web, nora.email));
+  expect(signedIn.headers.location).toBe('/dashboard');
+});

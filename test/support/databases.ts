@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
-import { SCHEMAS } from '../../src/collections.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
 export type FreshNames = { mongodbUri: string; redisUrl: string; queuePrefix: string };
 
 type End = (database: string) => Promise<void>;
 
-const MIGRATED = new Set(SCHEMAS.map((schema) => schema.get('collection')));
-
 /** Names of this worker's databases that no test uses now. Each is empty or does not exist yet. */
 const free: string[] = [];
 let named = 0;
+
+/** What the collections of a migrated database are, by the addresses of those that are migrated. */
+const migrated = new Map<string, string>();
 
 /** What the file uses as a whole, and none of its tests alone. */
 const ofFile: { database: string; end: End }[] = [];
@@ -26,9 +27,9 @@ export async function giveBackDatabases(): Promise<void> {
 }
 
 /**
- * New names; call it once per test file, or once per test where tests would see each other. The database is empty. It
- * comes from a pool of those that earlier tests of the same vitest worker used, so `migrateDatabase` finds most of its
- * collections and indexes made already. It is emptied when that test or file has ended.
+ * New names; call it once per test file, or once per test where tests would see each other. The database is empty, and
+ * `migrateFresh` makes it ready. It comes from a pool of those that earlier tests of the same vitest worker used, and
+ * is emptied when that test or file has ended.
  */
 export function freshNames(): FreshNames {
   named += free.length === 0 ? 1 : 0;
@@ -41,6 +42,20 @@ export function unmigratedNames(): FreshNames {
   return lend(`test_once_${randomBytes(6).toString('hex')}`, drop);
 }
 
+/**
+ * Migrates the database at `uri`, unless it comes from the pool with its collections and indexes. A test that drops an
+ * index makes it again; every other change of the collections is noticed.
+ */
+export async function migrateFresh({ mongo: { db } }: { mongo: { db: Db } }, uri: string): Promise<void> {
+  if (migrated.has(uri)) return;
+  await migrateDatabase(db);
+  if (uri === addressOf(db.databaseName)) migrated.set(uri, describe(await collectionsOf(db)));
+}
+
+function addressOf(database: string): string {
+  return `${inject('mongodbUri')}/${database}`;
+}
+
 function lend(database: string, end: End): FreshNames {
   try {
     onTestFinished(() => end(database));
@@ -49,14 +64,25 @@ function lend(database: string, end: End): FreshNames {
     ofFile.push({ database, end });
   }
   return {
-    mongodbUri: `${inject('mongodbUri')}/${database}`,
+    mongodbUri: addressOf(database),
     redisUrl: inject('redisUrl'),
     queuePrefix: `test_${randomBytes(6).toString('hex')}`,
   };
 }
 
+/** To delete more documents than this takes longer than to migrate another database. */
+const MANY = 2_000;
+
+/** Empties it where its collections are as they were migrated, and drops it where they are not or it has become large. */
 async function giveBack(database: string): Promise<void> {
-  await empty(open(database));
+  const db = open(database);
+  const [collections, { objects }] = await Promise.all([collectionsOf(db), db.stats()]);
+  if (migrated.get(addressOf(database)) === describe(collections) && objects < MANY) {
+    await empty(db, collections);
+  } else {
+    migrated.delete(addressOf(database));
+    if (collections.length > 0) await db.dropDatabase();
+  }
   free.push(database);
 }
 
@@ -69,20 +95,25 @@ function open(database: string): Db {
   return client.db(database);
 }
 
-/** More documents than this are dropped with their collection, which is faster than to delete them. */
-const FEW = 200;
+type Info = { name: string; type?: string; options?: object };
 
-/** Deletes all documents, and the collections that have many, hold a time series or are in no schema. */
-async function empty(db: Db): Promise<void> {
-  await db.command({ profile: 0 });
-  const collections = await db.listCollections({ type: { $ne: 'view' } }).toArray();
-  const work = collections.map(async ({ name, type }) => {
-    if (name.startsWith('system.') && name !== 'system.profile') return;
-    const collection = db.collection(name);
-    const stored = type === 'timeseries' ? db.collection(`system.buckets.${name}`) : collection;
-    const count = await stored.estimatedDocumentCount();
-    if (count > FEW || (count > 0 && type === 'timeseries') || !MIGRATED.has(name)) await collection.drop();
-    else if (count > 0) await collection.deleteMany({});
-  });
-  await Promise.all(work);
+async function collectionsOf(db: Db): Promise<Info[]> {
+  const all: Info[] = await db.listCollections().toArray();
+  return all.filter(({ name }) => !name.startsWith('system.'));
+}
+
+function describe(collections: Info[]): string {
+  return JSON.stringify(collections.map(({ name, options }) => [name, options]).toSorted());
+}
+
+/** Deletes all documents; one command finds the collections that have some. */
+async function empty(db: Db, collections: Info[]): Promise<void> {
+  const some = (name: string) => [{ $limit: 1 }, { $project: { _id: { $literal: name } } }];
+  const [first = '', ...others] = collections.map(({ name }) => name);
+  const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: some(coll) } }));
+  const filled = await db
+    .collection(first)
+    .aggregate([...some(first), ...unions])
+    .toArray();
+  await Promise.all(filled.map(({ _id: name }) => db.collection(name).deleteMany({})));
 }

@@ -1,4 +1,4 @@
-import { SECOND } from '../../src/clock.ts';
+import { PATIENT } from './patient.ts';
 
 /** One line of a process's log. */
 export type LogLine = { event?: string } & Record<string, unknown>;
@@ -13,8 +13,6 @@ export type LogLines = {
   /** The first line of this event, past or to come, of which `matching` is true. */
   waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
 };
-
-const TIMEOUT_MS = 20 * SECOND;
 
 /** Collects the lines of a log, so that a test can wait for one. */
 export function collectLines(): LogLines {
@@ -45,7 +43,7 @@ export function collectLines(): LogLines {
         if (line) resolve(line);
         else if (ended) fail('The process ended');
       };
-      const timer = setTimeout(() => fail(`${TIMEOUT_MS} ms passed`), TIMEOUT_MS);
+      const timer = setTimeout(() => fail(`${PATIENT.timeout} ms passed`), PATIENT.timeout);
       waiting.add(look);
       look();
       return promise.finally(() => {

@@ -5,12 +5,12 @@ import type { ConnectedConfig } from '../../src/config.ts';
 import { ownEnvironment } from '../../src/config.ts';
 import { readiness } from '../../src/health.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { type Answer, ask, readDescription } from './api-description.ts';
+import { migrateFresh } from './databases.ts';
 import { testConfig, UNLIMITED } from './test-platform.ts';
 
 /** A clock that a test sets and moves; it runs on from where it was put. */
@@ -95,7 +95,7 @@ export async function startPlatform(
   const config = testConfig(changes);
   const clock = movableClock();
   const platform = { ...(await openPlatform(config, 'test')), clock };
-  await migrateDatabase(platform.mongo.db);
+  await migrateFresh(platform, config.MONGODB_URI);
   const stopping = new AbortController();
   const app = await buildApp(platform, {
     metrics: createMetrics(platform),

@@ -1,8 +1,7 @@
 import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
-import { freshNames } from './databases.ts';
+import { freshNames, migrateFresh } from './databases.ts';
 
 /** Every fake peer has the address of this machine: a test of these limits sets its own. */
 export const UNLIMITED = { DESTINATION_LIMIT: '1000000', ACCOUNT_LIMIT: '1000000' };
@@ -25,8 +24,9 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
 
 /** The platform as a process opens it, its database made ready; closed when the test ends. */
 export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
-  const platform = await openPlatform(testConfig(env), 'test');
+  const config = testConfig(env);
+  const platform = await openPlatform(config, 'test');
   atTheEnd(() => platform.close());
-  await migrateDatabase(platform.mongo.db);
+  await migrateFresh(platform, config.MONGODB_URI);
   return platform;
 }

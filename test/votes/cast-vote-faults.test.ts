@@ -1,6 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
@@ -10,8 +9,6 @@ const inserting = mongoCommand('insert', 'votes');
 const readingNewest = mongoCommand('find', 'votes', 'sort');
 const readingAny = mongoCommand('find', 'votes', 'readConcern');
 const readingById: typeof readingAny = (request) => readingAny(request) && !readingNewest(request);
-const counting = mongoCommand('findAndModify', 'vote_counters');
-const countingFromVotes = mongoCommand('aggregate', 'votes');
 
 const voting = await votingForAll();
 
@@ -115,54 +112,6 @@ describe('a race that one process loses', () => {
     await held;
     expect(end).toEqual(first);
     expect(await counted(voting.one, request.serverId)).toBe(1);
-  });
-});
-
-describe('a counter that cannot be raised', () => {
-  test('leaves the vote accepted, with a number counted from the votes', async () => {
-    const { serverId } = ballot('');
-    await accept(voting.one, ballot('Alex', serverId));
-    await accept(voting.one, ballot('Notch', serverId));
-    // Such a counter would say 1.
-    await voting.one.voteCounters.deleteMany({ serverId });
-    const cut = voting.proxy.cutBeforeNext(counting);
-    const { vote, monthlyVotes } = await accept(voting.other, ballot('Steve', serverId));
-    await cut;
-    expect(monthlyVotes).toBe(3);
-    expect(await votesOf(voting.one, serverId)).toContainEqual(vote);
-  });
-
-  test('within 10 s of the vote is not raised after all: a recount has taken the vote for counted or lost', async () => {
-    const request = ballot('Steve');
-    const late = voting.proxy.holdNext(inserting, async () => {
-      const now = performance.now.bind(performance);
-      const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 11 * SECOND);
-      onTestFinished(() => later.mockRestore());
-    });
-    expect((await accept(voting.other, request)).monthlyVotes).toBe(1);
-    await late;
-    expect(await counted(voting.one, request.serverId)).toBe(0);
-  });
-
-  test('whose answer is lost is not raised twice', async () => {
-    const { serverId } = ballot('');
-    await accept(voting.one, ballot('Alex', serverId));
-    const cut = voting.proxy.cutAfterNext(counting);
-    expect((await accept(voting.other, ballot('Steve', serverId))).monthlyVotes).toBe(2);
-    await cut;
-    expect(await counted(voting.one, serverId)).toBe(2);
-  });
-
-  test('nor the votes counted: the vote may have been counted, and check-vote says that it was', async () => {
-    const request = ballot('Steve');
-    const faults = [
-      voting.proxy.cutBeforeNext(counting),
-      voting.proxy.cutBeforeNext(countingFromVotes),
-      voting.proxy.cutBeforeNext(countingFromVotes),
-    ];
-    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
-    await Promise.all(faults);
-    expect(await checkVote(voting.one, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
   });
 });
 

@@ -37,6 +37,7 @@ describe('excluding votes', () => {
       clock.move(HOUR);
     }
     const before = await platform.votes.find({ serverId }).toArray();
+    await platform.voteCounts.flush();
     clock.set(new Date('2026-06-01T12:00:00Z'));
     const request = range(serverId, '2026-05-31T23:00:00Z', '2026-06-01T01:00:00Z');
     const exclusion = await excludeVotes(platform, request, 'someone');
@@ -70,6 +71,7 @@ describe('excluding votes', () => {
       await accept(platform, ballot(name, serverId));
       clock.move(HOUR);
     }
+    await platform.voteCounts.flush();
     clock.move(3 * DAY);
     const early = await excludeVotes(platform, range(serverId, '2026-05-04', '2026-05-04T11:30:00Z'), 'a');
     const late = await excludeVotes(platform, range(serverId, '2026-05-04T11:00:00Z', '2026-05-05'), 'b');
@@ -97,6 +99,7 @@ describe('excluding votes', () => {
     const bought = ballot('Bought', serverId);
     await accept(platform, bought);
     await accept(platform, ballot('Honest', serverId));
+    await platform.voteCounts.flush();
     clock.move(DAY);
     const request = range(serverId, '2026-05-04', '2026-05-05', bought.tokenId);
     const [first, second] = await Promise.all([
@@ -130,6 +133,7 @@ describe('excluding votes', () => {
       usernameKey: `player${i}`,
     }));
     await platform.votes.insertMany(crowd);
+    await platform.voteCounts.flush();
     clock.move(DAY);
     const heard: string[] = [];
     const progress = (done: number, of: number) => void heard.push(`${done}/${of}`);

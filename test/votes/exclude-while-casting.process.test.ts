@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { after, MINUTE, SECOND } from '../../src/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startWeb } from '../support/web-process.ts';
 
@@ -23,7 +24,9 @@ describe('while votes are being cast', () => {
     const casts = webs.map(async ({ url }) => {
       while (!enough.signal.aborted) {
         number += 1;
-        expect((await tallyport.vote(server, `Player${number}`, {}, url)).status).toBe(200);
+        const { status } = await tallyport.vote(server, `Player${number}`, {}, url);
+        // A busy machine makes a process refuse some; a vote that was accepted is counted or excluded.
+        expect([200, 503]).toContain(status);
         await pause(BETWEEN_CASTS_MS);
       }
     });
@@ -38,9 +41,10 @@ describe('while votes are being cast', () => {
     const excluded = await platform.votes.countDocuments({ serverId, votedAt: { $lt: until } });
     expect({ left, votes: exclusion.votes }).toEqual({ left: expect.any(Number), votes: excluded });
     expect(left).toBeGreaterThan(20);
-    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left);
+    const counted = async () => (await voteFigures(platform, serverId)).allTimeVotes;
+    await vi.waitFor(async () => expect(await counted()).toBe(left), PATIENT);
 
     await includeVotes(platform, exclusion._id, 'someone', { settledMs: 2 * SECOND });
-    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(left + excluded);
+    expect(await counted()).toBe(left + excluded);
   }, 90_000);
 });

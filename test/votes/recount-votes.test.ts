@@ -1,18 +1,15 @@
-import { ObjectId } from 'mongodb';
-import { describe, expect, test, vi } from 'vitest';
-import { after, DAY, MINUTE, SECOND } from '../../src/clock.ts';
-import { dayOf } from '../../src/periods/period-marks.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { newRaise, raiseCounter } from '../../src/votes/raise-counter.ts';
+import type { ObjectId } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { movableClock } from '../support/platform.ts';
-import { accept, ballot, counted, votingForAll } from './voting.ts';
+import { mongoCommand } from '../support/fault-proxy.ts';
+import { storedVote } from '../support/votes.ts';
+import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';
 
 const voting = await votingForAll();
-
-/** Long enough for the votes of these tests, which nothing holds up; all are cast by one clock. */
-const QUICKLY = { settledMs: 2 * SECOND, clocksDifferMs: SECOND };
+const writingCounter = mongoCommand('findAndModify', 'vote_counters');
 
 describe('recounting a day that is over', () => {
   test('sets what the votes say, whatever stood there', async () => {
@@ -21,6 +18,7 @@ describe('recounting a day that is over', () => {
     await accept(platform, ballot('Steve', serverId));
     clock.move(1);
     await accept(platform, ballot('Alex', serverId));
+    await flushCounts();
     clock.move(2 * DAY);
     const days = ['2028-02-28', '2028-02-29', '2028-03-01'];
     expect(await recountVotes(platform, serverId, days)).toEqual([]);
@@ -39,26 +37,21 @@ describe('recounting a day that is over', () => {
     expect(await recountVotes(platform, serverId, days)).toEqual([]);
   });
 
-  test('leaves a vote of the last moment, counted after midnight, to its own counting', async () => {
+  test('leaves a vote of the last moment, whose increment is pending after midnight, to that increment', async () => {
     const { platform, clock } = voting.at('2026-12-31T23:59:59.999Z');
     const { serverId } = ballot('');
-    await accept(platform, ballot('Steve', serverId));
-    const { votes } = platform;
-    // Inserted as the last of the year, and its counting is still under way.
-    const last = await votes.findOne({ serverId });
-    if (!last) throw new Error('no vote');
-    await votes.insertOne({ ...last, _id: ballot('').serverId as never, usernameKey: 'alex' });
+    for (const name of ['Steve', 'Alex']) await accept(platform, ballot(name, serverId));
     clock.move(MINUTE);
-    const recounting = recountVotes(platform, serverId, ['2026-12-31'], QUICKLY);
-    await raiseCounter(platform.voteCounters, newRaise(serverId, last.votedAt));
-    await recounting;
-    expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(2);
+    await recountVotes(platform, serverId, ['2026-12-31']);
+    expect(await counted(platform, serverId)).toBe(2);
+    expect(await recountVotes(platform, serverId, ['2026-12-31', '2027-01-01'])).toEqual([]);
   });
 
   test('two at once end with what the votes say', async () => {
     const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     for (const name of ['Steve', 'Alex', 'Notch']) await accept(platform, ballot(name, serverId));
+    await flushCounts();
     clock.move(DAY);
     await platform.voteCounters.deleteMany({ serverId });
     await Promise.all(Array.from({ length: 8 }, () => recountVotes(platform, serverId, ['2026-05-04'])));
@@ -67,87 +60,95 @@ describe('recounting a day that is over', () => {
 });
 
 describe('recounting today', () => {
-  test('is done at once where no vote is under way, and a later vote is counted on top', async () => {
+  test('is done at once, and a later vote is counted on top', async () => {
     const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     await accept(platform, ballot('Steve', serverId));
     await accept(platform, ballot('Alex', serverId));
-    clock.move(MINUTE);
+    await flushCounts();
+    clock.move(2 * MINUTE);
     await platform.voteCounters.updateOne({ serverId }, { $set: { 'days.04': 40 } });
-    const updates = vi.spyOn(platform.voteCounters, 'updateOne');
     expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([
       { day: '2026-05-04', counted: 40, votes: 2 },
     ]);
-    // Nothing is begun whose end would be waited for.
-    expect(updates.mock.calls.map(([, change]) => change)).toEqual([{ $set: { 'days.04': 2 } }]);
-    updates.mockRestore();
     expect((await accept(platform, ballot('Notch', serverId))).monthlyVotes).toBe(3);
   });
 
-  test('neither loses nor doubles a vote while two processes cast, however late each is counted', async () => {
-    const { one, other } = voting;
-    const serverId = new ObjectId();
-    const day = dayOf(one.clock.now());
-    const recounted = new AbortController();
-    let number = 0;
-    /** Casts one vote after another; the counting of every third is late, and comes after a second. */
-    const cast = async (platform: typeof one) => {
-      const late: Promise<unknown>[] = [];
-      while (!recounted.signal.aborted) {
-        number += 1;
-        const player = ballot(`Player${number}`, serverId);
-        if (number % 3) {
-          await castVote(platform, player);
-          continue;
-        }
-        const { promise: second, resolve } = Promise.withResolvers<void>();
-        setTimeout(resolve, SECOND);
-        const counters = Object.assign(Object.create(platform.voteCounters), {
-          findOneAndUpdate: async (...args: unknown[]) => {
-            await second;
-            return Reflect.apply(platform.voteCounters.findOneAndUpdate, platform.voteCounters, args);
-          },
-        });
-        late.push(castVote({ ...platform, voteCounters: counters }, player));
-      }
-      await Promise.all(late);
-    };
-    // Counting failed for some before, and some were counted that are not there.
-    await one.voteCounters.insertOne({
-      _id: new ObjectId(),
-      serverId,
-      month: day.slice(0, 7),
-      days: { [day.slice(8)]: 1_000 },
-    });
-    const casting = Promise.all([cast(one), cast(other)]);
-    const drifts = await recountVotes(one, serverId, [day], QUICKLY).finally(() => recounted.abort());
-    await casting;
-    expect(drifts).toHaveLength(1);
-    const votes = await one.votes.countDocuments({ serverId });
-    expect(votes).toBeGreaterThan(50);
-    expect(await counted(one, serverId)).toBe(votes);
-  }, 60_000);
-
-  test('goes on after one that died half-way', async () => {
-    const { one } = voting;
-    const clock = movableClock();
+  test('leaves votes of the last minute to their increments, written or pending', async () => {
+    const { platform, clock } = voting.at('2026-05-04T10:00:10.000Z');
     const { serverId } = ballot('');
-    const platform = { ...one, clock };
-    const day = dayOf(clock.now());
-    await accept(platform, ballot('Steve', serverId));
-    const ending = new AbortController();
-    const dying = recountVotes(platform, serverId, [day], { ...QUICKLY, signal: ending.signal });
-    await expect.poll(async () => (await one.voteCounters.findOne({ serverId }))?.recount).toBeTruthy();
-    ending.abort();
-    await expect(dying).rejects.toThrow();
-    await accept(platform, ballot('Alex', serverId));
-    expect(await counted(one, serverId)).toBe(2);
-    // A minute later the dead one stands in nobody's way.
-    await one.voteCounters.updateOne(
-      { serverId },
-      { $set: { 'recount.startedAt': after(new Date(), -2 * MINUTE), [`days.${day.slice(8)}`]: 9 } },
-    );
-    await recountVotes(platform, serverId, [day], QUICKLY);
-    expect(await counted(one, serverId)).toBe(2);
-  }, 60_000);
+    const cast = async (names: string[]) => {
+      for (const name of names) await accept(platform, ballot(name, serverId));
+    };
+    await cast(['Old One', 'Old Two']);
+    await flushCounts();
+    await platform.voteCounters.deleteMany({ serverId });
+    clock.move(2 * MINUTE);
+    await cast(['Written']);
+    await flushCounts();
+    await cast(['Pending']);
+    expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([
+      { day: '2026-05-04', counted: 1, votes: 3 },
+    ]);
+    expect(await counted(platform, serverId)).toBe(4);
+    clock.move(2 * MINUTE);
+    expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([]);
+  });
+
+  test('that is written later than another one, which read more, is done again', async () => {
+    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { serverId } = ballot('');
+    for (const name of ['Steve', 'Alex']) await accept(platform, ballot(name, serverId));
+    await flushCounts();
+    clock.move(HOUR);
+    const request = {
+      serverId,
+      since: new Date('2026-05-04'),
+      until: clock.now(),
+      tokenId: null,
+      reason: 'x',
+    };
+    let id: ObjectId | undefined;
+    const held = voting.proxy.holdNext(writingCounter, async () => {
+      id = (await excludeVotes(platform, { ...request, until: after(clock.now(), -MINUTE) }, 'someone'))._id;
+    });
+    // It has counted both votes; they are excluded before it writes.
+    await recountVotes({ ...voting.other, clock }, serverId, ['2026-05-04']);
+    await held;
+    expect(await counted(platform, serverId)).toBe(0);
+    if (id) await includeVotes(platform, id, 'someone');
+    expect(await counted(platform, serverId)).toBe(2);
+  });
+
+  test('takes excluded votes out at once, those of the last minute too', async () => {
+    const { platform, clock } = voting.at('2026-05-04T10:00:10.000Z');
+    const { serverId } = ballot('');
+    await accept(platform, ballot('Old', serverId));
+    clock.move(HOUR);
+    const since = clock.now();
+    await accept(platform, ballot('Bought', serverId));
+    clock.move(SECOND);
+    const until = clock.now();
+    await accept(platform, ballot('Honest', serverId));
+    await flushCounts();
+    clock.move(5 * SECOND);
+    const request = { serverId, since, until, tokenId: null, reason: 'Bought votes' };
+    const { _id } = await excludeVotes(platform, request, 'someone', { settledMs: 0 });
+    expect(await counted(platform, serverId)).toBe(2);
+    clock.move(HOUR);
+    expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([]);
+    await includeVotes(platform, _id, 'someone');
+    expect(await counted(platform, serverId)).toBe(3);
+  });
+
+  test('counts a vote that was imported into a minute of today', async () => {
+    const { platform, clock } = voting.at('2026-05-04T10:00:10.000Z');
+    const { serverId } = ballot('');
+    await accept(platform, ballot('Live', serverId));
+    await flushCounts();
+    await platform.votes.insertOne(storedVote(serverId, 'imported', clock.now(), { seq: -1 }));
+    clock.move(5 * MINUTE);
+    await recountVotes(platform, serverId, ['2026-05-04']);
+    expect(await counted(platform, serverId)).toBe(2);
+  });
 });

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
@@ -19,6 +19,13 @@ export type Voting = {
   close(): Promise<void>;
 };
 
+const opened = new Set<Platform>();
+
+/** Writes the increments that the processes of this file have pending. */
+export async function flushCounts(): Promise<void> {
+  await Promise.all([...opened].map(({ voteCounts }) => voteCounts.flush()));
+}
+
 /** Opens two processes on a database and queues of their own, on the mongod at `uri`. */
 export async function openVoting(uri: string = inject('mongodbUri')): Promise<Voting> {
   const proxy = await startFaultProxy(Number(new URL(uri).port), 'mongodb');
@@ -27,8 +34,10 @@ export async function openVoting(uri: string = inject('mongodbUri')): Promise<Vo
   address.host = new URL(uri).host;
   const direct = { ...config, MONGODB_URI: address.href };
   const one = await openPlatform(direct, 'one');
-  await migrateDatabase(one.mongo.db);
+  await migrateFresh(one, direct.MONGODB_URI);
   const other = await openPlatform({ ...direct, MONGODB_URI: proxy.through(direct.MONGODB_URI) }, 'other');
+  const both = [one, other];
+  for (const platform of both) opened.add(platform);
   return {
     one,
     other,
@@ -38,7 +47,8 @@ export async function openVoting(uri: string = inject('mongodbUri')): Promise<Vo
       return { platform: { ...one, clock }, clock };
     },
     async close() {
-      await Promise.all([one.close(), other.close()]);
+      for (const platform of both) opened.delete(platform);
+      await Promise.all(both.map((platform) => platform.close()));
       await proxy.close();
     },
   };
@@ -80,11 +90,12 @@ export function votesOf({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId):
   return votes.find({ serverId }).sort({ usernameKey: 1, seq: 1 }).toArray();
 }
 
-/** What the counters say a server has, over all months. */
+/** What the counters say a server has, over all months, once nothing is pending. */
 export async function counted(
   { voteCounters }: Pick<Platform, 'voteCounters'>,
   serverId: ObjectId,
 ): Promise<number> {
+  await flushCounts();
   const counters = await voteCounters.find({ serverId }).toArray();
   return counters.flatMap(({ days }) => Object.values(days)).reduce((total, count) => total + count, 0);
 }

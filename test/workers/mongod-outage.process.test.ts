@@ -130,6 +130,7 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
     'clean-up': { day },
     'aggregate-day': { day },
     'repair-counters': { day },
+    'repair-today': {},
     'recompute-ranks': {},
     'find-unusual-votes': {},
     'send-mail': { mailId: 'a mail' },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Platform } from '../../platform.ts';
-import { type Admitted, admit, noteTokenUse } from '../../servers/api-tokens.ts';
+import { type Admitted, admit, admittedBefore, noteTokenUse } from '../../servers/api-tokens.ts';
 import { RefusedError } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
@@ -36,16 +36,16 @@ function bearerToken(request: FastifyRequest): string {
 export function requireToken(app: FastifyInstance, platform: Platform): void {
   app.decorateRequest(CALLER, null);
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
-    const caller = await withinDatabaseTime(
-      request,
-      admit(platform, request.params.server_id, bearerToken(request), {
-        anew: request.routeOptions.config.tokenAnew ?? false,
-      }),
-    );
+    const { server_id: serverId } = request.params;
+    const token = bearerToken(request);
+    const anew = request.routeOptions.config.tokenAnew ?? false;
+    const caller =
+      (anew ? undefined : admittedBefore(platform, serverId, token)) ??
+      (await withinDatabaseTime(request, admit(platform, serverId, token, { anew })));
     if (!caller) throw new RefusedError(UNAUTHORIZED);
     request.setDecorator<Admitted>(CALLER, caller);
     // Not waited for: when a token was last used is worth no request's time.
-    noteTokenUse(platform, caller.token).catch((error: unknown) => {
+    noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });
   });

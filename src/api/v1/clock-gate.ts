@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { describeSkew } from '../../clock-skew.ts';
 import type { Platform } from '../../platform.ts';
 import { RefusedError, SENTENCES, unavailable } from '../errors.ts';
@@ -8,13 +8,15 @@ import { withinDatabaseTime } from './database-time.ts';
  * Refuses a request while this process's clock is off: a vote or a report would be stored under a wrong time, and
  * whether a player may vote would be judged by one (design rule 1). For calls whose answer depends on the time.
  */
-export function requireRightClock({
-  clockSkew,
-}: Pick<Platform, 'clockSkew'>): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    const skew = await withinDatabaseTime(request, clockSkew());
+export function requireRightClock({ clockSkew }: Pick<Platform, 'clockSkew'>): preHandlerHookHandler {
+  const refuseWhileOff = async (request: FastifyRequest, measuring: number | Promise<number>) => {
+    const skew = await withinDatabaseTime(request, Promise.resolve(measuring));
     if (skew === 0) return;
     request.log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
     throw new RefusedError(unavailable(SENTENCES.clock));
+  };
+  return (request, _reply, done) => {
+    const skew = clockSkew();
+    return skew === 0 ? done() : refuseWhileOff(request, skew);
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
 /** Whether one of the tags in an If-None-Match is `tag`; a weak comparison (RFC 9110, section 13.1.2). */
@@ -14,13 +14,13 @@ function names(ifNoneMatch: string, tag: string): boolean {
  * bytes. @fastify/etag would do so with failures too, and knows one tag in If-None-Match.
  */
 export function tagAnswers(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-    const tag = `"${createHash('sha1').update(payload).digest('base64url')}"`;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);
+    const tag = `"${hash('sha1', payload, 'base64url')}"`;
     reply.header('etag', tag);
     const known = request.headers['if-none-match'];
-    if (known === undefined || !names(known, tag)) return payload;
+    if (known === undefined || !names(known, tag)) return done(null, payload);
     reply.code(304).removeHeader('content-type');
-    return '';
+    done(null, '');
   });
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { missingUniqueIndexes } from '../../migrate.ts';
 import type { Platform } from '../../platform.ts';
 import { RefusedError, unavailable } from '../errors.ts';
@@ -22,12 +22,16 @@ export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Platfo
     }
   }
 
-  app.addHook('onRequest', async (request) => {
-    if (complete) return;
+  async function requireAll(request: FastifyRequest): Promise<void> {
     asking ??= ask();
     await withinDatabaseTime(request, asking);
     if (!complete) {
       throw new RefusedError(unavailable('The database is not prepared yet: try again in a few seconds.'));
     }
+  }
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (complete) return done();
+    return requireAll(request);
   });
 }

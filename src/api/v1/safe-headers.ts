@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
  * Sets helmet's headers on every answer of `app`. They are always the same here, so helmet says them once: it would
@@ -7,16 +7,20 @@ import type { FastifyInstance } from 'fastify';
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;
 
+  async function learn(raw: FastifyReply['raw'], helmet: FastifyReply['helmet']): Promise<void> {
+    await helmet();
+    headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
+  }
+
   app.addHook('onRoute', (route) => {
     // What `helmet: false` comes to; that would have to stand on each route.
     route.config = Object.assign(route.config ?? {}, { helmet: { skipRoute: true } });
   });
-  app.addHook('onRequest', async (_request, { raw, helmet }) => {
+  app.addHook('onRequest', (_request, { raw, helmet }, done) => {
     if (headers) {
       for (const [name, value] of headers) raw.setHeader(name, value);
-      return;
+      return done();
     }
-    await helmet();
-    headers = Object.entries(raw.getHeaders()).map(([name, value]) => [name, String(value)]);
+    return learn(raw, helmet);
   });
 }

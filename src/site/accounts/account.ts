@@ -9,7 +9,7 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
 import type { SignInSession } from '../../accounts/person.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
-import { countProof, forgiveProof } from '../../accounts/sign-in-limits.ts';
+import { countProof } from '../../accounts/sign-in-limits.ts';
 import { shownText } from '../../text.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -88,7 +88,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const { headers } = await hashingFor(askerOf(request), () =>
+      const { headers } = await hashingFor(askerOf(request, person.email), () =>
         auth.api.changePassword({
           body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
           headers: signInHeaders(request),
@@ -102,7 +102,6 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       const faults = { ...typed.faults, current: 'That is not your present password.' };
       return sendPage(request, reply, await show(request, { ...typed, faults }), 400);
     }
-    await forgiveProof(platform, _id);
     // A link to set another one that somebody has asked for works no more.
     await platform.verifications.deleteMany({ value: _id.toHexString() });
     request.log.info({ event: 'account.password_changed', personId: _id.toHexString() });

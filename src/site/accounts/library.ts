@@ -3,7 +3,7 @@ import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Asker } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../clock.ts';
-import { networkOf } from '../../limits/network-of.ts';
+import { siteOf } from '../../limits/network-of.ts';
 
 /** Hands the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -37,7 +37,12 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** For whom a password is hashed: who is signed in already counts as a known device. */
-export function askerOf(request: FastifyRequest, device: string | null = null): Asker {
-  return { network: networkOf(request.ip), isKnownDevice: device !== null || request.signedIn !== null };
+/**
+ * For whom a password is hashed.
+ *
+ * @param knownAs - the e-mail address of the account that the known device, or the session on a page of its own account,
+ *   belongs to. A session says nothing of other accounts.
+ */
+export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
+  return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }

@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
+import type { Auth } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
@@ -73,7 +74,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const who = { email: data.email, address: request.ip, device };
     refuseTooMany(await countTry(platform, who));
     try {
-      const { headers, response } = await hashingFor(askerOf(request, device), () =>
+      const { headers, response } = await hashingFor(askerOf(request, device && data.email), () =>
         auth.api.signInEmail({
           body: { email: data.email, password: data.password },
           headers: signInHeaders(request),
@@ -112,7 +113,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     try {
       const asked = {
         body: { code: data.code },
-        headers: signInHeaders(request),
+        headers: await headersOfPending(request, auth),
         returnHeaders: true,
       } as const;
       const { headers, response } = APP_CODE.test(data.code)
@@ -135,6 +136,19 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     giveCookies(reply, headers);
     return reply.redirect(`${base}/sign-in?done=signed-out`, 303);
   });
+}
+
+/**
+ * A request's headers with the sign-in that waits for its code, and without any session: within one, the sign-in
+ * library checks codes without counting wrong ones, and uses none up.
+ */
+async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
+  const headers = signInHeaders(request);
+  const context = await auth.$context;
+  const { name } = context.createAuthCookie('two_factor');
+  const cookies = (headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
+  headers.set('cookie', cookies.filter((cookie) => cookie.startsWith(`${name}=`)).join('; '));
+  return headers;
 }
 
 function refuseTooMany(retryAt: Date | null): void {

@@ -5,7 +5,7 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
 import { takeCode } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
-import { countProof, forgiveProof } from '../../accounts/sign-in-limits.ts';
+import { countProof } from '../../accounts/sign-in-limits.ts';
 import { isDuplicateKey } from '../../mongo.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -63,19 +63,18 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     request: FastifyRequest,
     work: (values: Values) => Promise<T>,
   ): Promise<{ done: T } | { refused: Page }> {
-    const { _id, twoFactorEnabled } = personOf(request);
+    const { _id, email, twoFactorEnabled } = personOf(request);
     const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
     if (!data) return { refused: start(request, typed) };
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
       const { password } = data;
-      const done = await hashingFor(askerOf(request), async () => {
+      const done = await hashingFor(askerOf(request, email), async () => {
         await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
         if (data.code !== undefined) await takeCode(platform, auth, inSession(request), data.code);
         return work({ password });
       });
-      await forgiveProof(platform, _id);
       return { done };
     } catch (error) {
       const code = refusalCode(error);
@@ -94,6 +93,8 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/confirm', PERSON, async (request, reply) => {
+    // Where it is on, backup codes are shown for password and code together (see `backup-codes`).
+    if (personOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
     const retryAt = await countProof(platform, personOf(request)._id);

@@ -66,7 +66,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const { protocol = 'votifier-v2' } =
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
-      yield html`<p class="soft under-way">The test runs. It takes up to half a minute where nobody answers.</p>
+      yield html`<p class="soft under-way">The test runs. It takes up to a minute where nobody answers.</p>
         <ol class="steps under-way" aria-live="polite">`;
       for await (const [step] of test.steps) yield beginning(step, protocol);
       yield html`</ol>`;

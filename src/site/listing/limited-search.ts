@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { MINUTE } from '../../clock.ts';
-import { networkOf } from '../../limits/network-of.ts';
-import { takeTurn } from '../../limits/rate-limit.ts';
+import { byNetwork, takeAll } from '../../limits/by-network.ts';
 import type { Platform } from '../../platform.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
@@ -23,7 +22,7 @@ export async function limitedSearch(
   typed: string,
   filters: Filters = {},
 ): Promise<ListedRow[]> {
-  const nextAt = await takeTurn(platform, `search:address:${networkOf(ip)}`, SEARCHES);
+  const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
   if (nextAt) throw new PageError(429, 'Too many searches came from your network address.', nextAt);
   return searchNames(platform, typed, filters);
 }

@@ -1,0 +1,166 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { anyOf, findTogether } from '../batching/find-together.ts';
+import type { Lanes } from '../batching/lanes.ts';
+import { SECOND } from '../clock.ts';
+import { within } from '../deadline.ts';
+import type { Logger } from '../log.ts';
+import type { Vote } from './vote.ts';
+import type { VoteCounter } from './vote-counter.ts';
+import { dayOf, minuteOf, monthOf, sum } from './vote-figures.ts';
+
+/** Increments are written at most this long after the first of them. */
+const WRITTEN_WITHIN_MS = 100;
+
+/** A batch that could not be sent for so long is dropped: a recount may have counted its votes by then. */
+const DROPPED_AFTER_MS = 30 * SECOND;
+
+/** So many counters at most have pending increments; further votes are left to the repair. */
+const MOST_PENDING = 20_000;
+
+/** What is to be added to one counter. */
+type Increment = {
+  q: Pick<VoteCounter, 'serverId' | 'month'>;
+  /** By field: `{'days.21': 3, 'minutes.29640042': 3}`. */
+  fields: Record<string, number>;
+  votes: number;
+};
+
+/** Increments that are written together. */
+type Batch = {
+  increments: Map<string, Increment>;
+  /** When the first was added, on `performance.now()`. */
+  since: number;
+  /** Votes that found no room. */
+  dropped: number;
+  /** Settles when it was written, or lost; absent while it collects. */
+  written?: Promise<void>;
+  /** The batch that collects after it. */
+  next?: Batch;
+};
+
+const newBatch = (): Batch => ({ increments: new Map(), since: performance.now(), dropped: 0 });
+
+type Month = Pick<VoteCounter, 'serverId' | 'month'>;
+
+const keyOf = ({ serverId, month }: Month) => serverId.toHexString() + month;
+
+const countersOfMonths = findTogether<VoteCounter, Month>({
+  filter: (months) => ({
+    serverId: anyOf(months.map(({ serverId }) => serverId)),
+    month: anyOf([...new Set(months.map(({ month }) => month))]),
+  }),
+  nameOf: keyOf,
+  keyOf: ({ serverId, month }) => ({ serverId, month }),
+  options: { projection: { _id: 0, serverId: 1, month: 1, days: 1 } },
+});
+
+/**
+ * Counts votes behind the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms
+ * and written in one bulk write. They are not journaled, and a write that fails or whose end is unknown is not
+ * repeated: the repair finds what is lost.
+ */
+export class VoteCounts {
+  readonly #voteCounters: Collection<VoteCounter>;
+  readonly #lanes: Lanes;
+  readonly #log: Logger;
+  #collecting = newBatch();
+  #writing: Batch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(voteCounters: Collection<VoteCounter>, lanes: Lanes, log: Logger) {
+    this.#voteCounters = voteCounters;
+    this.#lanes = lanes;
+    this.#log = log;
+  }
+
+  /** Waits while increments of this counter are being written. */
+  async #written(key: string): Promise<void> {
+    const batch = this.#writing;
+    if (!batch?.increments.has(key)) return;
+    await batch.written;
+    return this.#written(key);
+  }
+
+  /** Adds a vote that was inserted; the counter has it 100 ms later. */
+  add({ serverId, votedAt }: Pick<Vote, 'serverId' | 'votedAt'>): void {
+    this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
+    const batch = this.#collecting;
+    const q = { serverId, month: monthOf(votedAt) };
+    const key = keyOf(q);
+    const increment = batch.increments.get(key) ?? { q, fields: {}, votes: 0 };
+    if (increment.votes === 0) {
+      if (batch.increments.size === 0) batch.since = performance.now();
+      if (batch.increments.size >= MOST_PENDING) {
+        batch.dropped += 1;
+        return;
+      }
+      batch.increments.set(key, increment);
+    }
+    increment.votes += 1;
+    for (const field of [`days.${dayOf(votedAt)}`, `minutes.${minuteOf(votedAt)}`])
+      increment.fields[field] = (increment.fields[field] ?? 0) + 1;
+  }
+
+  /**
+   * Reads how many votes a server has in the UTC month of `at`.
+   *
+   * @returns the same figure at any later moment, with what this process added since
+   * @throws the driver's error when MongoDB fails
+   */
+  async ofMonth(serverId: ObjectId, at: Date): Promise<() => number> {
+    const month = { serverId, month: monthOf(at) };
+    const key = keyOf(month);
+    for (let tries = 0; ; tries += 1) {
+      await this.#written(key);
+      const from = this.#collecting;
+      const counter = await this.#lanes.ask(countersOfMonths, this.#voteCounters, month);
+      // Written meanwhile: the figure may hold these increments or not. Behind a slow MongoDB that is always so.
+      if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
+      const stored = counter ? sum(Object.values(counter.days)) : 0;
+      return () => stored + votesSince(from, key);
+    }
+  }
+
+  /** Writes what is pending, after what is being written. Never fails: what is lost is logged. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#writing) await this.#writing.written;
+    const batch = this.#collecting;
+    if (batch.increments.size === 0) return;
+    this.#collecting = batch.next = newBatch();
+    this.#writing = batch;
+    batch.written = this.#write(batch).finally(() => {
+      this.#writing = undefined;
+    });
+    await batch.written;
+  }
+
+  /** Writes what is pending, in `ms` milliseconds at most. */
+  async close(ms: number): Promise<void> {
+    await within(ms, this.flush()).catch(() => undefined);
+  }
+
+  async #write({ increments, since, dropped }: Batch): Promise<void> {
+    const updates = [...increments.values()];
+    const lost = (votes: number, reason: string) =>
+      this.#log.warn({ event: 'votes.not_counted', votes, reason }, 'the repair of the counters finds them');
+    if (dropped > 0) lost(dropped, 'too many counters have pending increments');
+    const votes = sum(updates.map((increment) => increment.votes));
+    if (performance.now() - since > DROPPED_AFTER_MS) return lost(votes, 'they could not be written in time');
+    const operations = updates.map(({ q, fields }) => ({
+      updateOne: { filter: q, update: { $inc: fields }, upsert: true },
+    }));
+    await this.#voteCounters
+      .bulkWrite(operations, { ordered: false, writeConcern: { w: 1 } })
+      .catch((error: unknown) => lost(votes, String(error)));
+  }
+}
+
+/** What was added to a counter since `from` was the batch that collected. */
+function votesSince(from: Batch, key: string): number {
+  let votes = 0;
+  for (let batch: Batch | undefined = from; batch; batch = batch.next)
+    votes += batch.increments.get(key)?.votes ?? 0;
+  return votes;
+}

@@ -1,0 +1,217 @@
+/** The repair of today's counters while votes are cast (design rule 8). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { migrateDatabase } from '../../src/migrate.ts';
+import type { Platform } from '../../src/platform.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
+import { dayOf } from '../../src/votes/vote-figures.ts';
+import { listServer } from '../ranking/ranked-servers.ts';
+import { mongoCommand } from '../support/fault-proxy.ts';
+import { storedVote } from '../support/votes.ts';
+import { accept, ballot, counted, flushCounts, votesOf, votingForAll } from './voting.ts';
+
+const voting = await votingForAll();
+const writing = mongoCommand('update', 'vote_counters');
+
+/** Votes whose increments are lost, as those of a process that was killed. */
+async function castUncounted({ votes, clock }: Platform, serverId: ObjectId, names: string[]): Promise<void> {
+  await votes.insertMany(names.map((name) => storedVote(serverId, name, clock.now())));
+}
+
+async function listed(): Promise<ObjectId> {
+  await voting.one.servers.deleteMany({});
+  await voting.one.workLeases.deleteMany({});
+  return listServer(voting.one);
+}
+
+test('finds increments that were lost once their minute is settled, and changes nothing when run again', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await accept(platform, ballot('Counted', serverId));
+  await castUncounted(platform, serverId, ['Lost', 'Lost too']);
+  await flushCounts();
+  expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+  expect(await counted(platform, serverId)).toBe(1);
+  clock.move(90 * SECOND);
+  const repairs = await Promise.all([repairOpenCounters(platform), repairOpenCounters(platform)]);
+  expect(repairs.flatMap(({ drifts }) => drifts)).toEqual([
+    { serverId, day: '2026-05-04', counted: 1, votes: 3 },
+  ]);
+  expect(await counted(platform, serverId)).toBe(3);
+  clock.move(MINUTE);
+  expect(await repairOpenCounters(platform)).toEqual({ servers: 1, drifts: [] });
+});
+
+test('takes away increments that came twice', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  const { vote } = await accept(platform, ballot('Steve', serverId));
+  platform.voteCounts.add(vote);
+  await flushCounts();
+  clock.move(2 * MINUTE);
+  await repairOpenCounters(platform);
+  expect(await counted(platform, serverId)).toBe(1);
+});
+
+test('finds what was written or inserted after its minute was repaired', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await castUncounted(platform, serverId, ['Late']);
+  const [vote] = await votesOf(platform, serverId);
+  if (!vote) throw new Error('no vote');
+  clock.move(2 * MINUTE);
+  await repairOpenCounters(platform);
+  // A mongod that stood still executes what a dead process sent it.
+  platform.voteCounts.add(vote);
+  await platform.votes.insertOne(storedVote(serverId, 'later', vote.votedAt));
+  await platform.votes.insertOne(storedVote(serverId, 'latest', vote.votedAt));
+  await flushCounts();
+  clock.move(MINUTE);
+  await repairOpenCounters(platform);
+  expect(await counted(platform, serverId)).toBe(3);
+});
+
+test('goes back to where the last repair that ended well began, at most to the beginning of the day', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await repairOpenCounters(platform);
+  await castUncounted(platform, serverId, ['Lost']);
+  clock.move(3 * HOUR);
+  await repairOpenCounters(platform);
+  expect(await counted(platform, serverId)).toBe(1);
+  // The day's own repair counts the day before, once it is settled.
+  await castUncounted(platform, serverId, ['Lost later']);
+  clock.move(DAY);
+  expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+});
+
+test('repairs both days around midnight', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-31T23:59:59.999Z');
+  await castUncounted(platform, serverId, ['Last of May']);
+  clock.move(1);
+  await castUncounted(platform, serverId, ['First of June']);
+  clock.move(2 * MINUTE);
+  expect((await repairOpenCounters(platform)).drifts).toEqual([
+    { serverId, day: '2026-05-31', counted: 0, votes: 1 },
+    { serverId, day: '2026-06-01', counted: 0, votes: 1 },
+  ]);
+});
+
+test('keeps few minutes on a counter', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  for (let minute = 0; minute < 60; minute += 1) {
+    await accept(platform, ballot(`Player ${minute}`, serverId));
+    await flushCounts();
+    clock.move(MINUTE);
+    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+  }
+  const counter = await platform.voteCounters.findOne({ serverId });
+  expect(Object.keys(counter?.minutes ?? {}).length).toBeLessThan(30);
+  expect(await counted(platform, serverId)).toBe(60);
+});
+
+test('counts votes of the previous version, and forgets what that noted on a counter', async () => {
+  const serverId = await listed();
+  const { platform, clock } = voting.at(new Date());
+  const { voteCounters } = platform;
+  /** As the previous version counted a vote. */
+  const raise = async (name: string) => {
+    const votedAt = clock.now();
+    await platform.votes.insertOne(storedVote(serverId, name, votedAt));
+    await voteCounters.updateOne(
+      { serverId, month: votedAt.toISOString().slice(0, 7), 'raises.id': { $ne: new ObjectId() } },
+      {
+        $inc: { [`days.${dayOf(votedAt)}`]: 1 },
+        $push: { raises: { $each: [{ id: new ObjectId(), votes: 1 }], $slice: -32 } } as never,
+      },
+      { upsert: true },
+    );
+  };
+  await raise('Young');
+  await migrateDatabase(platform.mongo.db);
+  // The process that made it looks for it still.
+  expect(await voteCounters.findOne({ serverId })).toHaveProperty('raises');
+  await accept(platform, ballot('New version', serverId));
+  await raise('Old version');
+  await flushCounts();
+  expect(await counted(platform, serverId)).toBe(3);
+  clock.move(2 * MINUTE);
+  await repairOpenCounters(platform);
+  expect(await counted(platform, serverId)).toBe(3);
+  expect(await voteCounters.findOne({ serverId })).not.toHaveProperty('raises');
+
+  const old = { id: ObjectId.createFromTime(Date.now() / SECOND - 120), votes: 1 };
+  await voteCounters.updateOne({ serverId }, { $set: { raises: [old], recount: {} } as never });
+  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo.db);
+  const migrated = await voteCounters.findOne({ serverId });
+  expect(migrated).not.toHaveProperty('raises');
+  expect(migrated).not.toHaveProperty('recount');
+});
+
+test('beside casting neither loses nor doubles a vote, whatever increments are lost and votes excluded', async () => {
+  const servers = [await listed(), await listServer(voting.one), await listServer(voting.one)];
+  const SPEED = 60;
+  const begin = new Date('2026-05-04T23:52:00.000Z');
+  const began = performance.now();
+  // A minute passes in a second, so that increments are written 6 s after their votes; two clocks, 2 s apart.
+  const clock = { now: () => after(begin, SPEED * (performance.now() - began)) };
+  const one = { ...voting.one, clock };
+  const other = { ...voting.other, clock: { now: () => after(clock.now(), 2 * SECOND) } };
+  const enough = new AbortController();
+  let players = 0;
+  const cast = async (platform: Platform) => {
+    while (!enough.signal.aborted) {
+      players += 1;
+      const serverId = servers[players % 3] as ObjectId;
+      await castVote(platform, ballot(`Player ${players}`, serverId));
+      if (platform === other && players % 200 === 0)
+        // What is meant for a write that never comes is forgotten at the end.
+        void voting.proxy[players % 400 ? 'cutBeforeNext' : 'cutAfterNext'](writing).catch(() => undefined);
+      await pause(1);
+    }
+  };
+  const seen: number[] = [];
+  const repair = async () => {
+    while (!enough.signal.aborted) {
+      seen.push((await repairOpenCounters(one, { signal: enough.signal })).drifts.length);
+      for (const serverId of servers) {
+        const counters = await one.voteCounters.find({ serverId }).toArray();
+        const count = counters.flatMap(({ days }) => Object.values(days)).reduce((sum, n) => sum + n, 0);
+        // No figure is ever above the votes that there are.
+        expect(count).toBeLessThanOrEqual(await one.votes.countDocuments({ serverId }));
+      }
+      await pause(SECOND / 2);
+    }
+  };
+  const repairing = repair();
+  const casting = [cast(one), cast(one), cast(other), cast(other)];
+  await pause(12 * SECOND);
+  const excluded = { since: after(clock.now(), -5 * MINUTE), until: after(clock.now(), -MINUTE) };
+  await excludeVotes(
+    one,
+    { serverId: servers[0] as ObjectId, ...excluded, tokenId: null, reason: 'A flood' },
+    'someone',
+    { settledMs: 0 },
+  );
+  await pause(4 * SECOND);
+  enough.abort();
+  await Promise.all([...casting, repairing.catch(() => undefined)]);
+  voting.proxy.forget();
+  await flushCounts();
+  const later = { ...one, clock: { now: () => after(clock.now(), 3 * MINUTE) } };
+  await repairOpenCounters(later);
+
+  expect(seen.reduce((sum, drifts) => sum + drifts, 0)).toBeGreaterThan(0);
+  for (const serverId of servers) {
+    const votes = await one.votes.countDocuments({ serverId, excludedAt: { $exists: false } });
+    expect(votes).toBeGreaterThan(100);
+    expect(await counted(one, serverId)).toBe(votes);
+  }
+}, 60_000);

@@ -1,0 +1,95 @@
+/** Votes are counted behind the requests that cast them (design rule 8). */
+import { ObjectId } from 'mongodb';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { SECOND } from '../../src/clock.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { countVotesOfMonth } from '../../src/votes/vote-figures.ts';
+import { mongoCommand } from '../support/fault-proxy.ts';
+import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';
+
+const voting = await votingForAll();
+const writing = mongoCommand('update', 'vote_counters');
+const storedFor = async (serverId: ObjectId) => (await voting.one.voteCounters.findOne({ serverId }))?.days;
+
+describe('increments', () => {
+  test('of votes for many servers are written in one command, without anybody asking for it', async () => {
+    const requests = Array.from({ length: 20 }, (_, i) => ballot(`Player ${i}`));
+    const bulkWrites = vi.spyOn(voting.one.voteCounters, 'bulkWrite');
+    onTestFinished(() => bulkWrites.mockRestore());
+    await Promise.all(requests.map((request) => accept(voting.one, request)));
+    for (const { serverId } of requests) {
+      await vi.waitFor(async () => expect(await storedFor(serverId)).toBeDefined());
+      expect(await counted(voting.one, serverId)).toBe(1);
+    }
+    expect(bulkWrites).toHaveBeenCalledOnce();
+  });
+
+  test('that are pending are in the answer of the same process, and in no other', async () => {
+    const { serverId } = ballot('');
+    const held = voting.proxy.holdNext(writing, async () => {
+      expect((await accept(voting.one, ballot('Elsewhere', serverId))).monthlyVotes).toBe(1);
+    });
+    expect((await accept(voting.other, ballot('Here', serverId))).monthlyVotes).toBe(1);
+    expect((await accept(voting.other, ballot('Here too', serverId))).monthlyVotes).toBe(2);
+    await held;
+    expect(await counted(voting.one, serverId)).toBe(3);
+    expect((await accept(voting.other, ballot('Later', serverId))).monthlyVotes).toBe(4);
+  });
+
+  test('that are written between the reading of a counter and the answer count once in it', async () => {
+    const { serverId } = ballot('');
+    await accept(voting.other, ballot('First', serverId));
+    await flushCounts();
+    await accept(voting.other, ballot('Second', serverId));
+    const held = voting.proxy.holdNext(mongoCommand('insert', 'votes'), flushCounts);
+    expect((await accept(voting.other, ballot('Third', serverId))).monthlyVotes).toBe(3);
+    await held;
+  });
+
+  test('that are written while a counter is read count once in the answer', async () => {
+    const { serverId } = ballot('');
+    await accept(voting.other, ballot('First', serverId));
+    const held = voting.proxy.holdNext(mongoCommand('find', 'vote_counters'), flushCounts);
+    expect((await accept(voting.other, ballot('Second', serverId))).monthlyVotes).toBe(2);
+    await held;
+  });
+
+  test.each([
+    ['before MongoDB had them', 'cutBeforeNext', 0],
+    ['after MongoDB had them', 'cutAfterNext', 1],
+  ] as const)('lost %s leave the votes accepted and are not written again', async (_, fault, stored) => {
+    const { serverId } = ballot('');
+    const cut = voting.proxy[fault](writing);
+    expect((await accept(voting.other, ballot('Steve', serverId))).monthlyVotes).toBe(1);
+    await cut;
+    expect(await counted(voting.one, serverId)).toBe(stored);
+    expect(await countVotesOfMonth(voting.one.votes, serverId, new Date())).toBe(1);
+  });
+
+  test('of a process that stood still for half a minute are left to the repair', async () => {
+    const { serverId } = ballot('');
+    await accept(voting.one, ballot('Steve', serverId));
+    const now = performance.now.bind(performance);
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 31 * SECOND);
+    await flushCounts();
+    later.mockRestore();
+    expect(await storedFor(serverId)).toBeUndefined();
+  });
+
+  test('for more than 20,000 counters at once are left to the repair', async () => {
+    const votedAt = new Date();
+    const ids = Array.from({ length: 20_001 }, () => new ObjectId());
+    for (const serverId of ids) voting.one.voteCounts.add({ serverId, votedAt });
+    await flushCounts();
+    expect(await voting.one.voteCounters.countDocuments({ serverId: { $in: ids } })).toBe(20_000);
+  }, 30_000);
+
+  test('are written before a process closes', async () => {
+    const closing = await openPlatform(voting.one.config, 'closing');
+    const { serverId } = ballot('');
+    await accept(closing, ballot('Steve', serverId));
+    await closing.close();
+    expect(await storedFor(serverId)).toBeDefined();
+    expect(await counted(voting.one, serverId)).toBe(1);
+  });
+});
