@@ -1,7 +1,9 @@
+import { vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
 import { openPlatform, type Platform } from '../../src/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh } from './databases.ts';
+import { PATIENT } from './patient.ts';
 
 /** Every fake peer has the address of this machine: a test of these limits sets its own. */
 export const UNLIMITED = { DESTINATION_LIMIT: '1000000', ACCOUNT_LIMIT: '1000000' };
@@ -22,11 +24,16 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   return config as ConnectedConfig;
 }
 
-/** The platform as a process opens it, its database made ready; closed when the test ends. */
+/**
+ * The platform as a process opens it, its database made ready and, unless `env` names another Redis, connected to
+ * Redis; closed when the test ends.
+ */
 export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
   const config = testConfig(env);
   const platform = await openPlatform(config, 'test');
   atTheEnd(() => platform.close());
   await migrateFresh(platform, config.MONGODB_URI);
+  // An add that has to wait for the connection may be given up on a busy machine.
+  if (!env.REDIS_URL) await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
   return platform;
 }
