@@ -1,12 +1,14 @@
 import { SECOND } from './clock.ts';
 import { within } from './deadline.ts';
+import { DELIVERY_QUEUES } from './delivery/delivery-queues.ts';
 import type { Platform } from './platform.ts';
 
 /** How long Redis has to say whether the queue is paused. */
 const PATIENCE_MS = SECOND;
 
 /**
- * Whether an operator paused the queue that forwards votes, which Redis alone knows.
+ * Whether an operator paused one of the queues that deliver votes, which Redis alone knows. A listener changes its queue
+ * with its state, so any of them may hold its votes.
  *
  * @returns null when Redis does not answer
  */
@@ -16,7 +18,8 @@ export async function queuePaused({
 }: Pick<Platform, 'producerRedis' | 'queues'>): Promise<boolean | null> {
   if (producerRedis.status !== 'ready') return null;
   try {
-    return await within(PATIENCE_MS, queues['forward-votes'].isPaused());
+    const paused = DELIVERY_QUEUES.map((name) => queues[name].isPaused());
+    return (await within(PATIENCE_MS, Promise.all(paused))).includes(true);
   } catch {
     return null;
   }

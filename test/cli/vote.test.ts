@@ -1,5 +1,6 @@
 import { UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
 import { drainHere } from '../support/delivering.ts';
 import { listening } from './listening.ts';
 import { type Cli, openCli } from './tallyport.ts';
@@ -117,19 +118,19 @@ describe('vote show', () => {
     expect(stdout).toContain('The machine answers, but nothing listens on this port.');
   });
 
-  it('says that the queue is paused, as its listener does', async () => {
-    const { slug, server_id } = await listening(cli, 'Held');
+  it.each(DELIVERY_QUEUES)('says that %s is paused, as its listener does', async (name) => {
+    const { slug, server_id } = await listening(cli, `Held by ${name}`);
     const id = await cli.cast(server_id, 'Steve');
-    const queue = cli.platform.queues['forward-votes'];
+    const queue = cli.platform.queues[name];
     await queue.pause();
     onTestFinished(() => queue.resume());
 
     expect(await show(id)).toMatchObject({ state: 'waiting', queue_paused: true });
     expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
-      /State: +waiting until the queue is resumed; .*\nQueue: +«Forward votes» is paused/,
+      /State: +waiting until the queue is resumed; .*\nQueue: +A delivery queue is paused/,
     );
     expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(
-      /State: +active\nQueue: +«Forward votes» is paused/,
+      /State: +active\nQueue: +A delivery queue is paused/,
     );
     await queue.resume();
     expect((await show(id)).queue_paused).toBe(false);
