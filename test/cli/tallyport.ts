@@ -104,6 +104,8 @@ export async function openCli(): Promise<Cli> {
       const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
       const end = await castVote(platform, request);
       if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
+      // A command is another process.
+      await platform.voteCounts.flush();
       return end.vote._id.toString();
     },
     close: () => platform.close(),
