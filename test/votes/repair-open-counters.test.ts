@@ -188,8 +188,9 @@ test('beside casting neither loses nor doubles a vote, whatever increments are l
         const cut = step % 80 === 0 ? 'cutBeforeNext' : 'cutAfterNext';
         void voting.proxy[cut](writing).catch(() => undefined);
       }
-      if (step % 4 === 0) await flushCounts();
-      if (step % 10 === 0) {
+      // Every 20 steps a minute ends with increments pending, and a repair begins soon after some of these ends.
+      if (step % 4 === 3) await flushCounts();
+      if (step % 7 === 0) {
         await repairing;
         repairing = repair();
       }
