@@ -11,7 +11,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /**
  * - `dns-not-found`: the name has no address.
  * - `dns-timeout`: the name servers gave no answer in time.
- * - `address-refused`: an address of it is not a public one, or is this machine's own, and is not in an allowed range.
+ * - `address-refused`: an address of it is not a public one, or is this machine's own, and is not in an allowed
+ *   range; or the operator refuses it.
  * - `stopped`: the caller's signal ended it.
  */
 export type AddressFault = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
@@ -46,8 +47,11 @@ export function isRefusedPort(port: number): boolean {
   return REFUSED_PORTS.has(port);
 }
 
+/** What the operator allows and refuses beyond the public addresses. What is refused is never allowed. */
+export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RANGES'>;
+
 export type ResolveOptions = {
-  allowedPrivateRanges: Config['ALLOWED_PRIVATE_RANGES'];
+  ranges: AddressRanges;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /** All addresses of a name, by the rules of this machine (`/etc/hosts`, then DNS). */
@@ -69,9 +73,7 @@ export type ResolveOptions = {
 export async function resolveAddress(host: string, options: ResolveOptions): Promise<string[]> {
   const answers = isIP(host) ? [host] : await resolveName(host, options);
   options.onResolved?.();
-  const addresses = new Set(
-    answers.map((answer) => checkAddress(host, answer, options.allowedPrivateRanges)),
-  );
+  const addresses = new Set(answers.map((answer) => checkAddress(host, answer, options.ranges)));
   if (addresses.size === 0) throw new AddressError('dns-not-found', `The host ${host} has no address`);
   return [...addresses];
 }
@@ -153,10 +155,16 @@ function lookupError(host: string, error: unknown): AddressError {
     : new AddressError('dns-not-found', `The host ${host} has no address`);
 }
 
-function checkAddress(host: string, answer: string, allowed: Config['ALLOWED_PRIVATE_RANGES']): string {
+function checkAddress(host: string, answer: string, ranges: AddressRanges): string {
   const address = ipaddr.parse(answer);
-  if (allowed.some((range) => isWithin(address, range))) return address.toString();
   const named = host === answer ? host : `${host} has the address ${answer}, which`;
+  if (ranges.REFUSED_RANGES.some((range) => isWithin(ipaddr.process(answer), range))) {
+    throw new AddressError(
+      'address-refused',
+      `${named} is an address that the operator refuses (REFUSED_RANGES)`,
+    );
+  }
+  if (ranges.ALLOWED_PRIVATE_RANGES.some((range) => isWithin(address, range))) return address.toString();
   if (!isPublic(address)) {
     throw new AddressError('address-refused', `${named} is not a public address (${rangeName(address)})`);
   }

@@ -53,6 +53,7 @@ const environment = z.object({
     .min(32, 'must be what SECRET_KEY was before, so at least 32 characters')
     .optional(),
   ALLOWED_PRIVATE_RANGES: cidrList.default([]),
+  REFUSED_RANGES: cidrList.default([]),
   DESTINATION_LIMIT: wholeNumber(1, 1_000_000).default(60),
   ACCOUNT_LIMIT: wholeNumber(1, 1_000_000).default(40),
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AddressError, HostError, parseHost, resolveAddress } from '../src/address-guard.ts';
 import { ipv4, nameServer, silentNameServer, useNameServers } from './support/fake-name-server.ts';
 
-const NONE = { allowedPrivateRanges: [], timeoutMs: 1_000 };
+const NONE = { ranges: { ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, timeoutMs: 1_000 };
 
 /** A resolver that knows one answer for every name. */
 function answering(...addresses: string[]) {
@@ -164,13 +164,30 @@ describe('resolveAddress', () => {
       expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup }))).toBe('address-refused');
     }
     expect(await resolveAddress('9.9.9.9', NONE)).toEqual(['9.9.9.9']);
-    const allowed = { ...NONE, allowedPrivateRanges: [ipaddr.parseCIDR('9.9.9.10/32')] };
+    const allowed = {
+      ...NONE,
+      ranges: { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('9.9.9.10/32')], REFUSED_RANGES: [] },
+    };
     expect(await resolveAddress('9.9.9.10', allowed)).toEqual(['9.9.9.10']);
   });
 
+  it('refuses what an operator refuses, even where it is allowed', async () => {
+    const [refused, allowed] = ['9.9.9.0/24', '9.9.0.0/16'].map((range) => [ipaddr.parseCIDR(range)]);
+    const ranges = { ALLOWED_PRIVATE_RANGES: allowed ?? [], REFUSED_RANGES: refused ?? [] };
+    const options = { ranges, timeoutMs: 1_000 };
+    await expect(resolveAddress('9.9.9.10', options)).rejects.toMatchObject({
+      code: 'address-refused',
+      message: '9.9.9.10 is an address that the operator refuses (REFUSED_RANGES)',
+    });
+    expect(await faultOf(resolveAddress('::ffff:9.9.9.10', options))).toBe('address-refused');
+    const lookup = answering('1.1.1.1', '9.9.9.10');
+    expect(await faultOf(resolveAddress('name.example', { ...options, lookup }))).toBe('address-refused');
+    expect(await resolveAddress('9.9.8.1', options)).toEqual(['9.9.8.1']);
+  });
+
   it('takes a private address that an operator allows, and no other', async () => {
-    const allowedPrivateRanges = ['127.0.0.0/8', 'fd00::/8'].map((range) => ipaddr.parseCIDR(range));
-    const options = { allowedPrivateRanges, timeoutMs: 1_000 };
+    const ALLOWED_PRIVATE_RANGES = ['127.0.0.0/8', 'fd00::/8'].map((range) => ipaddr.parseCIDR(range));
+    const options = { ranges: { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES: [] }, timeoutMs: 1_000 };
     expect(await resolveAddress('127.0.0.1', options)).toEqual(['127.0.0.1']);
     expect(await resolveAddress('localhost', options)).toContain('127.0.0.1');
     expect(await resolveAddress('fd00::7', options)).toEqual(['fd00::7']);

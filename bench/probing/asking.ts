@@ -14,7 +14,7 @@ type Way = (place: Place) => Promise<boolean>;
 
 const [queries = 2_000, concurrency = 64, rounds = 5] = process.argv.slice(2).map(Number);
 
-const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')] });
+const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')], REFUSED_RANGES: [] });
 const gamedig = new GameDig();
 
 const WAYS: Record<string, Way> = {

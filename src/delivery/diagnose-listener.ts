@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { AddressError, resolveAddress } from '../address-guard.ts';
+import { AddressError, type AddressRanges, resolveAddress } from '../address-guard.ts';
 import type { Config } from '../config.ts';
 import type { Admit } from '../limits/outgoing-limit.ts';
 import type { Server } from '../servers/server.ts';
@@ -37,7 +37,7 @@ export type Diagnosis = {
 
 /** What a diagnosis works on. */
 export type Diagnosing = Testing & {
-  config: Testing['config'] & Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS'>;
+  config: Testing['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
 
 /** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
@@ -270,8 +270,7 @@ function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosi
 /** Checked once more: the name may have changed since the test vote. */
 async function addressesOf(host: string, config: Diagnosing['config']): Promise<string[]> {
   try {
-    const { ALLOWED_PRIVATE_RANGES: allowedPrivateRanges, LISTENER_TIMEOUT_MS: timeoutMs } = config;
-    return await resolveAddress(host, { allowedPrivateRanges, timeoutMs });
+    return await resolveAddress(host, { ranges: config, timeoutMs: config.LISTENER_TIMEOUT_MS });
   } catch (error) {
     if (error instanceof AddressError) return [];
     throw error;

@@ -1,3 +1,4 @@
+import type { AddressRanges } from '../address-guard.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { SecretBox } from '../secrets.ts';
@@ -67,7 +68,7 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
 
 /** Sends over the network, to addresses that the configuration allows. */
 export function createSend(
-  config: Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'>,
+  config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
@@ -75,7 +76,7 @@ export function createSend(
     const answerMs = answerTimeoutMs(timeoutMs, answerStep);
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
-      allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES,
+      ranges: config,
       timeoutMs,
       signal,
       waitSignal,

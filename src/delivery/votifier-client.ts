@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { ResolveOptions } from '../address-guard.ts';
-import type { Config } from '../config.ts';
+import type { AddressRanges, ResolveOptions } from '../address-guard.ts';
 import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
@@ -22,7 +21,7 @@ export type VotifierTarget = {
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
 export type SendOptions = {
-  allowedPrivateRanges: Config['ALLOWED_PRIVATE_RANGES'];
+  ranges: AddressRanges;
   /** For each of: resolving the name, connecting, the greeting. */
   timeoutMs: number;
   /** For the acknowledgement; `timeoutMs` by default. */

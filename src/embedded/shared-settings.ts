@@ -8,6 +8,7 @@ import type { Environment } from './binary.ts';
 export const SHARED_SETTINGS = [
   'PUBLIC_URL',
   'ALLOWED_PRIVATE_RANGES',
+  'REFUSED_RANGES',
   'SERVICE_NAME',
   'QUEUE_PREFIX',
   'LISTENER_TIMEOUT_MS',
@@ -39,13 +40,14 @@ export function settingsToShare(config: Config, env: Environment): SharedSetting
  */
 export function withSharedSettings(config: Config, env: Environment, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });
-  const { PUBLIC_URL, basePath, ALLOWED_PRIVATE_RANGES, SERVICE_NAME, QUEUE_PREFIX } = merged;
+  const { PUBLIC_URL, basePath, ALLOWED_PRIVATE_RANGES, REFUSED_RANGES, SERVICE_NAME, QUEUE_PREFIX } = merged;
   const { LISTENER_TIMEOUT_MS, LEASE_MS } = merged;
   return {
     ...config,
     PUBLIC_URL,
     basePath,
     ALLOWED_PRIVATE_RANGES,
+    REFUSED_RANGES,
     SERVICE_NAME,
     QUEUE_PREFIX,
     LISTENER_TIMEOUT_MS,

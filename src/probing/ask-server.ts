@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
-import type { Config } from '../config.ts';
+import type { AddressRanges } from '../address-guard.ts';
 import type { Admit } from '../limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
@@ -40,11 +40,11 @@ type Bounds = {
  *
  * @param lookups - how names are resolved; the machine's way by default
  */
-export function createAsk(config: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>, lookups: Lookups = {}): Ask {
+export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const limit = new QueryLimit(UDP_AT_ONCE);
   return async (target, signal, admit): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(config, target, { limit, lookups, signal, admit }) };
+      return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, admit }) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -52,13 +52,13 @@ export function createAsk(config: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>, lookup
 }
 
 async function query(
-  { ALLOWED_PRIVATE_RANGES: allowedPrivateRanges }: Pick<Config, 'ALLOWED_PRIVATE_RANGES'>,
+  ranges: AddressRanges,
   target: Target,
   { limit, lookups, signal, admit }: Bounds,
 ): Promise<ServerAnswer> {
   const game = gameOf(target.game);
   const began = performance.now();
-  const options = { allowedPrivateRanges, timeoutMs: QUERY_MS, signal, ...lookups };
+  const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
   const { host, addresses, ports } = await findServer(target, game, options);
   const left = QUERY_MS - (performance.now() - began);
 

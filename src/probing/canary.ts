@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { resolveAddress } from '../address-guard.ts';
+import { type AddressRanges, resolveAddress } from '../address-guard.ts';
 import { type Clock, MINUTE, SECOND } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { CanaryAddress } from '../config-values.ts';
@@ -19,7 +19,7 @@ export type Canary = {
 };
 
 type CanaryDeps = {
-  config: Pick<Config, 'CANARY_ADDRESSES' | 'ALLOWED_PRIVATE_RANGES'>;
+  config: Pick<Config, 'CANARY_ADDRESSES'> & AddressRanges;
   ask: Ask;
   clock: Clock;
 };
@@ -156,7 +156,7 @@ async function anyAnswers(
 
 /** Opens a TCP connection and closes it. Throws when nobody accepts it in time. */
 async function accepts(config: CanaryDeps['config'], host: string, port: number): Promise<void> {
-  const options = { allowedPrivateRanges: config.ALLOWED_PRIVATE_RANGES, timeoutMs: CONNECT_MS };
+  const options = { ranges: config, timeoutMs: CONNECT_MS };
   const [address] = await resolveAddress(host, options);
   if (address === undefined) throw new Error('no address');
   const { promise, resolve, reject } = Promise.withResolvers<void>();

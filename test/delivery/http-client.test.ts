@@ -16,7 +16,7 @@ const VOTE = {
 const SERVER_ID = '0123456789abcdef01234567';
 
 const OPTIONS: SendOptions = {
-  allowedPrivateRanges: [ipaddr.parseCIDR('127.0.0.0/8')],
+  ranges: { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')], REFUSED_RANGES: [] },
   timeoutMs: 500,
   mayWrite: () => true,
   lookup: async () => [{ address: '127.0.0.1' }],

@@ -50,7 +50,11 @@ it('the listener in the documentation takes a vote once and refuses what is not 
         previous: null,
       },
       { id: '01998a3e-7e4b-7000-8000-0123456789ab', username: 'Steve', votedAt: new Date() },
-      { allowedPrivateRanges: [ipaddr.parseCIDR('127.0.0.0/8')], timeoutMs: 5_000, mayWrite: () => true },
+      {
+        ranges: { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')], REFUSED_RANGES: [] },
+        timeoutMs: 5_000,
+        mayWrite: () => true,
+      },
       new Date(),
     );
   expect((await send(newSigningSecret())).code).toBe('http-forbidden');

@@ -20,7 +20,7 @@ export const VOTE = {
 
 /** Long enough for loopback, short enough to wait for silence. */
 export const OPTIONS: SendOptions = {
-  allowedPrivateRanges: [ipaddr.parseCIDR('127.0.0.0/8')],
+  ranges: { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')], REFUSED_RANGES: [] },
   timeoutMs: 300,
   mayWrite: () => true,
 };

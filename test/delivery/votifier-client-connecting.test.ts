@@ -41,8 +41,14 @@ describe('finding the listener', () => {
   it('dials no address that is refused', async () => {
     const connect = vi.spyOn(net, 'connect');
     const refusals = [
-      send({ ...anywhere, host: '127.0.0.1' }, { allowedPrivateRanges: [] }),
-      send({ ...anywhere, host: '2130706433' }, { allowedPrivateRanges: [] }),
+      send(
+        { ...anywhere, host: '127.0.0.1' },
+        { ranges: { ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] } },
+      ),
+      send(
+        { ...anywhere, host: '2130706433' },
+        { ranges: { ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] } },
+      ),
       send(anywhere, { lookup: answering('127.0.0.1', '10.0.0.1') }),
     ];
     for (const refusal of refusals) {

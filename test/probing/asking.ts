@@ -5,7 +5,10 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups } from '../../src/probing/find-server.ts';
 import type { GameServer } from '../support/fake-game-servers.ts';
 
-const LOOPBACK = { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')] };
+const LOOPBACK = {
+  ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')],
+  REFUSED_RANGES: [],
+};
 
 /** A way to ask that may reach this machine. */
 export function askHere(lookups?: Lookups): Ask {

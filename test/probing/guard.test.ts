@@ -41,7 +41,7 @@ it('A name whose SRV record leads to a mail server is not asked', async () => {
 describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
   it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not asked', async (host) => {
     const server = await started(new Kind());
-    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] });
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] });
     expect(faultOf(await ask(at(server.port, game, host)))).toBe('address-refused');
     expect(server.asked).toBe(0);
   });
@@ -49,7 +49,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
   it('behind a name is not asked', async () => {
     const server = await started(new Kind());
     const { lookup } = names(['127.0.0.1']);
-    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] }, { lookup });
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, { lookup });
     const probe = await ask(at(server.port, game, 'play.example.org'));
     expect(probe).toMatchObject({ ok: false, fault: 'address-refused' });
     expect(server.asked).toBe(0);
@@ -126,7 +126,7 @@ describe('The SRV record of a Minecraft server', () => {
     const server = await started(new JavaServer());
     const { lookup } = names(['127.0.0.1']);
     const srv = srvOf({ name: 'node7.example.net', port: server.port });
-    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [] }, { lookup, srv });
+    const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, { lookup, srv });
     expect(faultOf(await ask(onUsualPort))).toBe('address-refused');
     expect(server.asked).toBe(0);
   });

@@ -33,7 +33,7 @@ export async function giveBackDatabases(): Promise<void> {
  */
 export function freshNames(): FreshNames {
   named += free.length === 0 ? 1 : 0;
-  const database = free.pop() ?? `test_${process.env.VITEST_POOL_ID}_${named}`;
+  const database = free.pop() ?? `test_${process.pid}_${named}`;
   return lend(database, giveBack);
 }
 
