@@ -105,7 +105,7 @@ const WHAT_TO_DO: Record<ProbeFault, string> = {
   'dns-not-found': 'Its address has no entry in DNS: look for a typing error, or set the address anew.',
   'dns-timeout': 'The name servers of its address, or those of this machine, do not answer: try again later.',
   'address-refused':
-    'Its address is a private one. Where that is meant, allow its range in ALLOWED_PRIVATE_RANGES.',
+    'Its address is a private one, or the operator refuses it. Where it is meant, open its range (ALLOWED_PRIVATE_RANGES, REFUSED_RANGES).',
   'game-unknown': 'Its game is not in the list of games: set another one.',
   'connection-refused':
     'The machine is there, but nothing listens: is the server running, and is its port (or query port) right?',

@@ -45,7 +45,7 @@ describe('server add', () => {
       /\nIts game is Minecraft: Bedrock Edition \(\w+\)\. .*server check charlie\n/,
     );
     expect(ended.stderr).toMatch(
-      /^Warning: 10\.0\.0\.7 is not a public address .*ALLOWED_PRIVATE_RANGES\.\n$/,
+      /^Warning: 10\.0\.0\.7 is not a public address .*\(ALLOWED_PRIVATE_RANGES, REFUSED_RANGES\)\.\n$/,
     );
   });
 
