@@ -13,7 +13,8 @@ type Start = (stopping: AbortSignal) => Work;
 /**
  * Does work only while this process's clock agrees with MongoDB's: next attempts, tests of listeners and finished days
  * would be dated wrongly, and BullMQ goes by this machine's clock too. Work is stopped when the clock goes off, as at
- * the end of the process, and started again when it is right. While MongoDB does not answer nothing changes.
+ * the end of the process, and started again when it is right. While MongoDB does not answer nothing changes, and nothing
+ * is started.
  *
  * @param stopping - aborted when the process begins to stop
  * @throws what `start` throws where the clock is right at once; later that is logged and tried again
@@ -27,11 +28,12 @@ export async function whileClockIsRight(
   let closed: Promise<void> = Promise.resolve();
   let isOff = false;
 
+  /** Compares once MongoDB answers; at once at the end of the process. */
   async function compare(): Promise<void> {
-    const skew = await clockSkew();
+    const skew = await known();
     // What was stopped has ended first.
     await closed;
-    if (stopping.aborted) return;
+    if (stopping.aborted || skew === undefined) return;
     if (skew === 0 && !running) {
       const end = new AbortController();
       running = { work: start(AbortSignal.any([stopping, end.signal])), end };
@@ -44,6 +46,21 @@ export async function whileClockIsRight(
     }
   }
 
+  async function known(): Promise<number | undefined> {
+    while (!stopping.aborted) {
+      try {
+        return await clockSkew();
+      } catch (error) {
+        log.warn({ event: 'clock.not_compared', reason: String(error) });
+        await untilNextTime();
+      }
+    }
+    return undefined;
+  }
+
+  const untilNextTime = () =>
+    pause(COMPARED_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+
   function stop(): void {
     running?.end.abort();
     closed = (running?.work.close() ?? closed).catch((error: unknown) =>
@@ -54,9 +71,9 @@ export async function whileClockIsRight(
 
   async function watch(): Promise<void> {
     while (!stopping.aborted) {
-      await pause(COMPARED_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+      await untilNextTime();
       await compare().catch((error: unknown) =>
-        log.warn({ event: 'clock.not_compared', reason: String(error) }),
+        log.error({ event: 'process.not_resumed', error: String(error) }, 'the work is tried again'),
       );
     }
   }

@@ -78,7 +78,7 @@ export function program(
       started.once('exit', (code, signal) => {
         if (child !== started) return;
         child = undefined;
-        died(`${entry}: ${signal ?? `exit code ${code}`}`);
+        died(`${entry}: ${signal ?? `exit code ${code}`} (see standard error)`);
       });
     },
     async kill() {

@@ -71,3 +71,13 @@ test('a MongoDB that hangs does not hold up the end', async () => {
   await close();
   expect(seen).toEqual(['started', 'closed']);
 });
+
+test('a MongoDB that goes away while a process starts is waited for', async () => {
+  let asked = 0;
+  const { seen } = await held(async () => {
+    asked += 1;
+    if (asked < 3) throw new Error('connection 1 to 127.0.0.1:27017 closed');
+    return 0;
+  });
+  expect({ asked, seen }).toEqual({ asked: 3, seen: ['started'] });
+});
