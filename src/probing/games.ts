@@ -72,9 +72,13 @@ const ALIASES: Record<string, string> = {
   sevendaystodie: 'sdtd',
 };
 
+/** No name of a game is longer, in code units. */
+const LONGEST_NAME = 100;
+
 /** `text` as it is compared: letters and digits in lower case. */
 function compared(text: string): string {
   return text
+    .slice(0, LONGEST_NAME)
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');

@@ -40,6 +40,8 @@ export const usernameSchema = z
   .refine((name) => name.length > 0, { error: 'username must not be empty', abort: true })
   .refine((name) => [...name].length <= LONGEST_USERNAME, {
     error: `username must have at most ${LONGEST_USERNAME} characters`,
+    // To normalize a long row of combining marks takes time by the square of its length.
+    abort: true,
   })
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'username must not contain control characters' })
   .refine((name) => usernameKey(name) !== '', { error: 'username must have a visible character' });
