@@ -78,6 +78,21 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
   return [...addresses];
 }
 
+/**
+ * Why nothing will be sent to an address, as this environment allows it; null when nothing is known
+ * against it. A name is not looked up: what it means is decided at each connection.
+ */
+export async function hostWarning(host: string, ranges: AddressRanges): Promise<string | null> {
+  if (isIP(host) === 0) return null;
+  try {
+    await resolveAddress(host, { ranges, timeoutMs: 0 });
+    return null;
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    return `${error.message}: nothing is sent to it unless the operator opens its range (ALLOWED_PRIVATE_RANGES, REFUSED_RANGES).`;
+  }
+}
+
 async function resolveName(host: string, options: ResolveOptions): Promise<string[]> {
   const { timeoutMs, signal, lookup = (name) => askNameServers(name, resolver) } = options;
   if (signal?.aborted) throw new AddressError('stopped', 'The look-up was stopped');

@@ -335,7 +335,11 @@ test.each([
 });
 
 test.each([
-  ['the newest samples of a chart', '48h', ['query status_samples', 'getmore status_samples']],
+  [
+    'the newest samples of a chart',
+    '48h',
+    ['query servers', 'query status_samples', 'getmore status_samples'],
+  ],
   ['the hours of a chart', '30d', ['query servers', 'command status_samples', 'getmore status_samples']],
   ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
 ] as const)('%s', async (_, range, expected) => {

@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
-import { AddressError, type AddressRanges, resolveAddress } from '../address-guard.ts';
 import type { Protocol } from '../delivery/listener.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { sentence, systemReason } from './words.ts';
@@ -79,20 +77,5 @@ function unreadable(file: string, error: unknown): string {
       return `The file «${file}» may not be read by this user.`;
     default:
       return sentence(`The public key cannot be read from «${file}»: ${systemReason(error)}`);
-  }
-}
-
-/**
- * Why nothing will be sent to an address, as this environment allows it; null when nothing is known
- * against it. A name is not looked up: what it means is decided each time a vote is sent.
- */
-export async function hostWarning(host: string, ranges: AddressRanges): Promise<string | null> {
-  if (isIP(host) === 0) return null;
-  try {
-    await resolveAddress(host, { ranges, timeoutMs: 0 });
-    return null;
-  } catch (error) {
-    if (!(error instanceof AddressError)) throw error;
-    return `${error.message}: nothing is sent to it unless the operator opens its range (ALLOWED_PRIVATE_RANGES, REFUSED_RANGES).`;
   }
 }

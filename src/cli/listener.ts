@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
+import { hostWarning } from '../address-guard.ts';
 import { type Diagnosis, diagnoseListener } from '../delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis-steps.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
@@ -18,7 +19,7 @@ import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { invocation } from './invocation.ts';
-import { hostWarning, requireOptions, type SetOptions, secretOf } from './listener-options.ts';
+import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import {
   addressOf,
   listenerJson,

@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
-import { latencyAt, sourceAt, statusAt } from '../status/current-status.ts';
+import { latencyAt, playersSource, sourceAt, statusAt } from '../status/current-status.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { pairs } from './table.ts';
 import { counted, iso, when } from './words.ts';
@@ -32,7 +32,10 @@ export function serverText(
       : []),
     ['Rank', server.hiddenAt ? 'none while hidden' : server.rankPosition],
     ['Status', statusText(server, now)],
-    ['Players', `${current.onlinePlayers} of ${current.maxPlayers}`],
+    [
+      'Players',
+      `${current.onlinePlayers} of ${current.maxPlayers}${playersSource(server) === 'reports' ? ' reported' : ''}`,
+    ],
     ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
     ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],

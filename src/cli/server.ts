@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { hostWarning } from '../address-guard.ts';
 import { listenerState } from '../delivery/listener.ts';
 import type { Platform } from '../platform.ts';
 import { gameOf } from '../probing/games.ts';
@@ -11,7 +12,6 @@ import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { addGamesCommand } from './games.ts';
 import { invocation } from './invocation.ts';
-import { hostWarning } from './listener-options.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';

@@ -77,7 +77,7 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'http-redirected': 'http-server',
   'http-forbidden': 'bad-signature',
   'http-not-found': 'http-server',
-  'http-unverified': 'http-server',
+  'http-unverified': 'http-unverified',
   'repeated-vote-faults': null,
   'never-acknowledged': null,
   'name-too-long': 'name-too-long',
@@ -105,7 +105,6 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'tls-failed',
   'certificate-refused',
   'not-http',
-  'http-unverified',
   'outgoing-limited',
   'our-fault',
 ]);

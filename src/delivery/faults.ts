@@ -26,6 +26,7 @@ export const FAULTS = {
     cause: 'A website answers here, not a vote listener.',
     mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
   },
+  'http-unverified': EXPLANATIONS['http-unverified'],
   'minecraft-server': {
     cause: 'This is the port that players join on, not the one of the vote plugin.',
     mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',

@@ -44,9 +44,12 @@ export function barChart(chart: Chart): Html {
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   const { firstOnTop = false } = chart;
   const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
-  const step = WIDTH / Math.max(chart.points.length - 1, 1);
+  // One point alone stands in the middle, and its tip takes the whole width.
+  const isAlone = chart.points.length === 1;
+  const left = isAlone ? WIDTH / 2 : 0;
+  const step = isAlone ? 2 * WIDTH : WIDTH / Math.max(chart.points.length - 1, 1);
   const at = (index: number, value: number) =>
-    `${round(index * step)} ${round(((top - value) / (top - foot)) * HEIGHT)}`;
+    `${round(left + index * step)} ${round(((top - value) / (top - foot)) * HEIGHT)}`;
   const runs = knownRuns(chart.points).map((run) => {
     const [first] = run;
     const last = run.at(-1);

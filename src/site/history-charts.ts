@@ -73,8 +73,12 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
   });
 }
 
+/** Why a line has no point at all; only its latency can be unknown of a server that was online. */
 function whyEmpty({ resolution, points }: History): string {
-  if (points.length > 0) return 'It was not seen online in this time.';
+  const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
+  if (shares.some((share) => share > 0)) return 'No latency is known of this time.';
+  if (shares.length > 0) return 'It was not seen online in this time.';
+  if (points.length > 0) return 'It is not known whether it was online in this time.';
   return resolution === 'days'
     ? 'No whole day is computed yet.'
     : 'Nothing is known yet: neither a check nor a report.';

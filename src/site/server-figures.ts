@@ -8,8 +8,9 @@ import { count, counted, decimal } from './words.ts';
 export function serverFigures(info: ServerInfo, more: Content = ''): Html {
   const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
-  const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : undefined;
-  const detail = status === 'unknown' ? 'when last known' : most;
+  const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : '';
+  const when = status === 'unknown' ? 'when last known' : most;
+  const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
   return html`<div class="figures">
     ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
     ${more}
@@ -20,14 +21,22 @@ export function serverFigures(info: ServerInfo, more: Content = ''): Html {
   </div>`;
 }
 
-/** How many play, or why nobody can say: `12 of 100 players`, `offline`. */
+/** Says that a number of players is the server's own, and newer than our last successful probe. */
+export function reportedMark(): Html {
+  return html`<span class="soft small" title="The server says so itself; no probe of ours has seen it since.">reported</span>`;
+}
+
+/** How many play, or why nobody can say: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
 export function playersText({
   status,
   onlinePlayers,
   maxPlayers,
-}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'maxPlayers'>): string {
+  playersSource,
+}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'maxPlayers' | 'playersSource'>): string {
   if (status !== 'online') return status === 'offline' ? 'offline' : 'status unknown';
-  return maxPlayers > 0
-    ? `${count(onlinePlayers)} of ${counted(maxPlayers, 'player')}`
-    : counted(onlinePlayers, 'player');
+  const players =
+    maxPlayers > 0
+      ? `${count(onlinePlayers)} of ${counted(maxPlayers, 'player')}`
+      : counted(onlinePlayers, 'player');
+  return playersSource === 'reports' ? `${players} reported` : players;
 }

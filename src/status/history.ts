@@ -41,8 +41,8 @@ type Reading = {
 
 /**
  * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples
- * are those of both sources. An hour or a day comes from the source that is believed now, and from the other one
- * where that has nothing. Every span without data is a point of nulls.
+ * are those of the source that is believed now. An hour or a day comes from that source, and from the other one where
+ * it has nothing. Every span without data is a point of nulls.
  */
 export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
@@ -96,19 +96,28 @@ const nothing = (at: Date, reason: GreyReason = 'no-data'): HistoryPoint => ({
 /** A sample stands for so many of its intervals, as the status does, and for no less than a report. */
 const INTERVALS_STOOD = 3;
 
+const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies Record<
+  Source,
+  StatusSample['source']
+>;
+
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints({ statusSamples, clock }: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
+async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
+  const { statusSamples, clock } = deps;
+  const believed = await sourceOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
-  const samples = statusSamples.find({ serverId, at: { $gte: from } }).sort({ at: 1 });
+  const samples = statusSamples
+    .find({ serverId, at: { $gte: from }, source: SAMPLE_SOURCES[believed] })
+    .sort({ at: 1 });
   const points: HistoryPoint[] = [];
   let known: Date | undefined;
-  for await (const { at, source, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
+  for await (const { at, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
     if (known && known < at) points.push(nothing(known));
     const players = status === 'online' ? onlinePlayers : null;
     points.push({
       at,
-      source: source === 'report' ? 'reports' : 'probes',
+      source: believed,
       averagePlayers: players,
       peakPlayers: players,
       latencyMs: status === 'online' ? (latencyMs ?? null) : null,

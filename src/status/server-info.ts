@@ -5,7 +5,7 @@ import type { Server, ServerStatus } from '../servers/server.ts';
 import { serversTogether } from '../servers/servers-together.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersTogether, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
-import { latencyAt, statusAt } from './current-status.ts';
+import { latencyAt, playersSource, type Source, statusAt } from './current-status.ts';
 
 /** What the public may know of a server. Strings and counts are never null. */
 export type ServerInfo = {
@@ -18,6 +18,8 @@ export type ServerInfo = {
   status: ServerStatus;
   onlinePlayers: number;
   maxPlayers: number;
+  /** Who says how many players there are: the server itself, or our probes. */
+  playersSource: Source;
   /** Over 7 days; at most 2 decimals. */
   averagePlayers: number;
   peakPlayers: number;
@@ -107,6 +109,7 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerIn
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
     maxPlayers: current.maxPlayers,
+    playersSource: playersSource(server),
     averagePlayers: twoDecimals(daily.averagePlayers),
     peakPlayers: daily.peakPlayers,
     latencyMs: twoDecimalsOrNull(latencyAt(server, now)),

@@ -278,6 +278,19 @@ describe('a website', () => {
     await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
     expect(await diagnose()).toMatchObject({ fault, step, cause: expect.stringMatching(cause) });
   });
+
+  it('http-unverified, as the listener is shown, when it does not repeat the challenge', async () => {
+    const { platform, serverId, diagnose } = await clinic();
+    const site = await startFakeHttpListener();
+    site.answerChallenge = (response) => response.end('{}');
+    const url = `http://127.0.0.1:${site.port}/votes`;
+    await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    expect(await diagnose()).toMatchObject({
+      fault: 'http-unverified',
+      cause: expect.stringContaining('did not repeat it'),
+    });
+    made.add('http-unverified');
+  });
 });
 
 it('every fault was made for real above, and stands in the documentation in these words', () => {

@@ -160,7 +160,7 @@ describe('An HTTP listener', () => {
     site.answerChallenge = (response) => response.end('{}');
     expect(await diagnoseListener(deps, serverId)).toMatchObject({
       outcome: 'configuration',
-      fault: 'http-server',
+      fault: 'http-unverified',
       cause: expect.stringContaining('did not repeat it'),
     });
     expect(await state()).toBe('active');

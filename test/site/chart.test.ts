@@ -36,6 +36,12 @@ it('a line breaks where nothing is known, and a point alone is a dot', () => {
   ]);
 });
 
+it('one point alone stands in the middle', () => {
+  const drawn = String(lineChart(chart([2])));
+  expect(drawn).toContain('<path class="line lone" d="M300 0 h0.01"');
+  expect(drawn).toContain('<rect x="0" width="600"><title>day 0: 2</title>');
+});
+
 it('nothing to draw is said in words; a title is escaped', () => {
   expect(String(lineChart(chart([null, null])))).toContain('Nothing yet.');
   expect(String(lineChart(chart([])))).toContain('Nothing yet.');

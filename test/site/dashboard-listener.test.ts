@@ -57,6 +57,18 @@ test('a listener is set, and its token is on no page afterwards', async () => {
   expect(await audit(fixture)).toContainEqual(['listener.set', fixture.owner.email]);
 });
 
+test('an address to which nothing is sent is warned of, and others are not', async () => {
+  const fixture = await ownerFixture(shared);
+  const token = 'abcdef0123456789';
+  const page = async (host: string) => {
+    expect((await fixture.post('/listener', { ...V2, host, secret: token })).statusCode).toBe(303);
+    return textOf((await fixture.get('/listener?done=set')).body);
+  };
+  const warning = '10.0.0.1 is not a public address (private): nothing is sent to it unless the operator';
+  expect(await page('10.0.0.1')).toContain(warning);
+  for (const host of ['127.0.0.1', 'localhost']) expect(await page(host)).not.toContain('nothing is sent');
+});
+
 test.each([
   ['an empty port', { port: '' }, 'Port must be a whole number, 1 to 65535.'],
   ['a port of mail', { port: '25' }, 'Port 22, 25, 465 and 587 are never a vote listener.'],

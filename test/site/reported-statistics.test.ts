@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
+import { after, DAY, MINUTE } from '../../src/clock.ts';
 import { addDays, dayOf } from '../../src/periods/period-marks.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
-import { NOTHING } from '../status/samples.ts';
+import { insert, NOTHING, probe } from '../status/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
@@ -63,6 +63,41 @@ it('a report of a server that we probe shows in its statistics, apart from our c
   expect(theirs).toContain('>77<');
   expect(theirs).toContain('31 ms');
   expect(ours).toContain('>12<');
+});
+
+it('one report among days of checks is a chart of its own time, and says of its latency that none is known', async () => {
+  const { platform } = web;
+  const serverId = await addOwnedServer(platform, olivia.personId, { port: 25_584 });
+  const now = platform.clock.now();
+  await reportStatus(platform, serverId, { onlinePlayers: 77, maxPlayers: 100 });
+  await platform.servers.updateOne(
+    { _id: serverId },
+    { $set: { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } },
+  );
+  await insert(
+    platform,
+    [20, 10, 1].map((days) => probe(serverId, after(now, -days * DAY), { onlinePlayers: 12 })),
+  );
+  const page = (await get(serverId)).body;
+  const reported = page.slice(page.indexOf('As the server reported'), page.indexOf('Uptime in the last 30'));
+  expect(reported).toContain('>77<');
+  expect(reported).toContain('class="line lone"');
+  expect(reported).not.toContain('class="gap"');
+  expect(reported).toContain('No latency is known of this time.');
+  expect(reported).not.toContain('not seen online');
+});
+
+it('a server of which nothing but failures is known was not seen online, and that is not said of unknown time', async () => {
+  const { platform } = web;
+  const now = platform.clock.now();
+  for (const [port, status, words] of [
+    [25_585, 'offline', 'It was not seen online in this time.'],
+    [25_586, 'unknown', 'It is not known whether it was online in this time.'],
+  ] as const) {
+    const serverId = await addOwnedServer(platform, olivia.personId, { port });
+    await insert(platform, [probe(serverId, after(now, -60 * MINUTE), { status, onlinePlayers: 0 })]);
+    expect((await get(serverId)).body).toContain(words);
+  }
 });
 
 it('reported days are a file of their own, and no part of the other one', async () => {

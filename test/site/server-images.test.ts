@@ -17,6 +17,7 @@ const INFO: ServerInfo = {
   status: 'online',
   onlinePlayers: 1_204,
   maxPlayers: 2_000,
+  playersSource: 'probes',
   averagePlayers: 0,
   peakPlayers: 0,
   latencyMs: null,
@@ -46,8 +47,18 @@ it('the banner says name, address, players and rank; the badge name and players'
     expect(text(bannerImage(INFO, 'Tallyport'))).toContain(said);
   expect(text(badgeImage(INFO))).toContain('1,204 of 2,000 players');
   expect(text(badgeImage({ ...INFO, maxPlayers: 0, onlinePlayers: 1 }))).toContain('1 player');
+  expect(text(badgeImage(INFO))).not.toContain('reported');
   expect(text(badgeImage({ ...INFO, status: 'offline' }))).toContain('offline');
   expect(text(badgeImage({ ...INFO, status: 'unknown' }))).toContain('status unknown');
+});
+
+it('banner and badge say which number of players the server only reported', () => {
+  const info: ServerInfo = { ...INFO, playersSource: 'reports' };
+  for (const image of [bannerImage(info, 'Tallyport'), badgeImage(info)]) {
+    expect(text(image)).toContain('1,204 of 2,000 players reported');
+    expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players reported/);
+  }
+  expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players reported');
 });
 
 it('a long name is cut between characters, and never a short one', () => {

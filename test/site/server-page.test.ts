@@ -7,6 +7,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { editServer, removeServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
 import { insert, probe } from '../status/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -80,6 +81,24 @@ describe('a server’s page', () => {
     });
     const again = await getPage(web, path, { 'if-none-match': String(headers.etag) });
     expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  it('says that a number of players was reported until a probe finds another one', async () => {
+    const { id, path } = await list('Boasting');
+    const now = web.platform.clock.now();
+    const probed = { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } as const;
+    await web.platform.servers.updateOne({ _id: id }, { $set: probed });
+    await reportStatus(web.platform, id, { onlinePlayers: 1_000_000, maxPlayers: 100 });
+    const dashboard = `/dashboard/servers/${id.toHexString()}`;
+    const { body } = await get(path);
+    expect(textOf(body)).toMatch(/Players\s+1,000,000\s+of 100\s+reported/);
+    expect(body).toContain('content="Boasting: 1,000,000 of 100 players reported, rank');
+    expect(await read(dashboard, olivia)).toMatch(/of 100\s+reported/);
+    await web.platform.servers.updateOne(
+      { _id: id },
+      { $set: { 'current.onlinePlayers': 3, 'current.playersSource': 'probes' } },
+    );
+    expect(await read(dashboard, olivia)).toMatch(/Players\s+3\s+of 100\s+Rank/);
   });
 
   it('is compressed for strangers, and neither compressed nor kept for somebody who is signed in', async () => {

@@ -11,7 +11,7 @@ const shown = ({ at, averagePlayers, onlineShare, reason }: HistoryPoint) => [
   onlineShare ?? reason,
 ];
 
-it('shows the samples of 48 hours, and a point of nulls where nothing is known', async () => {
+it('shows the probes of 48 hours and no report, and a point of nulls where nothing is known', async () => {
   const platform = await platformAt('2028-03-01T12:00:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -27,7 +27,6 @@ it('shows the samples of 48 hours, and a point of nulls where nothing is known',
   expect(resolution).toBe('samples');
   expect(points.map(shown)).toEqual([
     ['03-01T10:00', 3, 1],
-    ['03-01T10:02', 4, 1],
     ['03-01T10:05', null, 'unconfirmed'],
     ['03-01T10:10', null, 'canary'],
     ['03-01T10:15', null, 0],
@@ -37,7 +36,33 @@ it('shows the samples of 48 hours, and a point of nulls where nothing is known',
     ['03-01T11:45', null, 'no-data'],
   ]);
   expect(points[0]).toMatchObject({ source: 'probes', latencyMs: 9, peakPlayers: 3 });
-  expect(points[1]).toMatchObject({ source: 'reports', latencyMs: null });
+});
+
+it('shows the reports of 48 hours, and no probe, of a server that is known by its reports', async () => {
+  const platform = await platformAt('2028-03-01T12:00:00Z');
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    report(serverId, '2028-03-01T11:40:00Z', { onlinePlayers: 4 }),
+    probe(serverId, '2028-03-01T11:42:00Z', { status: 'offline', onlinePlayers: 0 }),
+    report(serverId, '2028-03-01T11:50:00Z', { onlinePlayers: 6, latencyMs: 9 }),
+  ]);
+  const lastReport = { id: new UUID(), at: new Date('2028-03-01T11:50:00Z') };
+  await platform.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
+  const { points } = await historyOf(platform, serverId, '48h');
+  expect(points.map(shown)).toEqual([
+    ['03-01T11:40', 4, 1],
+    ['03-01T11:50', 6, 1],
+  ]);
+  expect(points[1]).toMatchObject({ source: 'reports', latencyMs: 9 });
+
+  await platform.servers.updateOne(
+    { _id: serverId },
+    { $set: { 'probe.succeededAt': platform.clock.now() } },
+  );
+  expect((await historyOf(platform, serverId, '48h')).points.map(shown)).toEqual([
+    ['03-01T11:42', null, 0],
+    ['03-01T11:57', null, 'no-data'],
+  ]);
 });
 
 it('shows 30 days as hours of the believed source, and of the other one where that has nothing', async () => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
+import { hostWarning } from '../../address-guard.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
@@ -76,8 +77,10 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
       }),
     };
     const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
+    const warning = listener && (await hostWarning(listener.host, platform.config));
     const body: Content = [
       said,
+      warning ? notice('attention', warning) : '',
       state
         ? livePart(state)
         : html`<p>Votes are counted from the first day on. Set a vote listener, and they reach your game as well.</p>`,

@@ -15,6 +15,13 @@ export function since(points: HistoryPoint[], now: Date, days: number): HistoryP
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }
 
+/** The points from the first one with data to the last one. */
+export function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
+  const hasData = ({ source }: HistoryPoint) => source !== null;
+  const first = points.findIndex(hasData);
+  return first === -1 ? [] : points.slice(first, points.findLastIndex(hasData) + 1);
+}
+
 type Table = (platform: Platform, serverId: ObjectId, days: number) => Promise<string>;
 
 /** The days of a server's history, or of its reports, as a file: `values` gives the columns after the day. */

@@ -15,7 +15,7 @@ import { card, dataTable } from '../parts.ts';
 import { count, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-import { isTableName, since, TABLES } from './statistics-tables.ts';
+import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
 
 /** How many days the charts of votes, players and latency may reach back. */
 const SPANS = [30, 90] as const;
@@ -37,12 +37,15 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
       topVoters(platform, server._id, TOP_VOTERS),
     ]);
     const recent = { ...history, points: since(history.points, now, days) };
-    const reports = reported && { ...reported, points: since(reported.points, now, days) };
+    const reports = reported && {
+      ...reported,
+      points: withoutEmptyEnds(since(reported.points, now, days)),
+    };
     const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">All days are UTC.</span></p>
       ${part('Votes', path, `votes.csv?days=${days}`, votesChart(votes))}
       ${part('Players', path, `players.csv?days=${days}`, playersChart(`Players in ${days} days`, recent, now))}
       ${part('Latency', path, `latency.csv?days=${days}`, latencyChart(`Latency in ${days} days`, recent, now))}
-      ${reports ? reportedPart(path, reports, now, days) : ''}
+      ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
       ${part('Uptime in the last 30 days', path, 'uptime.csv', uptimeChart(uptime))}
       ${part('Top voters this month', path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {

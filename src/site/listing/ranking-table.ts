@@ -4,6 +4,7 @@ import { countryName, gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
 import type { Content, Html } from '../html.ts';
 import { dataTable } from '../parts.ts';
+import { reportedMark } from '../server-figures.ts';
 import { count } from '../words.ts';
 import { sparkline } from './sparkline.ts';
 
@@ -52,5 +53,5 @@ function about({ game, countryCode, version }: ListedRow): Content[] {
 
 function players({ onlinePlayers, maxPlayers, status, source }: ListedRow): Html {
   if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
-  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}${source === 'reports' ? html` <span class="soft small" title="The server says so itself; no probe of ours has seen it since.">reported</span>` : ''}`;
+  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}${source === 'reports' ? html` ${reportedMark()}` : ''}`;
 }

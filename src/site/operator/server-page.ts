@@ -7,6 +7,7 @@ import { type Listener, type ListenerState, listenerState } from '../../delivery
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
+import { playersSource } from '../../status/current-status.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
 import { protocolName } from '../dashboard/listener-form.ts';
 import { LISTENER_TONES } from '../dashboard/listener-state.ts';
@@ -96,6 +97,7 @@ function remarks({ server, now }: View): Content {
 
 function serverFacts({ base, server, now }: View, owner: Person | null): Html {
   const { current, daily, ranked } = server;
+  const reported = playersSource(server) === 'reports' ? ' reported' : '';
   // Listed today, it has no whole day yet, and zeros would be wrong of it.
   const inDays = daily.peakPlayers
     ? `; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`
@@ -112,7 +114,7 @@ function serverFacts({ base, server, now }: View, owner: Person | null): Html {
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
     ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'counted with the next ranking'],
-    ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${inDays}`],
+    ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);
 }
