@@ -13,6 +13,9 @@ beforeAll(async () => {
 // All come from one address here: their tries must not add up.
 beforeEach(() => web.platform.rateLimits.deleteMany({}));
 
+/** Where a code leads that no sign-in waits for. */
+const ENDED = '/sign-in?done=code-too-late&next=%2Fdashboard';
+
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
 }
@@ -76,7 +79,31 @@ test('a sign-in needs the code, and a code that was used once is used up', async
   expect(replayed.statusCode).toBe(401);
   expect(replayed.body).toContain('That code was used already.');
   expect(await isSignedIn(web, cookiesOf(replayed))).toBe(false);
-  expect((await sendCode(web, code, first)).headers.location).toBe('/sign-in');
+  expect((await sendCode(web, code, first)).headers.location).toBe(ENDED);
+  expect((await getPage(web, ENDED, {})).body).toContain('This sign-in has ended before its code came.');
+});
+
+test('after a code that was used already the next one works, and wrong ones stay counted', async () => {
+  const nora = await signIn(web);
+  const { secret } = await setUpTwoFactor(web, nora);
+  const [first, second] = [await halfSignedIn(web, nora.email), await halfSignedIn(web, nora.email)];
+  const now = Date.now();
+  const used = codeOf(secret, now);
+  await sendCode(web, used, first);
+  for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', second);
+  expect((await sendCode(web, used, second)).body).toContain('Wait for the next one and enter it here.');
+  const factor = { userId: nora.personId };
+  expect(await web.platform.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
+  const next = codeOf(secret, now + 30_000);
+  const done = await sendCode(web, next, second);
+  expect(done.headers.location).toBe('/dashboard');
+  expect(await isSignedIn(web, cookiesOf(done))).toBe(true);
+
+  const third = await halfSignedIn(web, nora.email);
+  for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', third);
+  await sendCode(web, next, third);
+  await sendCode(web, '000000', third);
+  expect((await sendCode(web, '000000', third)).body).toContain('There were too many wrong codes.');
 });
 
 test('one code sent twice at the same moment opens one session', async () => {
@@ -184,7 +211,7 @@ test('a session does not tell at the sign-in page which codes are right', async 
   const { headers, secret, backupCodes } = await setUpTwoFactor(web, nora);
   for (const code of ['000000', codeOf(secret), 'wrong-one', backupCodes[0] ?? '']) {
     const answer = await sendCode(web, code, headers);
-    expect([code, answer.headers.location]).toEqual([code, '/sign-in']);
+    expect([code, answer.headers.location]).toEqual([code, ENDED]);
   }
   // Beside a sign-in under way the session changes nothing: five wrong codes end it.
   const pending = await halfSignedIn(web, nora.email);
