@@ -197,6 +197,33 @@ test('switching it off needs the password and a code', async () => {
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
 });
 
+test.each([
+  ['off', / open>/],
+  ['backup-codes', /class="confirm" ?>/],
+])('what is wrong with a form stands in it, and it stays open: %s', async (sent, details) => {
+  const nora = await signIn(web);
+  const { headers } = await setUpTwoFactor(web, nora);
+  const refused = [
+    { fields: { password: 'wrong', code: '000000' }, sentence: 'That is not your password.' },
+    { fields: { password: PASSWORD, code: '000000' }, sentence: 'That code is not right.' },
+    { fields: { password: PASSWORD, code: '' }, sentence: 'Enter a code.' },
+  ];
+  for (const { fields, sentence } of refused) {
+    const { body, statusCode } = await sendForm(web, `/account/two-factor/${sent}`, fields, headers);
+    expect(statusCode).toBe(400);
+    expect(body.match(/<details[^>]*>/)?.[0]).toMatch(details);
+    const forms = body.split('<form').filter((form) => form.includes(sentence));
+    expect(forms).toHaveLength(1);
+    expect(forms[0]).toContain(`action="/account/two-factor/${sent}"`);
+  }
+});
+
+test('where it is on, setting it up leads to its page', async () => {
+  const { headers } = await setUpTwoFactor(web, await signIn(web));
+  const answer = await sendForm(web, '/account/two-factor/begin', {}, headers);
+  expect(answer.headers.location).toBe('/account/two-factor');
+});
+
 test('where it is on, a code alone shows no backup codes and writes nothing', async () => {
   const nora = await signIn(web);
   const { headers, secret } = await setUpTwoFactor(web, nora);
