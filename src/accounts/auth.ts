@@ -17,7 +17,7 @@ import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { takeEntryAway } from './people.ts';
 import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
-import { codeUsedError } from './second-factor.ts';
+import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import type { OneTimeLink } from './send-link.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 
@@ -168,6 +168,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         issuer: config.SERVICE_NAME,
         twoFactorTable: 'two_factors',
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
+        backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
     ],
     advanced: {

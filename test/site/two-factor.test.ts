@@ -1,7 +1,16 @@
+import { symmetricEncrypt } from 'better-auth/crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAuth } from '../../src/accounts/auth.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import {
+  CHEAP_PASSWORDS,
+  getPage,
+  OWN_ORIGIN,
+  openWebApp,
+  sendForm,
+  type WebApp,
+} from '../support/web-app.ts';
 import { cookiesOf, copied, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pages.ts';
 
 let web: WebApp;
@@ -181,6 +190,36 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
   expect(fresh).toHaveLength(10);
   expect((await sendCode(web, three, await halfSignedIn(web, email))).statusCode).toBe(401);
   expect((await sendCode(web, fresh[0] ?? '', await halfSignedIn(web, email))).statusCode).toBe(303);
+});
+
+test('a backup code is taken however it is typed', async () => {
+  const nora = await signIn(web);
+  const { backupCodes } = await setUpTwoFactor(web, nora);
+  for (const code of backupCodes) expect(code).toMatch(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/);
+  const [one = '', two = '', three = ''] = backupCodes;
+  const typed = [one.toLowerCase(), two.replaceAll('-', ''), ` ${three.replaceAll('-', ' – ')} `];
+  for (const code of typed) {
+    const done = await sendCode(web, code, await halfSignedIn(web, nora.email));
+    expect([code, done.headers.location]).toEqual([code, '/dashboard']);
+  }
+});
+
+test('backup codes that older versions gave out work, with their dash and without', async () => {
+  const nora = await signIn(web);
+  await setUpTwoFactor(web, nora);
+  const { $context } = createAuth({ ...web.platform, passwords: CHEAP_PASSWORDS }, async () => {});
+  const { secretConfig: key } = await $context;
+  const data = JSON.stringify(['aB3dE-5fGhI', 'Zz9Yy-8XxWw']);
+  const backupCodes = await symmetricEncrypt({ key, data });
+  await web.platform.twoFactors.updateOne({ userId: nora.personId }, { $set: { backupCodes } as object });
+  for (const [code, to] of [
+    ['ab3de-5fghi', undefined],
+    ['aB3dE5fGhI', '/dashboard'],
+    ['Zz9Yy-8XxWw', '/dashboard'],
+  ] as const) {
+    const answer = await sendCode(web, code, await halfSignedIn(web, nora.email));
+    expect([code, answer.headers.location]).toEqual([code, to]);
+  }
 });
 
 test('switching it off needs the password and a code', async () => {

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { APP_CODE } from '../../accounts/second-factor.ts';
+import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
@@ -27,7 +27,7 @@ const signInForm = z.object({
 const codeForm = z.object({
   code: z
     .string()
-    .transform((value) => value.replace(/\s/g, ''))
+    .transform(asGivenOut)
     .pipe(z.string().min(1, 'Enter the code.').max(32, 'That is too long for a code.')),
   next: z.string().max(2_048).optional(),
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
-import { takeCode } from '../../accounts/second-factor.ts';
+import { asGivenOut, takeCode } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
 import { isDuplicateKey } from '../../mongo.ts';
@@ -35,7 +35,7 @@ const codeForm = z.object({
 const proofForm = passwordForm.extend({
   code: z
     .string()
-    .transform((value) => value.replace(/\s/g, ''))
+    .transform(asGivenOut)
     .pipe(z.string().min(1, 'Enter a code.').max(32, 'That is too long for a code.')),
 });
 
