@@ -52,7 +52,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   exitForPeople(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
-  if (config.TRUST_PROXY === false) warnOfForwardedHeaders(app);
+  warnOfForwardedHeaders(app, config.TRUST_PROXY);
   boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);

@@ -109,6 +109,9 @@ const MOST_PROXIES = 8;
 const HOW_TO_TRUST =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 
+/** Shorter prefixes are most of the internet, alone or a few of them together. */
+const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
+
 /** Proxies in front of the web process: `false`, how many there are, or their addresses and ranges. */
 export const trustProxy = z.string().transform((value, context): false | number | string[] => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
@@ -118,18 +121,30 @@ export const trustProxy = z.string().transform((value, context): false | number 
     if (Number(value) > MOST_PROXIES) refuse(`must be at most ${MOST_PROXIES} proxies`);
     return Number(value);
   } else {
-    const addresses = value.split(',').map((text) => text.trim());
-    for (const address of addresses) {
-      if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
-        refuse(`«${address}» is neither an address nor a range; use false, or ${HOW_TO_TRUST}`);
-      } else if (address.endsWith('/0')) {
-        refuse(`«${address}» is everybody, who could then choose their own address; ${HOW_TO_TRUST}`);
-      }
+    const ranges = value.split(',').map((text) => text.trim());
+    for (const range of ranges) {
+      const fault = faultOfRange(range);
+      if (fault) refuse(`«${range}» ${fault}`);
     }
-    return addresses;
+    return ranges;
   }
   return false;
 });
+
+/** What is wrong with a trusted address or range. Other notations, such as `1.5` for 1.0.0.5, are taken for slips. */
+function faultOfRange(range: string): string | null {
+  const [address = '', prefix] = range.split(/\/(?=\d{1,3}$)/);
+  const [ip, bits] =
+    isIP(address) && ipaddr.isValid(address) ? [ipaddr.parse(address), Number(prefix ?? 128)] : [null, 0];
+  if (!ip || (prefix !== undefined && bits > ip.toByteArray().length * 8)) {
+    return `is neither an address nor a range; use false, or ${HOW_TO_TRUST}`;
+  }
+  const isMapped = ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
+  const least = LEAST_PREFIX[isMapped ? 'ipv4InIpv6' : ip.kind()];
+  return bits < least
+    ? `is so wide that others than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW_TO_TRUST}`
+    : null;
+}
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR };
 

@@ -1,5 +1,5 @@
 import { mongodbAdapter } from 'better-auth/adapters/mongodb';
-import { APIError } from 'better-auth/api';
+import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
@@ -17,9 +17,9 @@ import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { takeEntryAway } from './people.ts';
 import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
-import { codeUsedError } from './second-factor.ts';
+import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import type { OneTimeLink } from './send-link.ts';
-import { isCodeUsed } from './sign-in-limits.ts';
+import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 
 /** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
@@ -161,12 +161,14 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         },
       },
     },
+    hooks: { before: keepPending(sources) },
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in` },
     plugins: [
       twoFactor({
         issuer: config.SERVICE_NAME,
         twoFactorTable: 'two_factors',
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
+        backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
     ],
     advanced: {
@@ -205,6 +207,22 @@ async function confirmByOtherSite(
   if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
   if (unconfirmed) await takeEntryAway(sources, _id);
   return undefined;
+}
+
+/**
+ * A code that was used already is refused before the library ends the sign-in that waits for its code: the next code
+ * works there. Nobody finds a used code without wrong ones, which the library counts.
+ */
+function keepPending(sources: AuthSources) {
+  return createAuthMiddleware(async (request) => {
+    if (request.path !== '/two-factor/verify-totp') return;
+    const { context } = request;
+    const key = await request.getSignedCookie(context.createAuthCookie('two_factor').name, context.secret);
+    const pending = key ? await context.internalAdapter.findVerificationValue(key) : null;
+    if (pending && (await wasCodeUsed(sources, new ObjectId(pending.value), String(request.body.code)))) {
+      throw codeUsedError();
+    }
+  });
 }
 
 type Asked = { path: string | undefined; body: { code?: unknown } | undefined };

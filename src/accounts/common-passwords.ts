@@ -22,6 +22,16 @@ export function isCommonPassword(password: string): boolean {
   return pieces.some((size) => isRepeated(folded, size));
 }
 
+/** Whether a password is what anybody knows of its person: the address, the part before its @, or the name. */
+export function isOwnPassword(password: string, { email, name }: { email: string; name: string }): boolean {
+  const known = [email, email.split('@')[0] ?? '', name].map(folded);
+  return known.includes(folded(password));
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
 /** Whether `text` is its first `size` characters again and again; the last time they may be cut off. */
 function isRepeated(text: string, size: number): boolean {
   return text.length > size && text.slice(size) === text.slice(0, -size);

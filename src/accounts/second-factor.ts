@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 import type { Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../clock.ts';
@@ -8,6 +9,33 @@ import { isCodeUsed } from './sign-in-limits.ts';
 
 /** A code of an authenticator app; anything else is a backup code, kept for the day the phone is lost. */
 export const APP_CODE = /^\d{6}$/;
+
+/** Without 0, O, 1 and I, which look alike. */
+const BACKUP_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const BACKUP_CODES = 10;
+const BACKUP_LENGTH = 12;
+
+/** New backup codes: `ABCD-EFGH-JKMN`. */
+export function makeBackupCodes(): string[] {
+  const letter = () => BACKUP_ALPHABET[randomInt(BACKUP_ALPHABET.length)];
+  return Array.from({ length: BACKUP_CODES }, () =>
+    inGroups(Array.from({ length: BACKUP_LENGTH }, letter).join(''), 4),
+  );
+}
+
+/**
+ * A code as it was given out, however its dashes, blanks and case were typed. Backup codes of before have ten characters
+ * and two cases: `aB3dE-5fGhI`.
+ */
+export function asGivenOut(typed: string): string {
+  const code = typed.replace(/[\s\p{Pd}]/gu, '');
+  if (code.length === BACKUP_LENGTH) return inGroups(code.toUpperCase(), 4);
+  return code.length === 10 ? inGroups(code, 5) : code;
+}
+
+function inGroups(code: string, size: number): string {
+  return code.match(new RegExp(`.{1,${size}}`, 'g'))?.join('-') ?? code;
+}
 
 type Sources = {
   sessions: Collection<SignInSession>;

@@ -127,5 +127,19 @@ export function countCode(limits: Limits, address: string): Promise<Date | null>
 
 /** Uses a code of an authenticator app up; true where it was used before. */
 export async function isCodeUsed(limits: Limits, personId: ObjectId, code: string): Promise<boolean> {
-  return (await useAllowance(limits, `code:${personId.toHexString()}:${code}`, CODE)) !== null;
+  return (await useAllowance(limits, codeKey(personId, code), CODE)) !== null;
+}
+
+/** Whether a code of an authenticator app was used before; uses nothing up. */
+export async function wasCodeUsed(
+  { rateLimits, clock }: Limits,
+  personId: ObjectId,
+  code: string,
+): Promise<boolean> {
+  const used = { _id: codeKey(personId, code), resetAt: { $gt: clock.now() } };
+  return (await rateLimits.findOne(used)) !== null;
+}
+
+function codeKey(personId: ObjectId, code: string): string {
+  return `code:${personId.toHexString()}:${code}`;
 }

@@ -38,7 +38,7 @@ function asSentence(rule: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Reads a form by its schema: the data, or what to show again.  */
+/** Reads a form by its schema: the data, or what to show again. A missing field says what an empty one says. */
 export function readForm<S extends z.ZodType>(
   schema: S,
   request: FastifyRequest,
@@ -46,11 +46,22 @@ export function readForm<S extends z.ZodType>(
   const values = typedValues(request);
   const parsed = schema.safeParse(values);
   if (parsed.success) return { data: parsed.data, typed: { values, faults: {} } };
+  const faults = sentencesOf(parsed.error);
+  const missing = Object.keys(faults).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
+  const empty = Object.fromEntries(missing.map((name) => [name, '']));
+  const ofEmpty = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
+  // It is refused also where it may be empty: what nobody sent must not clear what is stored.
+  for (const name of missing) faults[name] = ofEmpty[name] ?? 'This field is missing.';
+  return { data: null, typed: { values, faults } };
+}
+
+/** The first sentence about each field. */
+function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
   const faults: Record<string, string> = {};
-  for (const { path, message } of parsed.error.issues) {
+  for (const { path, message } of error?.issues ?? []) {
     faults[String(path[0] ?? 'form')] ??= asSentence(message);
   }
-  return { data: null, typed: { values, faults } };
+  return faults;
 }
 
 /**

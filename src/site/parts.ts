@@ -153,9 +153,16 @@ export function button(action: {
 }
 
 /** What cannot be undone is asked twice: the first press shows what will happen. Works without a script. */
-export function confirmed(action: { text: string; consequence: Content; form: Html; of?: string }): Html {
-  const { text, consequence, form, of } = action;
-  return html`<details class="confirm">
+export function confirmed(action: {
+  text: string;
+  consequence: Content;
+  form: Html;
+  of?: string;
+  /** Where the form was sent and something in it is wrong. */
+  isOpen?: boolean;
+}): Html {
+  const { text, consequence, form, of, isOpen } = action;
+  return html`<details class="confirm" ${isOpen ? 'open' : ''}>
     <summary class="button quiet">${text}${of ? html`<span class="for-readers"> ${of}</span>` : ''}</summary>
     <div class="confirm-body"><p>${consequence}</p>${form}</div>
   </details>`;

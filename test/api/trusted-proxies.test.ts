@@ -21,17 +21,45 @@ test.each([
     'true',
     'TRUST_PROXY («true») would let every client choose its own address: set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
   ],
-  [
-    '10.0.0.1,0.0.0.0/0',
-    'TRUST_PROXY: «0.0.0.0/0» is everybody, who could then choose their own address; set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
-  ],
-  [
-    '::/0',
-    'TRUST_PROXY: «::/0» is everybody, who could then choose their own address; set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
-  ],
   ['99', 'TRUST_PROXY («99») must be at most 8 proxies'],
 ])('TRUST_PROXY=%s is refused at the start, with what to set', (value, line) => {
   expect(faultsOf(value)).toEqual([line]);
+});
+
+const HOW =
+  'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
+const tooWide = (range: string, least: number) =>
+  `TRUST_PROXY: «${range}» is so wide that others than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW}`;
+
+test.each([
+  ['10.0.0.1,0.0.0.0/0', '0.0.0.0/0', 8],
+  ['0.0.0.0/1,128.0.0.0/1', '0.0.0.0/1', 8],
+  ['10.0.0.0/7', '10.0.0.0/7', 8],
+  ['::/0', '::/0', 16],
+  ['2000::/3', '2000::/3', 16],
+  ['::ffff:0:0/96', '::ffff:0:0/96', 104],
+])('TRUST_PROXY=%s is refused, since it trusts strangers', (value, range, least) => {
+  expect(faultsOf(value)).toEqual([tooWide(range, least)]);
+});
+
+test.each([
+  '1.5',
+  '0x1',
+  '010.0.0.1',
+  '10.1',
+  '-1',
+  '1e0',
+  '10.0.0.1/33',
+  '::1/129',
+  '10.0.0.0/255.0.0.0',
+  '10.0.0.1/',
+  '/8',
+  'fe80::1%eth-0',
+  'loopback',
+])('TRUST_PROXY=%s is no number, address or range', (value) => {
+  expect(faultsOf(value)).toEqual([
+    `TRUST_PROXY: «${value}» is neither an address nor a range; use false, or ${HOW}`,
+  ]);
 });
 
 test.each([
@@ -40,6 +68,8 @@ test.each([
   ['0', false],
   ['2', 2],
   ['10.0.0.0/8, 2001:db8::7', ['10.0.0.0/8', '2001:db8::7']],
+  ['10.0.0.1/32,fd00::/16', ['10.0.0.1/32', 'fd00::/16']],
+  ['::ffff:10.0.0.1', ['::ffff:10.0.0.1']],
 ])('TRUST_PROXY=%s is taken', (value, expected) => {
   expect(loadConfig({ TRUST_PROXY: value }).TRUST_PROXY).toEqual(expected);
 });
@@ -109,4 +139,25 @@ test('where a proxy is trusted there is no warning', async () => {
     sendSignIn(web, 'a@example.org', 'x', { 'x-forwarded-for': '192.0.2.1' }),
   );
   expect(lines).toEqual([]);
+});
+
+test('a forwarded header from an address that is not in the list is warned of once', async () => {
+  const lines = await linesOf('10.0.0.0/8', async (web) => {
+    const ask = (remoteAddress: string, headers: Record<string, string>) =>
+      web.app.inject({ url: '/healthz', remoteAddress, headers });
+    // The proxy's own request, one by way of the proxy, and a client without the header.
+    await ask('10.0.0.1', { 'x-forwarded-for': '10.0.0.1' });
+    await ask('10.0.0.1', { 'x-forwarded-for': '192.0.2.1' });
+    await ask('192.0.2.1', {});
+    for (const address of ['172.18.0.1', '172.18.0.2']) {
+      await ask(address, { 'x-forwarded-for': '192.0.2.1' });
+    }
+  });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      header: 'x-forwarded-for',
+      address: '172.18.0.1',
+      msg: expect.stringContaining('add its address to TRUST_PROXY'),
+    }),
+  ]);
 });

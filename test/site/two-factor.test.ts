@@ -1,7 +1,16 @@
+import { symmetricEncrypt } from 'better-auth/crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAuth } from '../../src/accounts/auth.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import {
+  CHEAP_PASSWORDS,
+  getPage,
+  OWN_ORIGIN,
+  openWebApp,
+  sendForm,
+  type WebApp,
+} from '../support/web-app.ts';
 import { cookiesOf, copied, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pages.ts';
 
 let web: WebApp;
@@ -12,6 +21,9 @@ beforeAll(async () => {
 
 // All come from one address here: their tries must not add up.
 beforeEach(() => web.platform.rateLimits.deleteMany({}));
+
+/** Where a code leads that no sign-in waits for. */
+const ENDED = '/sign-in?done=code-too-late&next=%2Fdashboard';
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
@@ -76,7 +88,31 @@ test('a sign-in needs the code, and a code that was used once is used up', async
   expect(replayed.statusCode).toBe(401);
   expect(replayed.body).toContain('That code was used already.');
   expect(await isSignedIn(web, cookiesOf(replayed))).toBe(false);
-  expect((await sendCode(web, code, first)).headers.location).toBe('/sign-in');
+  expect((await sendCode(web, code, first)).headers.location).toBe(ENDED);
+  expect((await getPage(web, ENDED, {})).body).toContain('This sign-in has ended before its code came.');
+});
+
+test('after a code that was used already the next one works, and wrong ones stay counted', async () => {
+  const nora = await signIn(web);
+  const { secret } = await setUpTwoFactor(web, nora);
+  const [first, second] = [await halfSignedIn(web, nora.email), await halfSignedIn(web, nora.email)];
+  const now = Date.now();
+  const used = codeOf(secret, now);
+  await sendCode(web, used, first);
+  for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', second);
+  expect((await sendCode(web, used, second)).body).toContain('Wait for the next one and enter it here.');
+  const factor = { userId: nora.personId };
+  expect(await web.platform.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
+  const next = codeOf(secret, now + 30_000);
+  const done = await sendCode(web, next, second);
+  expect(done.headers.location).toBe('/dashboard');
+  expect(await isSignedIn(web, cookiesOf(done))).toBe(true);
+
+  const third = await halfSignedIn(web, nora.email);
+  for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', third);
+  await sendCode(web, next, third);
+  await sendCode(web, '000000', third);
+  expect((await sendCode(web, '000000', third)).body).toContain('There were too many wrong codes.');
 });
 
 test('one code sent twice at the same moment opens one session', async () => {
@@ -156,6 +192,36 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
   expect((await sendCode(web, fresh[0] ?? '', await halfSignedIn(web, email))).statusCode).toBe(303);
 });
 
+test('a backup code is taken however it is typed', async () => {
+  const nora = await signIn(web);
+  const { backupCodes } = await setUpTwoFactor(web, nora);
+  for (const code of backupCodes) expect(code).toMatch(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/);
+  const [one = '', two = '', three = ''] = backupCodes;
+  const typed = [one.toLowerCase(), two.replaceAll('-', ''), ` ${three.replaceAll('-', ' – ')} `];
+  for (const code of typed) {
+    const done = await sendCode(web, code, await halfSignedIn(web, nora.email));
+    expect([code, done.headers.location]).toEqual([code, '/dashboard']);
+  }
+});
+
+test('backup codes that older versions gave out work, with their dash and without', async () => {
+  const nora = await signIn(web);
+  await setUpTwoFactor(web, nora);
+  const { $context } = createAuth({ ...web.platform, passwords: CHEAP_PASSWORDS }, async () => {});
+  const { secretConfig: key } = await $context;
+  const data = JSON.stringify(['aB3dE-5fGhI', 'Zz9Yy-8XxWw']);
+  const backupCodes = await symmetricEncrypt({ key, data });
+  await web.platform.twoFactors.updateOne({ userId: nora.personId }, { $set: { backupCodes } as object });
+  for (const [code, to] of [
+    ['ab3de-5fghi', undefined],
+    ['aB3dE5fGhI', '/dashboard'],
+    ['Zz9Yy-8XxWw', '/dashboard'],
+  ] as const) {
+    const answer = await sendCode(web, code, await halfSignedIn(web, nora.email));
+    expect([code, answer.headers.location]).toEqual([code, to]);
+  }
+});
+
 test('switching it off needs the password and a code', async () => {
   const nora = await signIn(web);
   const { email } = nora;
@@ -168,6 +234,33 @@ test('switching it off needs the password and a code', async () => {
   const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD, code }, headers);
   expect(off.headers.location).toBe('/account?done=two-factor-off');
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
+});
+
+test.each([
+  ['off', / open>/],
+  ['backup-codes', /class="confirm" ?>/],
+])('what is wrong with a form stands in it, and it stays open: %s', async (sent, details) => {
+  const nora = await signIn(web);
+  const { headers } = await setUpTwoFactor(web, nora);
+  const refused = [
+    { fields: { password: 'wrong', code: '000000' }, sentence: 'That is not your password.' },
+    { fields: { password: PASSWORD, code: '000000' }, sentence: 'That code is not right.' },
+    { fields: { password: PASSWORD, code: '' }, sentence: 'Enter a code.' },
+  ];
+  for (const { fields, sentence } of refused) {
+    const { body, statusCode } = await sendForm(web, `/account/two-factor/${sent}`, fields, headers);
+    expect(statusCode).toBe(400);
+    expect(body.match(/<details[^>]*>/)?.[0]).toMatch(details);
+    const forms = body.split('<form').filter((form) => form.includes(sentence));
+    expect(forms).toHaveLength(1);
+    expect(forms[0]).toContain(`action="/account/two-factor/${sent}"`);
+  }
+});
+
+test('where it is on, setting it up leads to its page', async () => {
+  const { headers } = await setUpTwoFactor(web, await signIn(web));
+  const answer = await sendForm(web, '/account/two-factor/begin', {}, headers);
+  expect(answer.headers.location).toBe('/account/two-factor');
 });
 
 test('where it is on, a code alone shows no backup codes and writes nothing', async () => {
@@ -184,7 +277,7 @@ test('a session does not tell at the sign-in page which codes are right', async 
   const { headers, secret, backupCodes } = await setUpTwoFactor(web, nora);
   for (const code of ['000000', codeOf(secret), 'wrong-one', backupCodes[0] ?? '']) {
     const answer = await sendCode(web, code, headers);
-    expect([code, answer.headers.location]).toEqual([code, '/sign-in']);
+    expect([code, answer.headers.location]).toEqual([code, ENDED]);
   }
   // Beside a sign-in under way the session changes nothing: five wrong codes end it.
   const pending = await halfSignedIn(web, nora.email);

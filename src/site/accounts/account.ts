@@ -22,7 +22,7 @@ import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-pages.ts';
 import { agentName } from './agent-name.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
-import { newPassword } from './sign-up.ts';
+import { newPassword, refuseOwn } from './sign-up.ts';
 
 const nameForm = z.object({ name: shownText(60) });
 const mailForm = z.object({ wantsMail: z.literal('yes').optional() });
@@ -85,6 +85,8 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
     const person = personOf(request);
     const { _id } = person;
+    const refused = refuseOwn(typed, data.password, person);
+    if (refused) return sendPage(request, reply, await show(request, refused), 400);
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {

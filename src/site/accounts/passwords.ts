@@ -14,7 +14,7 @@ import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { askerOf, evenly, refusalCode, TOO_MANY_LINKS } from './library.ts';
-import { newPassword, newPasswordField } from './sign-up.ts';
+import { newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 const forgotForm = z.object({
   email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
@@ -56,6 +56,9 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     const { data, typed } = readForm(setForm, request);
     if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
     const personId = await whoseLink(data.token);
+    const person = personId ? await platform.people.findOne({ _id: new ObjectId(personId) }) : null;
+    const refused = person && refuseOwn(typed, data.password, person);
+    if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
     try {
       await hashingFor(askerOf(request), () =>
         auth.api.resetPassword({
@@ -73,7 +76,6 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       return sendPage(request, reply, uselessPage(base, sendsMail), 400);
     }
     request.log.info({ event: 'account.password_set', address: request.ip });
-    const person = personId && (await platform.people.findOne({ _id: new ObjectId(personId) }));
     if (person) await noteAccountChange(platform, person, 'password');
     return reply.redirect(`${base}/sign-in?done=password-set`, 303);
   });

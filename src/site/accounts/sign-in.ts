@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { APP_CODE } from '../../accounts/second-factor.ts';
+import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
@@ -27,7 +27,7 @@ const signInForm = z.object({
 const codeForm = z.object({
   code: z
     .string()
-    .transform((value) => value.replace(/\s/g, ''))
+    .transform(asGivenOut)
     .pipe(z.string().min(1, 'Enter the code.').max(32, 'That is too long for a code.')),
   next: z.string().max(2_048).optional(),
 });
@@ -36,6 +36,7 @@ const SAYS = {
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out everywhere.',
   'password-set': 'Your password is set. Sign in with it.',
+  'code-too-late': 'This sign-in has ended before its code came. Sign in again.',
   verified: 'Your address is confirmed. Sign in.',
   'not-sent': 'You are not signed in any more, so nothing was saved. Sign in and send it once more.',
 };
@@ -48,7 +49,7 @@ const REFUSALS: Record<string, string> = {
 };
 
 const CODE_REFUSALS: Record<string, string> = {
-  CODE_USED: 'That code was used already. Sign in again with the next one.',
+  CODE_USED: 'That code was used already. Wait for the next one and enter it here.',
   ACCOUNT_TEMPORARILY_LOCKED: 'There were too many wrong codes. Wait a quarter of an hour.',
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'There were too many wrong codes. Sign in again.',
 };
@@ -125,7 +126,9 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.code_refused', address: request.ip, code });
-      if (code === 'INVALID_TWO_FACTOR_COOKIE') return reply.redirect(`${base}/sign-in`, 303);
+      if (code === 'INVALID_TWO_FACTOR_COOKIE') {
+        return reply.redirect(`${base}/sign-in?done=code-too-late&next=${encodeURIComponent(next)}`, 303);
+      }
       const sentence = CODE_REFUSALS[code] ?? 'That code is not right, or it is too old.';
       return sendPage(request, reply, codePage(base, next, withFault(typed, sentence)), 401);
     }

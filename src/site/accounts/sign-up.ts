@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
-import { isCommonPassword } from '../../accounts/common-passwords.ts';
+import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
@@ -27,6 +27,18 @@ export const newPassword = z
   .refine((password) => !isCommonPassword(password), {
     error: 'Many people use this password, so it is among the first that are tried. Choose another one.',
   });
+
+/** The form with what is wrong with a password that is the person's own address or name; null where it is not. */
+export function refuseOwn(
+  typed: Typed,
+  password: string,
+  person: { email: string; name: string },
+): Typed | null {
+  if (!isOwnPassword(password, person)) return null;
+  const sentence =
+    'This is your own address or name, so it is among the first that are tried. Choose another one.';
+  return { ...typed, faults: { ...typed.faults, password: sentence } };
+}
 
 const addressForm = z.object({
   email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
@@ -79,6 +91,8 @@ function makingAccounts({ platform, auth, devices }: AccountSources, { page, ins
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, page(next, typed), 400);
     const { name, email, password } = data;
+    const refused = refuseOwn(typed, password, data);
+    if (refused) return sendPage(request, reply, page(next, refused), 400);
     const retryAt = await countSignUp(platform, request.ip);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {

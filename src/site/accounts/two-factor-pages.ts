@@ -20,17 +20,20 @@ export function offPage(path: string, { faults }: Typed, { isDemanded }: { isDem
   };
 }
 
-export function onPage(path: string, base: string, { faults }: Typed): Page {
+/** The forms of the page where it is on: what is wrong stands in the one that was sent. */
+export type SentForm = 'backup-codes' | 'off';
+
+export function onPage(path: string, base: string, { faults }: Typed, sent?: SentForm): Page {
+  const faultsIn = (form: SentForm) => (form === sent ? faults : {});
   return {
     title: 'Second factor',
     width: 'narrow',
     body: html`<h1>Second factor ${badge('good', 'on')}</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
       ${card({
         title: 'New backup codes',
         body: html`<p>Each of them signs you in once when your phone is not at hand. New ones make the old ones useless.</p>
           <form method="post" action="${path}/backup-codes" class="stack">
-            ${passwordField(faults.password)} ${proofCodeField('code', faults.code)}
+            ${proofFields('', faultsIn('backup-codes'))}
             <button type="submit" class="quiet">Make new backup codes</button>
           </form>`,
       })}
@@ -40,9 +43,9 @@ export function onPage(path: string, base: string, { faults }: Typed): Page {
           text: 'Switch it off',
           consequence:
             'Your password alone opens your account then. To move to another phone, switch it off and set it up again.',
+          isOpen: sent === 'off',
           form: html`<form method="post" action="${path}/off" class="stack">
-            ${textField({ name: 'password', id: 'password-off', label: 'Your password', type: 'password', autocomplete: 'current-password', required: true })}
-            ${proofCodeField('code-off')}
+            ${proofFields('-off', faultsIn('off'))}
             <button type="submit" class="danger">Switch the second factor off</button>
           </form>`,
         }),
@@ -51,9 +54,16 @@ export function onPage(path: string, base: string, { faults }: Typed): Page {
   };
 }
 
-function passwordField(fault: string | undefined): Html {
+/** What is asked for where it is on. `suffix` tells the fields of two forms apart. */
+function proofFields(suffix: string, faults: Typed['faults']): Html {
+  return html`${faults.form ? notice('bad', faults.form) : ''}
+    ${passwordField(faults.password, `password${suffix}`)} ${proofCodeField(`code${suffix}`, faults.code)}`;
+}
+
+function passwordField(fault: string | undefined, id = 'password'): Html {
   return textField({
     name: 'password',
+    id,
     label: 'Your password',
     type: 'password',
     autocomplete: 'current-password',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { endSessions } from '../../accounts/people.ts';
-import { takeCode } from '../../accounts/second-factor.ts';
+import { asGivenOut, takeCode } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
 import { isDuplicateKey } from '../../mongo.ts';
@@ -14,7 +14,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
 import type { AccountSources } from './account-pages.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
-import { backupCodesPage, codePage, offPage, onPage, setUpPage } from './two-factor-pages.ts';
+import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-pages.ts';
 
 const passwordForm = z.object({
   password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),
@@ -35,7 +35,7 @@ const codeForm = z.object({
 const proofForm = passwordForm.extend({
   code: z
     .string()
-    .transform((value) => value.replace(/\s/g, ''))
+    .transform(asGivenOut)
     .pipe(z.string().min(1, 'Enter a code.').max(32, 'That is too long for a code.')),
 });
 
@@ -46,9 +46,9 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   const { base } = app.site;
   const path = `${base}/account/two-factor`;
 
-  const start = (request: FastifyRequest, typed: Typed = UNTOUCHED) =>
+  const start = (request: FastifyRequest, typed: Typed = UNTOUCHED, sent?: SentForm) =>
     personOf(request).twoFactorEnabled
-      ? onPage(path, base, typed)
+      ? onPage(path, base, typed, sent)
       : offPage(path, typed, { isDemanded: isDemanded(request) });
 
   const isDemanded = (request: FastifyRequest) =>
@@ -56,16 +56,17 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
 
   /**
    * Does what needs the password, and a code where a second factor is on: whoever found out the password, or sits at an
-   * open session, must not put their own phone in the place of the person's. What was typed is shown again, with why,
-   * where it is not right.
+   * open session, must not put their own phone in the place of the person's. The form that was sent is shown again, with
+   * why, where it is not right.
    */
   async function withProof<T>(
     request: FastifyRequest,
+    sent: SentForm | undefined,
     work: (values: Values) => Promise<T>,
   ): Promise<{ done: T } | { refused: Page }> {
     const { _id, email, twoFactorEnabled } = personOf(request);
     const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
-    if (!data) return { refused: start(request, typed) };
+    if (!data) return { refused: start(request, typed, sent) };
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
@@ -80,14 +81,15 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       const code = refusalCode(error);
       request.log.warn({ event: 'account.two_factor_refused', address: request.ip, code });
       const sentence = REFUSALS[code] ?? 'That is not your password.';
-      return { refused: start(request, withFault(typed, sentence)) };
+      return { refused: start(request, withFault(typed, sentence), sent) };
     }
   }
 
   app.get('/account/two-factor', PERSON, async (request, reply) => sendPage(request, reply, start(request)));
 
   app.post('/account/two-factor/begin', PERSON, async (request, reply) => {
-    const begun = await withProof(request, (body) => begin(request, body));
+    if (personOf(request).twoFactorEnabled) return reply.redirect(path, 303);
+    const begun = await withProof(request, undefined, (body) => begin(request, body));
     if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
     return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
   });
@@ -121,7 +123,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/backup-codes', PERSON, async (request, reply) => {
-    const made = await withProof(request, (body) =>
+    const made = await withProof(request, 'backup-codes', (body) =>
       auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
     );
     if ('refused' in made) return sendPage(request, reply, made.refused, 400);
@@ -130,7 +132,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/off', PERSON, async (request, reply) => {
-    const ended = await withProof(request, (body) =>
+    const ended = await withProof(request, 'off', (body) =>
       auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
     );
     if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);

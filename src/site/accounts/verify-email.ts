@@ -10,7 +10,7 @@ import { ANYONE } from '../page-route.ts';
 import { facts } from '../parts.ts';
 import type { AccountSources } from './account-pages.ts';
 import { askerOf } from './library.ts';
-import { nameField, newPassword, newPasswordField } from './sign-up.ts';
+import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 /** Longer than any that we make. */
 const LONGEST_TOKEN = 200;
@@ -46,6 +46,8 @@ export function verifyEmailPages(app: FastifyInstance, { platform, auth }: Accou
       return sendPage(request, reply, uselessPage(base), 400);
     }
     if (!data) return sendPage(request, reply, finishPage({ base, email, token }, typed), 400);
+    const refused = refuseOwn(typed, data.password, { email, name: data.name });
+    if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
     const finished = await hashingFor(askerOf(request), () => finishSignUp(platform, auth, data));
     if (finished === 'useless-link') return sendPage(request, reply, uselessPage(base), 400);
     if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);

@@ -1,0 +1,55 @@
+import { beforeAll, expect, test } from 'vitest';
+import { signIn } from '../support/sign-in.ts';
+import { openWebApp, sendForm } from '../support/web-app.ts';
+import { setUpTwoFactor } from './account-pages.ts';
+import { type OwnerApp, openOwnerApp, ownerFixture } from './owner-fixture.ts';
+
+let web: OwnerApp;
+
+beforeAll(async () => {
+  web = await openOwnerApp();
+});
+
+/** What the library that reads forms says in its own words. */
+const RAW = /Invalid (input|option)|expected .* received/;
+
+const sendToServer = async (path: string) => (await ownerFixture(web)).post(path);
+const sendTo = async (path: string) => sendForm(web, path, {}, (await signIn(web)).headers);
+const sendWithSecondFactor = async (path: string) => {
+  const { headers } = await setUpTwoFactor(web, await signIn(web));
+  return sendForm(web, path, {}, headers);
+};
+
+type Sent = [path: string, send: (path: string) => ReturnType<typeof sendForm>, sentences: string[]];
+
+test.each<Sent>([
+  ['/sign-in', sendTo, ['Enter your e-mail address.', 'Enter your password.']],
+  ['/sign-in/code', sendTo, ['Enter the code.']],
+  ['/sign-up', sendTo, ['Must be an e-mail address.', 'A password has at least 10 characters.']],
+  ['/account/name', sendTo, ['Must not be empty.']],
+  ['/account/password', sendTo, ['Enter your present password.', 'A password has at least 10 characters.']],
+  ['/account/two-factor/begin', sendTo, ['Enter your password.']],
+  ['/account/two-factor/confirm', sendTo, ['A code has six digits.']],
+  ['/account/two-factor/off', sendWithSecondFactor, ['Enter your password.', 'Enter a code.']],
+  ['/account/two-factor/backup-codes', sendWithSecondFactor, ['Enter your password.', 'Enter a code.']],
+  ['/set-password', sendTo, ['A password has at least 10 characters.']],
+  ['/dashboard/servers/new', sendTo, ['This field is missing.']],
+  ['/settings', sendToServer, ['The form was not sent whole.']],
+  ['/settings/place', sendToServer, ['The form was not sent whole.']],
+  ['/tokens', sendToServer, ['Choose one of these.', 'This field is missing.']],
+])('a form without its fields is refused in our words: %s', async (path, send, sentences) => {
+  const { statusCode, body } = await send(path);
+  expect(statusCode).toBe(400);
+  for (const sentence of sentences) expect(body).toContain(sentence);
+  expect(body).not.toMatch(RAW);
+});
+
+test('where mail is sent, a sign-up without an address is refused in our words', async () => {
+  const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
+  for (const path of ['/sign-up', '/forgot-password']) {
+    const { statusCode, body } = await sendForm(web, path, {});
+    expect(statusCode).toBe(400);
+    expect(body).toContain('Must be an e-mail address.');
+    expect(body).not.toMatch(RAW);
+  }
+});
