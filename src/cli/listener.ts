@@ -215,28 +215,28 @@ async function test(session: Session, text: string): Promise<Answer> {
   const deps = { ...session, send: createSend(session.config) };
   const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
   if (!diagnosis) throw noListener(session, server);
-  const { outcome, confirmed, fault, step, cause, mend, reply, detail } = diagnosis;
-  const delivered = outcome === 'delivered';
-  const ended = delivered && !confirmed ? 'sent, not confirmed' : outcome;
+  const { outcome, fault, step, cause, mend, reply, detail } = diagnosis;
+  const exitCode = EXIT_CODES[outcome] ?? 1;
+  const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
   return {
-    json: { ...(delivered ? {} : { error: cause }), ...diagnosis },
+    json: { ...(exitCode === 1 ? { error: cause } : {}), ...diagnosis },
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
-      [delivered ? 'Reached' : 'Stopped at', step.replaceAll('-', ' ')],
+      [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
       ['It said', reply ? `«${reply}»` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', cause],
       ['Mend', mend],
     ]),
-    ...exitOf(diagnosis),
+    ...(exitCode ? { exitCode } : {}),
   };
 }
 
-/** 0 only where the listener said that it took the test vote. */
-function exitOf({ outcome, confirmed }: Diagnosis): Pick<Answer, 'exitCode'> {
-  if (outcome !== 'delivered') return { exitCode: 1 };
-  return confirmed ? {} : { exitCode: UNCONFIRMED };
-}
+/** 0 only where the listener said that it took the test vote; 1 for every other outcome. */
+const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
+  delivered: 0,
+  'sent-not-confirmed': UNCONFIRMED,
+};
 
 /** What a diagnosis is at, for somebody who waits for it. */
 const STEPS: Record<DiagnosisStep, string> = {

@@ -41,7 +41,7 @@ describe('a v1 listener that closes without an answer', () => {
     const plain = await cli.run(`listener test ${slug}`);
     expect(json).toMatchObject({
       code: 3,
-      json: { outcome: 'delivered', confirmed: false, fault: null, step: 'key-or-token' },
+      json: { outcome: 'sent-not-confirmed', confirmed: false, fault: null, step: 'key-or-token' },
     });
     expect(plain.code).toBe(3);
     expect(plain.stdout).toMatch(/^Outcome: +sent, not confirmed\nReached: +key or token\n/);

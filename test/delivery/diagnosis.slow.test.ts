@@ -50,7 +50,7 @@ describe('a listener that is in order', () => {
     const { diagnose, listener, set } = await clinic();
     await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
     expect(await diagnose()).toMatchObject({
-      outcome: 'delivered',
+      outcome: 'sent-not-confirmed',
       confirmed: false,
       fault: null,
       step: 'key-or-token',
