@@ -51,6 +51,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Sent at most', `${counted(mostSendings(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
+    ...(sentText(shown, server, session) satisfies [string, string][]),
     ['Next test', when(nextTest(shown), now)],
     ['Last delivered', shown.lastDeliveryConfirmed === false ? `${delivered}, not confirmed` : delivered],
     ['Changed', when(shown.updatedAt, now)],
@@ -71,7 +72,7 @@ function limitText({ limited }: ShownListener, now: Date): [string, string][] {
   ];
 }
 
-/** Votes that were sent and never confirmed, and what to do about them. */
+/** Votes that were given up without an answer, and what to do about them. */
 export function unconfirmedText(
   { unconfirmed }: ShownListener,
   { slug }: Server,
@@ -80,7 +81,19 @@ export function unconfirmedText(
   const votes = counted(unconfirmed, 'vote');
   if (unconfirmed === 0) return votes;
   const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
-  return `${votes}, which may have arrived; send them again: ${again}`;
+  return `${votes} given up without an answer, which may have arrived; send them again: ${again}`;
+}
+
+/** Delivered votes that Votifier v1 did not confirm, and what to do about them; nothing where there are none. */
+export function sentText(
+  { sentNotConfirmed }: ShownListener,
+  { slug }: Server,
+  { terminal }: Session,
+): [string, string][] {
+  if (sentNotConfirmed === 0) return [];
+  const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
+  const words = `${counted(sentNotConfirmed, 'vote')} that Votifier v1 closed without an answer, counted as delivered`;
+  return [['Sent, not confirmed', `${words}; if they did not arrive, send them again: ${again}`]];
 }
 
 /** A paused listener is not tested. */
@@ -111,6 +124,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     queue_paused: shown.queuePaused,
     waiting: shown.waiting,
     unconfirmed: shown.unconfirmed,
+    sent_not_confirmed: shown.sentNotConfirmed,
     max_sendings: mostSendings(shown),
     next_test_at: iso(nextTest(shown)),
     limited_until: iso(shown.limited?.until ?? null),

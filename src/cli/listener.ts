@@ -24,6 +24,7 @@ import {
   listenerJson,
   listenerText,
   type ShownListener,
+  sentText,
   unconfirmedText,
 } from './listener-view.ts';
 import { port, sendings } from './option-values.ts';
@@ -96,7 +97,11 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const server = await serverOf(session, text);
   const before = await session.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
-  const { secret, resent } = await place(session, server, { ...options, serviceName, pasted });
+  const { secret, resent, isCredentialsChange } = await place(session, server, {
+    ...options,
+    serviceName,
+    pasted,
+  });
   const shown = await viewOf(session, server);
   const warning = await hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
@@ -113,6 +118,9 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: sent again.`]
         : []),
+      ...(isCredentialsChange
+        ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
+        : []),
       `See whether they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
@@ -123,16 +131,16 @@ async function place(
   session: Session,
   { _id }: WithId<Server>,
   options: SetOptions & { serviceName: string; pasted: string },
-): Promise<{ secret: string | null; resent: number }> {
+): Promise<{ secret: string | null; resent: number; isCredentialsChange: boolean }> {
   const { protocol, host = '', port = 0, url = '', pasted: secret } = options;
   const { serviceName, maxSendings, resend: resendUsedUp } = options;
   const shared = { serviceName, maxSendings, resendUsedUp };
   if (protocol === 'http') {
     const { listener, secret: made } = await setHttpListener(session, _id, { url, ...shared }, BY);
-    return { secret: made, resent: listener.resent };
+    return { ...listener, secret: made };
   }
-  const { resent } = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
-  return { secret: null, resent };
+  const listener = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
+  return { ...listener, secret: null };
 }
 
 function secretText({ terminal }: Session, secret: string | null, { slug }: Server): string[] {

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
@@ -61,6 +64,48 @@ describe('a v1 listener that closes without an answer', () => {
   });
 });
 
+it('votes that a wrong v1 key has used up are counted, found, and sent again when the owner says so', async () => {
+  const { platform } = cli;
+  const port = await start(votifierPlus());
+  const { slug, server_id } = await v1Server('Wrong v1 key', port, keyLine(OTHER));
+  for (const player of ['Steve', 'Alex']) await cli.cast(server_id, player);
+  await drainHere(platform, server_id);
+  const rightKey = path.join(await mkdtemp(path.join(tmpdir(), 'tallyport-key-')), 'public.key');
+  await writeFile(rightKey, keyLine(RIGHT));
+  const offer =
+    /^Sent, not confirmed: +2 votes that Votifier v1 closed without an answer, .* --state sent-not-confirmed$/m;
+  expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(offer);
+
+  const set = `listener set ${slug} --protocol votifier-v1 --host 127.0.0.1 --port ${port} --public-key-file ${rightKey}`;
+  expect((await cli.run(set)).stdout).toMatch(offer);
+  // With the same key there is nothing new to offer; neither sends them by itself.
+  expect((await cli.run(set)).stdout).not.toMatch(offer);
+  expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
+  await cli.cast(server_id, 'Confirmed');
+  await drainHere(platform, server_id);
+
+  const since = `vote resend ${slug} --since 2026-01-01`;
+  expect((await cli.run(since)).stdout).toMatch(/^2 votes of this time are sent, not confirmed /m);
+  expect((await cli.run(`vote list ${slug} --state sent-not-confirmed --json`)).json).toMatchObject({
+    votes: [{ username: 'Alex' }, { username: 'Steve' }],
+  });
+  expect((await cli.run(`${since} --state sent-not-confirmed --json`)).json).toMatchObject({
+    states: ['sent-not-confirmed'],
+    resent: 2,
+    may_arrive_twice: 2,
+    sent_not_confirmed: 0,
+  });
+  await drainHere(platform, server_id);
+  expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
+    votes: [
+      { username: 'Confirmed', attempt_count: 1 },
+      { username: 'Alex', confirmed: true, attempt_count: 2 },
+      { username: 'Steve', confirmed: true, attempt_count: 2 },
+    ],
+  });
+  expect((await cli.run(`listener show ${slug}`)).stdout).not.toContain('Sent, not confirmed');
+});
+
 it('a v1 listener that answers has confirmed the test vote', async () => {
   const { slug } = await v1Server('Answering', await start(votifierPlus()));
   expect(await cli.run(`listener test ${slug} --json`)).toMatchObject({
@@ -95,7 +140,7 @@ it('unconfirmed votes are counted, and sent again with a mended token unless the
   expect(shown.stdout).toMatch(/^State: +paused/m);
   expect(shown.stdout).toMatch(/^Waiting: +0 votes$/m);
   expect(shown.stdout).toMatch(
-    /^Unconfirmed: +1 vote, which may have arrived; send them again: .*vote resend used-up/m,
+    /^Unconfirmed: +1 vote given up without an answer, which may have arrived; send them again: .*vote resend used-up/m,
   );
   expect(shown.stdout).toMatch(/^Sent at most: +1 time /m);
   expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({

@@ -77,7 +77,7 @@ function keepField({ listener, unconfirmed, typed: { values } }: Form): Content 
   return checkbox({
     name: 'keepUnconfirmed',
     label: 'Do not send unconfirmed votes again',
-    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed. ${when} that ended without a word since the last delivery are sent again.`,
+    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed: given up without an answer. ${when} that ended without a word since the last delivery are sent again.`,
     checked: values.keepUnconfirmed === 'yes',
   });
 }

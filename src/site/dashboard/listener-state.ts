@@ -3,6 +3,7 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/explanations.ts';
 import type { ListenerState } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
 import { count, relative, time, timeAgo } from '../words.ts';
@@ -60,11 +61,13 @@ export function listenerState(
   path: string,
   now: Date,
 ): Html {
-  const { lastDeliveredAt, lastDeliveryConfirmed, breaker, state, waiting, unconfirmed } = listener;
+  const { lastDeliveredAt, lastDeliveryConfirmed, breaker, state, waiting, unconfirmed, sentNotConfirmed } =
+    listener;
   return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
     ${facts([
       ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
       ['Unconfirmed', unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
+      ['Sent, not confirmed', sentNotConfirmed === 0 ? null : sentWords(sentNotConfirmed, path)],
       [
         'Next test',
         state === 'unreachable' && breaker.nextTestAt
@@ -89,8 +92,19 @@ const LIMITED =
 
 /** Votes that may have arrived, with the way to send them again. */
 function unconfirmedWords(unconfirmed: number, path: string): Html {
-  const resend = `${path.replace(/\/listener$/, '/votes')}/resend?state=unconfirmed`;
-  return html`${waitingWords(unconfirmed)}: sent, and never confirmed. <a href="${resend}">Send them again …</a>`;
+  const words = 'given up without an answer; they may have arrived.';
+  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">Send them again …</a>`;
+}
+
+/** Delivered votes that Votifier v1 did not confirm, with the way to those that did not arrive. */
+function sentWords(votes: number, path: string): Html {
+  const words =
+    'Votifier v1 closed without an answer; they count as delivered. If they did not reach your game:';
+  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">Send them again …</a>`;
+}
+
+function resendPath(path: string, state: VoteSelection): string {
+  return `${path.replace(/\/listener$/, '/votes')}/resend?state=${state}`;
 }
 
 function why(listener: ListenerView, now: Date): Content {
