@@ -42,7 +42,14 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .command('set')
     .description('set or change the vote listener of a server')
     .argument('<server>', 'id or slug')
-    .addOption(new Option('--protocol <protocol>', 'how it speaks').choices(PROTOCOLS).makeOptionMandatory())
+    .addOption(
+      new Option(
+        '--protocol <protocol>',
+        'how it speaks; votifier-v2 and http confirm each vote, votifier-v1 only where the listener answers',
+      )
+        .choices(PROTOCOLS)
+        .makeOptionMandatory(),
+    )
     .option('--host <host>', 'for Votifier: host name or IP address, without a port')
     .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', port)
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')

@@ -153,6 +153,13 @@ test('a mended v1 key offers to send again what the earlier one may have used up
   expect(attempts.toSorted()).toEqual([1, 2]);
 });
 
+test('the choice of a protocol says that some v1 listeners confirm votes', async () => {
+  const fixture = await ownerFixture(shared);
+  const page = await fixture.read('/listener?protocol=votifier-v1');
+  expect(page).toContain('Some of them answer and so confirm a vote; most close without an answer.');
+  expect(page).not.toContain('cannot say whether a vote arrived');
+});
+
 test('a v1 vote that the listener confirmed is', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.set({ protocol: 'votifier-v1', port: await start(votifierPlus()), secret: keyLine(RIGHT) });

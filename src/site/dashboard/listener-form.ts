@@ -11,7 +11,11 @@ import { counted } from '../words.ts';
 /** Each protocol in the words of somebody who has to choose one, the best first. */
 const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
   ['votifier-v2', 'Votifier v2', 'NuVotifier and most plugins of today. It says whether a vote arrived.'],
-  ['votifier-v1', 'Votifier v1', 'Older plugins, with a public key. It cannot say whether a vote arrived.'],
+  [
+    'votifier-v1',
+    'Votifier v1',
+    'Older plugins, with a public key. Some of them answer and so confirm a vote; most close without an answer.',
+  ],
   ['http', 'HTTP', 'For games without Votifier: signed requests to a website of yours.'],
 ];
 
