@@ -1,5 +1,5 @@
 import { listenerReason } from '../delivery/explanations.ts';
-import type { Listener } from '../delivery/listener.ts';
+import { type Listener, lastDelivery } from '../delivery/listener.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { mostSendings } from '../delivery/schedule.ts';
 import type { Server } from '../servers/server.ts';
@@ -23,7 +23,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   const now = session.clock.now();
   const reason = listenerReason(shown);
   const { breaker } = shown;
-  const delivered = when(shown.lastDeliveredAt, now);
+  const last = lastDelivery(shown);
   const failing = !reason && breaker.failures > 0 && breaker.code;
   return pairs([
     ['Server', server.slug],
@@ -53,7 +53,12 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Unconfirmed', unconfirmedText(shown, server, session)],
     ...(sentText(shown, server, session) satisfies [string, string][]),
     ['Next test', when(nextTest(shown), now)],
-    ['Last delivered', shown.lastDeliveryConfirmed === false ? `${delivered}, not confirmed` : delivered],
+    [
+      'Last delivered',
+      last
+        ? `${when(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`
+        : 'none with these settings',
+    ],
     ['Changed', when(shown.updatedAt, now)],
   ]);
 }
@@ -104,6 +109,7 @@ function nextTest({ pause, breaker }: ListenerView): Date | null {
 /** The same as plain values. */
 export function listenerJson(shown: ShownListener): Record<string, unknown> {
   const reason = listenerReason(shown);
+  const last = lastDelivery(shown);
   return {
     server_id: shown.serverId.toHexString(),
     listener_id: shown._id.toHexString(),
@@ -131,8 +137,8 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     limited_by: shown.limited?.by ?? null,
     failures: shown.breaker.failures,
     last_failure: shown.breaker.code ?? null,
-    last_delivered_at: iso(shown.lastDeliveredAt),
-    last_delivery_confirmed: shown.lastDeliveryConfirmed ?? null,
+    last_delivered_at: iso(last?.at ?? null),
+    last_delivery_confirmed: last?.confirmed ?? null,
     revision: shown.revision,
     created_at: iso(shown.createdAt),
     updated_at: iso(shown.updatedAt),

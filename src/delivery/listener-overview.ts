@@ -6,7 +6,7 @@ import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './explanations.ts';
-import { type Listener, type ListenerState, listenerState } from './listener.ts';
+import { type Listener, type ListenerState, lastDelivery, listenerState } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
@@ -27,10 +27,8 @@ type VoteInShort = {
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
-    /** As the listener's document has it. */
-    lastDeliveryConfirmed: boolean | null | undefined;
     state: ListenerState;
-    lastDeliveredAt: Date | null;
+    lastDelivery: ReturnType<typeof lastDelivery>;
   };
   /** Why it is paused or unreachable; null when it is active. */
   reason: ListenerReason | null;
@@ -71,7 +69,7 @@ export async function listenerOverview(
     { projection: { sealedSecret: 0, previousSecret: 0, url: 0, lease: 0 } },
   );
   if (!listener) return null;
-  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null, lastDeliveryConfirmed } = listener;
+  const { serverId, protocol, host, port, breaker } = listener;
   const waiting = { serverId, 'delivery.state': 'waiting' as const };
   const [server, count, unconfirmed, sentNotConfirmed, oldest, shown] = await Promise.all([
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
@@ -93,9 +91,8 @@ export async function listenerOverview(
       host,
       port,
       breaker,
-      lastDeliveredAt,
-      lastDeliveryConfirmed,
       state: listenerState(listener),
+      lastDelivery: lastDelivery(listener),
     },
     reason: listenerReason(listener),
     waiting: count,

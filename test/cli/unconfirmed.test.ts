@@ -78,6 +78,13 @@ it('votes that a wrong v1 key has used up are counted, found, and sent again whe
 
   const set = `listener set ${slug} --protocol votifier-v1 --host 127.0.0.1 --port ${port} --public-key-file ${rightKey}`;
   expect((await cli.run(set)).stdout).toMatch(offer);
+  expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(
+    /^Last delivered: +none with these settings$/m,
+  );
+  expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
+    last_delivered_at: null,
+    last_delivery_confirmed: null,
+  });
   // With the same key there is nothing new to offer; neither sends them by itself.
   expect((await cli.run(set)).stdout).not.toMatch(offer);
   expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
@@ -103,7 +110,9 @@ it('votes that a wrong v1 key has used up are counted, found, and sent again whe
       { username: 'Steve', confirmed: true, attempt_count: 2 },
     ],
   });
-  expect((await cli.run(`listener show ${slug}`)).stdout).not.toContain('Sent, not confirmed');
+  const mended = (await cli.run(`listener show ${slug}`)).stdout;
+  expect(mended).not.toContain('Sent, not confirmed');
+  expect(mended).toMatch(/^Last delivered: +\d.*\)$/m);
 });
 
 it('a v1 listener that answers has confirmed the test vote', async () => {

@@ -125,6 +125,8 @@ test('a mended v1 key offers to send again what the earlier one may have used up
   const saved = await fixture.post('/listener', form);
   expect(saved.headers.location).toMatch(/\?done=set-sent$/);
   const page = await fixture.read('/listener?done=set-sent');
+  expect(page).toContain('Last delivered none with these settings');
+  expect(await fixture.read('/votes')).not.toContain('The last vote');
   expect(page).toContain('If votes that are «sent, not confirmed» did not reach your game, send them again');
   expect(page).toContain(
     'Sent, not confirmed 1: Votifier v1 closed without an answer; they count as delivered.',

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/explanations.ts';
-import type { ListenerState } from '../../delivery/listener.ts';
+import { type ListenerState, lastDelivery } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
@@ -31,11 +31,12 @@ export function listenerLine({ listener, queuePaused }: Standing, now: Date): Ht
     ${queuePaused ? HELD : ''}</p>`;
 }
 
-/** When the last vote arrived, or was sent without a word from the listener. */
-export function lastVoteWords({ lastDeliveredAt, lastDeliveryConfirmed }: ListenerView, now: Date): Content {
-  if (!lastDeliveredAt) return '';
-  const at = timeAgo(lastDeliveredAt, now);
-  return lastDeliveryConfirmed === false
+/** When the last vote with these settings arrived, or was sent without a word from the listener. */
+export function lastVoteWords(listener: ListenerView, now: Date): Content {
+  const last = lastDelivery(listener);
+  if (!last) return '';
+  const at = timeAgo(last.at, now);
+  return last.confirmed === false
     ? html`<span class="soft">The last vote was sent ${at}, not confirmed.</span>`
     : html`<span class="soft">The last vote arrived ${at}.</span>`;
 }
@@ -61,8 +62,8 @@ export function listenerState(
   path: string,
   now: Date,
 ): Html {
-  const { lastDeliveredAt, lastDeliveryConfirmed, breaker, state, waiting, unconfirmed, sentNotConfirmed } =
-    listener;
+  const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
+  const last = lastDelivery(listener);
   return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
     ${facts([
       ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
@@ -76,9 +77,9 @@ export function listenerState(
       ],
       [
         'Last delivered',
-        lastDeliveredAt
-          ? html`${timeAgo(lastDeliveredAt, now)}${lastDeliveryConfirmed === false ? ', not confirmed' : ''}`
-          : 'no vote yet',
+        last
+          ? html`${timeAgo(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`
+          : 'none with these settings',
       ],
     ])}
     <div class="actions">${actions(state, path)}</div>`;

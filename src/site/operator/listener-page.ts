@@ -81,8 +81,8 @@ function standing(
   { listener, reason, waiting, unconfirmed, sentNotConfirmed, oldestWaiting }: ListenerOverview,
   now: Date,
 ): Content {
-  const { host, port, protocol, breaker, lastDeliveredAt, lastDeliveryConfirmed, state } = listener;
-  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
+  const { host, port, protocol, breaker, lastDelivery, state } = listener;
+  const unsaid = lastDelivery?.confirmed === false ? ', not confirmed' : '';
   const failing =
     breaker.failures > 0
       ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
@@ -109,7 +109,7 @@ function standing(
           : 'none',
       ],
       ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
-      ['Last delivered', lastDeliveredAt ? html`${time(lastDeliveredAt)}${unsaid}` : 'never'],
+      ['Last delivered', lastDelivery ? html`${time(lastDelivery.at)}${unsaid}` : 'none with these settings'],
     ]),
   ];
 }
