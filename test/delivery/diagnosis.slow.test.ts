@@ -54,7 +54,9 @@ describe('a listener that is in order', () => {
       confirmed: false,
       fault: null,
       step: 'key-or-token',
-      cause: expect.stringContaining('many Votifier v1 listeners say no more than that, even when the key is wrong'),
+      cause: expect.stringContaining(
+        'many Votifier v1 listeners say no more than that, even when the key is wrong',
+      ),
     });
   });
 });
