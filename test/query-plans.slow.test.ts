@@ -97,6 +97,16 @@ beforeAll(async () => {
   const stats = [busy.serverId, ...ids].flatMap((serverId) => {
     return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
   });
+  // A Votifier v1 listener of old confirmed none of these.
+  const silent = await platform.votes
+    .find({ serverId: busy.serverId, 'delivery.state': 'delivered' }, { projection: { _id: 1 } })
+    .sort({ votedAt: 1 })
+    .limit(120)
+    .toArray();
+  await platform.votes.updateMany(
+    { serverId: busy.serverId, _id: { $in: silent.map(({ _id }) => _id) } },
+    { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
+  );
   await platform.dailyStats.insertMany(stats as never);
   for (let i = 0; i < 50; i++) {
     await issueToken(platform, { serverId: busy.serverId, name: `token ${i}` });
@@ -363,7 +373,7 @@ test('an operator’s page of a listener with many votes, and the second page of
   const first = await listenerOverview(platform, listener._id, { state: 'delivered' });
   for (const page of [{}, { state: 'delivered' as const, from: first?.next ?? undefined }]) {
     const operations = await read(page);
-    const counted = ['command votes', 'command votes'];
+    const counted = ['command votes', 'command votes', 'command votes'];
     const expected = [...counted, 'query listeners', 'query servers', 'query votes', 'query votes'];
     expect(operations.map(put).toSorted()).toEqual(expected);
     for (const operation of operations) expectIndexed(operation);
@@ -374,6 +384,7 @@ test.each<[string, VotesWanted & { recent?: boolean }, number]>([
   ['of all votes', {}, 50],
   ['of a state', { state: 'delivered' }, 50],
   ['of a state and some days', { state: 'delivered', recent: true }, 1],
+  ['of those that nobody confirmed', { state: 'sent-not-confirmed' }, 50],
   ['of a player', { player: 'STEVE' }, 20],
   ['of a player, a state and some days', { player: 'Steve', state: 'failed', recent: true }, 0],
 ])('an owner’s page %s, and the next one', async (_, { recent, ...wanted }, atLeast) => {
@@ -395,7 +406,7 @@ test('how a server’s listener stands, and one vote with its timeline', async (
   const { platform, clock } = tallyport;
   const { serverId } = busy;
   const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
-  expect(shown.map(put)).toEqual(['query listeners', 'command votes', 'command votes']);
+  expect(shown.map(put)).toEqual(['query listeners', 'command votes', 'command votes', 'command votes']);
   const vote = await platform.votes.findOne({ serverId });
   if (!vote) throw new Error('no vote');
   const told = await profiled(() => voteTimeline(platform, vote, null, clock.now()));

@@ -1,5 +1,5 @@
 import { listenerReason } from '../delivery/explanations.ts';
-import type { Listener } from '../delivery/listener.ts';
+import { type Listener, lastDelivery } from '../delivery/listener.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { mostSendings } from '../delivery/schedule.ts';
 import type { Server } from '../servers/server.ts';
@@ -23,7 +23,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   const now = session.clock.now();
   const reason = listenerReason(shown);
   const { breaker } = shown;
-  const delivered = when(shown.lastDeliveredAt, now);
+  const last = lastDelivery(shown);
   const failing = !reason && breaker.failures > 0 && breaker.code;
   return pairs([
     ['Server', server.slug],
@@ -51,8 +51,14 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Sent at most', `${counted(mostSendings(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
+    ...(sentText(shown, server, session) satisfies [string, string][]),
     ['Next test', when(nextTest(shown), now)],
-    ['Last delivered', shown.lastDeliveryConfirmed === false ? `${delivered}, not confirmed` : delivered],
+    [
+      'Last delivered',
+      last
+        ? `${when(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`
+        : 'none with these settings',
+    ],
     ['Changed', when(shown.updatedAt, now)],
   ]);
 }
@@ -71,7 +77,7 @@ function limitText({ limited }: ShownListener, now: Date): [string, string][] {
   ];
 }
 
-/** Votes that were sent and never confirmed, and what to do about them. */
+/** Votes that were given up without an answer, and what to do about them. */
 export function unconfirmedText(
   { unconfirmed }: ShownListener,
   { slug }: Server,
@@ -80,7 +86,19 @@ export function unconfirmedText(
   const votes = counted(unconfirmed, 'vote');
   if (unconfirmed === 0) return votes;
   const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
-  return `${votes}, which may have arrived; send them again: ${again}`;
+  return `${votes} given up without an answer, which may have arrived; send them again: ${again}`;
+}
+
+/** Delivered votes that Votifier v1 did not confirm, and what to do about them; nothing where there are none. */
+export function sentText(
+  { sentNotConfirmed }: ShownListener,
+  { slug }: Server,
+  { terminal }: Session,
+): [string, string][] {
+  if (sentNotConfirmed === 0) return [];
+  const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
+  const words = `${counted(sentNotConfirmed, 'vote')} that Votifier v1 closed without an answer, counted as delivered`;
+  return [['Sent, not confirmed', `${words}; if they did not arrive, send them again: ${again}`]];
 }
 
 /** A paused listener is not tested. */
@@ -91,6 +109,7 @@ function nextTest({ pause, breaker }: ListenerView): Date | null {
 /** The same as plain values. */
 export function listenerJson(shown: ShownListener): Record<string, unknown> {
   const reason = listenerReason(shown);
+  const last = lastDelivery(shown);
   return {
     server_id: shown.serverId.toHexString(),
     listener_id: shown._id.toHexString(),
@@ -111,14 +130,15 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     queue_paused: shown.queuePaused,
     waiting: shown.waiting,
     unconfirmed: shown.unconfirmed,
+    sent_not_confirmed: shown.sentNotConfirmed,
     max_sendings: mostSendings(shown),
     next_test_at: iso(nextTest(shown)),
     limited_until: iso(shown.limited?.until ?? null),
     limited_by: shown.limited?.by ?? null,
     failures: shown.breaker.failures,
     last_failure: shown.breaker.code ?? null,
-    last_delivered_at: iso(shown.lastDeliveredAt),
-    last_delivery_confirmed: shown.lastDeliveryConfirmed ?? null,
+    last_delivered_at: iso(last?.at ?? null),
+    last_delivery_confirmed: last?.confirmed ?? null,
     revision: shown.revision,
     created_at: iso(shown.createdAt),
     updated_at: iso(shown.updatedAt),

@@ -25,6 +25,7 @@ import {
   listenerJson,
   listenerText,
   type ShownListener,
+  sentText,
   unconfirmedText,
 } from './listener-view.ts';
 import { port, sendings } from './option-values.ts';
@@ -42,7 +43,14 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .command('set')
     .description('set or change the vote listener of a server')
     .argument('<server>', 'id or slug')
-    .addOption(new Option('--protocol <protocol>', 'how it speaks').choices(PROTOCOLS).makeOptionMandatory())
+    .addOption(
+      new Option(
+        '--protocol <protocol>',
+        'how it speaks; votifier-v2 and http confirm each vote, votifier-v1 only where the listener answers',
+      )
+        .choices(PROTOCOLS)
+        .makeOptionMandatory(),
+    )
     .option('--host <host>', 'for Votifier: host name or IP address, without a port')
     .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', port)
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
@@ -97,7 +105,11 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const server = await serverOf(session, text);
   const before = await session.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
-  const { secret, resent } = await place(session, server, { ...options, serviceName, pasted });
+  const { secret, resent, isCredentialsChange } = await place(session, server, {
+    ...options,
+    serviceName,
+    pasted,
+  });
   const shown = await viewOf(session, server);
   const warning = await hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
@@ -114,6 +126,9 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: sent again.`]
         : []),
+      ...(isCredentialsChange
+        ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
+        : []),
       `See whether they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
@@ -124,16 +139,16 @@ async function place(
   session: Session,
   { _id }: WithId<Server>,
   options: SetOptions & { serviceName: string; pasted: string },
-): Promise<{ secret: string | null; resent: number }> {
+): Promise<{ secret: string | null; resent: number; isCredentialsChange: boolean }> {
   const { protocol, host = '', port = 0, url = '', pasted: secret } = options;
   const { serviceName, maxSendings, resend: resendUsedUp } = options;
   const shared = { serviceName, maxSendings, resendUsedUp };
   if (protocol === 'http') {
     const { listener, secret: made } = await setHttpListener(session, _id, { url, ...shared }, BY);
-    return { secret: made, resent: listener.resent };
+    return { ...listener, secret: made };
   }
-  const { resent } = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
-  return { secret: null, resent };
+  const listener = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
+  return { ...listener, secret: null };
 }
 
 function secretText({ terminal }: Session, secret: string | null, { slug }: Server): string[] {
@@ -216,28 +231,28 @@ async function test(session: Session, text: string): Promise<Answer> {
   const deps = { ...session, send: createSend(session.config) };
   const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
   if (!diagnosis) throw noListener(session, server);
-  const { outcome, confirmed, fault, step, cause, mend, reply, detail } = diagnosis;
-  const delivered = outcome === 'delivered';
-  const ended = delivered && !confirmed ? 'sent, not confirmed' : outcome;
+  const { outcome, fault, step, cause, mend, reply, detail } = diagnosis;
+  const exitCode = EXIT_CODES[outcome] ?? 1;
+  const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
   return {
-    json: { ...(delivered ? {} : { error: cause }), ...diagnosis },
+    json: { ...(exitCode === 1 ? { error: cause } : {}), ...diagnosis },
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
-      [delivered ? 'Reached' : 'Stopped at', step.replaceAll('-', ' ')],
+      [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
       ['It said', reply ? `«${reply}»` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', cause],
       ['Mend', mend],
     ]),
-    ...exitOf(diagnosis),
+    ...(exitCode ? { exitCode } : {}),
   };
 }
 
-/** 0 only where the listener said that it took the test vote. */
-function exitOf({ outcome, confirmed }: Diagnosis): Pick<Answer, 'exitCode'> {
-  if (outcome !== 'delivered') return { exitCode: 1 };
-  return confirmed ? {} : { exitCode: UNCONFIRMED };
-}
+/** 0 only where the listener said that it took the test vote; 1 for every other outcome. */
+const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
+  delivered: 0,
+  'sent-not-confirmed': UNCONFIRMED,
+};
 
 /** What a diagnosis is at, for somebody who waits for it. */
 const STEPS: Record<DiagnosisStep, string> = {

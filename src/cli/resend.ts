@@ -3,13 +3,14 @@ import type { ObjectId } from 'mongodb';
 import { resendVote } from '../delivery/resend-vote.ts';
 import {
   countResendable,
+  isResendable,
   NOT_ARRIVED,
   type ResendRange,
   type ResentRange,
   resendVotes,
 } from '../delivery/resend-votes.ts';
 import type { Platform } from '../platform.ts';
-import { DELIVERY_STATES, type DeliveryState } from '../votes/vote.ts';
+import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
@@ -20,10 +21,9 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { counted, utc } from './words.ts';
 
-type RangeOptions = { since?: Date; until?: Date; state?: DeliveryState[] };
+type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[] };
 
 export function addResendCommand(vote: Command, terminal: Terminal): void {
-  const states = DELIVERY_STATES.filter((state) => state !== 'waiting' && state !== 'sending');
   vote
     .command('resend')
     .description('send a vote again, or a server’s votes of a time; up to 30 days after they were cast')
@@ -36,8 +36,8 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--state <state...>',
-        'only those in these states; by default what surely did not arrive: none and failed',
-      ).choices(states),
+        'only those in these states; by default what surely did not arrive: none and failed; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that Votifier v1 did not confirm',
+      ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
     .addHelpText(
       'after',
@@ -46,6 +46,7 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
         'vote resend 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21',
         'vote resend alpha-craft --since 2026-11-20 --until 2026-11-21T08:00:00Z',
         'vote resend alpha-craft --since 2026-11-20 --state unconfirmed',
+        'vote resend alpha-craft --since 2026-11-20 --state sent-not-confirmed',
       ),
     )
     .action(onPlatform(terminal, resend, { wakes: true, check: requireOneOrRange }));
@@ -73,7 +74,7 @@ async function resendRange(
     resendVotes(session, server._id, range, BY, { progress }),
   );
   if (!resent) throw noListener();
-  const unconfirmed = await leftUnconfirmed(session, server._id, range);
+  const left = await leftBehind(session, server._id, range);
   return {
     json: {
       server_id: server._id.toHexString(),
@@ -83,30 +84,42 @@ async function resendRange(
       resent: resent.resent,
       may_arrive_twice: resent.mayArriveTwice,
       more: resent.more,
-      unconfirmed,
+      unconfirmed: left.unconfirmed,
+      sent_not_confirmed: left.sentNotConfirmed,
     },
-    text: rangeText(resent, { ...range, unconfirmed }),
+    text: rangeText(resent, range, left),
   };
 }
 
-/** Unconfirmed votes of the range that were not asked for. */
-async function leftUnconfirmed(platform: Platform, serverId: ObjectId, range: ResendRange): Promise<number> {
-  if (range.states.includes('unconfirmed')) return 0;
-  const { votes } = await countResendable(platform, serverId, { ...range, states: ['unconfirmed'] });
-  return votes;
+/** Votes of the range that were not asked for, though they may not have arrived. */
+type Left = { unconfirmed: number; sentNotConfirmed: number };
+
+async function leftBehind(platform: Platform, serverId: ObjectId, range: ResendRange): Promise<Left> {
+  const left = async (state: VoteSelection, ...including: VoteSelection[]) => {
+    if ([state, ...including].some((one) => range.states.includes(one))) return 0;
+    return (await countResendable(platform, serverId, { ...range, states: [state] })).votes;
+  };
+  const [unconfirmed, sentNotConfirmed] = await Promise.all([
+    left('unconfirmed'),
+    left('sent-not-confirmed', 'delivered'),
+  ]);
+  return { unconfirmed, sentNotConfirmed };
 }
 
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
-  { since, until, states, unconfirmed }: ResendRange & { unconfirmed: number },
+  { since, until, states }: ResendRange,
+  { unconfirmed, sentNotConfirmed }: Left,
 ): string {
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
-  const left =
-    unconfirmed > 0
-      ? [
-          `${counted(unconfirmed, 'vote')} of this time ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed and may have arrived: send ${unconfirmed === 1 ? 'it' : 'them'} too with --state unconfirmed.`,
-        ]
-      : [];
+  const left = [
+    ...leftText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
+    ...leftText(
+      sentNotConfirmed,
+      'sent, not confirmed (Votifier v1), and mostly arrived: if not, send',
+      'sent-not-confirmed',
+    ),
+  ];
   if (resent === 0) return [`No vote to send again: there is none in the state ${span}.`, ...left].join('\n');
   return [
     `${counted(resent, 'vote')} in the line again (${span}).`,
@@ -116,6 +129,12 @@ function rangeText(
     ...(more ? ['There are more in this time: run it again.'] : []),
     ...left,
   ].join('\n');
+}
+
+function leftText(votes: number, words: string, state: VoteSelection): string[] {
+  if (votes === 0) return [];
+  const [are, them] = votes === 1 ? ['is', 'it'] : ['are', 'them'];
+  return [`${counted(votes, 'vote')} of this time ${are} ${words} ${them} too with --state ${state}.`];
 }
 
 function noListener(): CommandError {

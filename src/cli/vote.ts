@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { isConfirmed } from '../delivery/unconfirmed-votes.ts';
 import { voteTimeline } from '../delivery/vote-timeline.ts';
 import type { Platform } from '../platform.ts';
+import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../votes/username.ts';
-import { DELIVERY_STATES, type DeliveryState, type Vote } from '../votes/vote.ts';
+import type { Vote } from '../votes/vote.ts';
 import { findVote, forgetVote, listVotes } from '../votes/vote-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -24,7 +24,12 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
     .command('list')
     .description('show a server’s votes, newest first')
     .argument('<server>', 'id or slug; removed ones are found too')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
+    .addOption(
+      new Option(
+        '--state <state>',
+        'only those in this state; delivered has the sent-not-confirmed too',
+      ).choices(VOTE_SELECTIONS),
+    )
     .option('--limit <n>', 'how many', limit, 20)
     .addHelpText('after', examples(terminal, 'vote list alpha-craft --state waiting --limit 100'))
     .action(onPlatform(terminal, list));
@@ -51,7 +56,7 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
 async function list(
   platform: Platform,
   text: string,
-  options: { state?: DeliveryState; limit: number },
+  options: { state?: VoteSelection; limit: number },
 ): Promise<Answer> {
   const server = await serverOf(platform, text, { removed: true });
   const votes = await listVotes(platform, server._id, options);

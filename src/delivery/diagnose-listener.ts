@@ -16,8 +16,8 @@ import { dial, patience } from './wire.ts';
 
 /** What is wrong with a listener, first of all. */
 export type Diagnosis = {
-  /** How the test vote ended. */
-  outcome: OutcomeClass;
+  /** How the test vote ended; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
+  outcome: OutcomeClass | 'sent-not-confirmed';
   /** Whether the listener said that it took the test vote; a bare close in Votifier v1 says nothing. */
   confirmed: boolean;
   /** null when nothing is known to be wrong. */
@@ -174,14 +174,14 @@ function forOwnersEyes(
 
 /** What an end alone says. */
 function diagnosisOf(
-  { code, class: outcome, reached, words, detail }: ListenerTest,
+  { code, class: ended, reached, words, detail }: ListenerTest,
   protocol: Protocol,
 ): Diagnosis {
   const fault = faultOf(code, protocol);
   // What a fault says of Votifier is not true of a website.
   const byCode = fault === null || SAYS_MORE.has(code) || protocol === 'http';
   return {
-    outcome,
+    outcome: code === 'sent-not-confirmed' ? code : ended,
     confirmed: code === 'acknowledged',
     fault,
     step: fault ? stepOf(fault, reached === 'written') : reachedStep(code),

@@ -17,7 +17,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   acknowledged: { cause: 'The listener took the vote and said so.', mend: NOTHING_TO_DO },
   'sent-not-confirmed': {
     cause:
-      'The vote was sent, and the listener closed the connection without an error; Votifier v1 says no more than that, even when the key is wrong.',
+      'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.',
     mend: 'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
   },
 

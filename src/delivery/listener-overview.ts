@@ -1,13 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { Server } from '../servers/server.ts';
+import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './explanations.ts';
-import { type Listener, type ListenerState, listenerState } from './listener.ts';
+import { type Listener, type ListenerState, lastDelivery, listenerState } from './listener.ts';
 import type { OutcomeCode } from './outcomes.ts';
-import { countUnconfirmed, isConfirmed } from './unconfirmed-votes.ts';
+import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 /** A vote on its way to a listener, in short. */
 type VoteInShort = {
@@ -26,17 +27,17 @@ type VoteInShort = {
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
-    /** As the listener's document has it. */
-    lastDeliveryConfirmed: boolean | null | undefined;
     state: ListenerState;
-    lastDeliveredAt: Date | null;
+    lastDelivery: ReturnType<typeof lastDelivery>;
   };
   /** Why it is paused or unreachable; null when it is active. */
   reason: ListenerReason | null;
   /** Votes that wait, counted up to `COUNTED_AT_MOST`. */
   waiting: number;
-  /** Votes that were sent and never confirmed, counted as far. */
+  /** Votes that were given up without an answer, counted as far. */
   unconfirmed: number;
+  /** Delivered votes that a Votifier v1 listener did not confirm, counted as far. */
+  sentNotConfirmed: number;
   /** When the oldest of them was cast. */
   oldestWaiting: Date | null;
   /** Newest first. */
@@ -61,19 +62,20 @@ type Reading = {
 export async function listenerOverview(
   { listeners, servers, votes, clock }: Reading,
   listenerId: ObjectId,
-  page: { state?: DeliveryState | undefined; from?: VotesFrom | undefined } = {},
+  page: { state?: VoteSelection | undefined; from?: VotesFrom | undefined } = {},
 ): Promise<ListenerOverview | null> {
   const listener = await listeners.findOne(
     { _id: listenerId },
     { projection: { sealedSecret: 0, previousSecret: 0, url: 0, lease: 0 } },
   );
   if (!listener) return null;
-  const { serverId, protocol, host, port, breaker, lastDeliveredAt = null, lastDeliveryConfirmed } = listener;
+  const { serverId, protocol, host, port, breaker } = listener;
   const waiting = { serverId, 'delivery.state': 'waiting' as const };
-  const [server, count, unconfirmed, oldest, shown] = await Promise.all([
+  const [server, count, unconfirmed, sentNotConfirmed, oldest, shown] = await Promise.all([
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
     votes.countDocuments(waiting, { limit: COUNTED_AT_MOST }),
     countUnconfirmed({ votes, clock }, serverId, COUNTED_AT_MOST),
+    countSentNotConfirmed({ votes, clock }, serverId, COUNTED_AT_MOST),
     votes.findOne(waiting, { sort: { votedAt: 1 }, projection: { votedAt: 1 } }),
     pageOfVotes({ votes }, serverId, { state: page.state }, page.from),
   ]);
@@ -89,13 +91,13 @@ export async function listenerOverview(
       host,
       port,
       breaker,
-      lastDeliveredAt,
-      lastDeliveryConfirmed,
       state: listenerState(listener),
+      lastDelivery: lastDelivery(listener),
     },
     reason: listenerReason(listener),
     waiting: count,
     unconfirmed,
+    sentNotConfirmed,
     oldestWaiting: oldest?.votedAt ?? null,
     votes: shown.votes.map(inShort),
     next: shown.next,

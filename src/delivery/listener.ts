@@ -61,7 +61,7 @@ const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
   /**
-   * `greeting`: a Votifier v1 listener, which cannot confirm, or an HTTP listener from before challenges, which took a
+   * `greeting`: a Votifier v1 listener that did not confirm, or an HTTP listener from before challenges, which took a
    * vote there without one; else it acknowledged a vote or a challenge.
    */
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
@@ -209,6 +209,15 @@ export function hasTakenVotes({
 }: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
   if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
+}
+
+/** The last vote that a listener took with its present settings, and whether it said so; null where it took none. */
+export function lastDelivery(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
+): { at: Date; confirmed: boolean | null } | null {
+  const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
+  if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
+  return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
 /** The breaker of a listener that is not known to fail. */

@@ -27,6 +27,7 @@ import { listenerSettingsSchema } from './listener-settings.ts';
 import { MOST_SENDINGS } from './schedule.ts';
 import { secretContext } from './send-vote.ts';
 import {
+  countSentNotConfirmed,
   countUnconfirmed,
   giveUpSentVotes,
   NEVER,
@@ -107,8 +108,13 @@ type Placed = Pick<
   maxSendings?: number | undefined;
 };
 
-/** A listener that was set, and how many votes are sent again that its earlier token or key had used up. */
-export type ListenerSet = Listener & { resent: number };
+/** A listener that was set, and what became of the votes that its earlier token or key had used up. */
+export type ListenerSet = Listener & {
+  /** Votes that are sent again. */
+  resent: number;
+  /** Whether the token, key, protocol or service name is another one than before. */
+  isCredentialsChange: boolean;
+};
 
 /** How a listener is set. */
 type Placing = {
@@ -159,7 +165,7 @@ export async function placeListener(
   await giveUpSentVotes(deps, listener);
   const { resent } = await resendSilentVotes(deps, listener);
   await wake(deps, listener, 'settings-changed');
-  return { ...listener, resent };
+  return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 
 type Changed = Omit<
@@ -272,8 +278,10 @@ export type ListenerView = Omit<
 > & {
   state: ListenerState;
   waiting: number;
-  /** Sent, and never confirmed: only their owner sends them again. */
+  /** Given up without an answer: only their owner sends them again. */
   unconfirmed: number;
+  /** Delivered, and not confirmed, as a Votifier v1 listener closed without an answer. */
+  sentNotConfirmed: number;
 };
 
 /**
@@ -296,11 +304,12 @@ export async function showListener(
     lease: _____,
     ...shown
   } = found;
-  const [waiting, unconfirmed] = await Promise.all([
+  const [waiting, unconfirmed, sentNotConfirmed] = await Promise.all([
     countWaiting(votes, serverId, countedAtMost),
     countUnconfirmed({ votes, clock }, serverId, countedAtMost),
+    countSentNotConfirmed({ votes, clock }, serverId, countedAtMost),
   ]);
-  return { ...shown, state: listenerState(found), waiting, unconfirmed };
+  return { ...shown, state: listenerState(found), waiting, unconfirmed, sentNotConfirmed };
 }
 
 /**

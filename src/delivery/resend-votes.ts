@@ -4,6 +4,7 @@ import { after, type Clock } from '../clock.ts';
 import { refund, useAllowances } from '../limits/rate-limit.ts';
 import { DURABLE } from '../mongo.ts';
 import type { Progress } from '../progress.ts';
+import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
@@ -24,7 +25,7 @@ export type ResendRange = {
   since: Date;
   until: Date;
   /** In one of these states; votes that wait or are being sent are never touched. */
-  states: DeliveryState[];
+  states: VoteSelection[];
   /** Only this player's, in any spelling. */
   player?: string;
   /** Only those whose last attempt was made between these moments and ended without a word. */
@@ -45,6 +46,16 @@ export type ResentRange = {
 
 /** States that surely mean "not arrived": what a range takes unless others are named. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
+
+/** Votes in the other states are in the line already. */
+export function isResendable(state: VoteSelection): boolean {
+  return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
+}
+
+/** Sent again, such votes arrive twice. */
+function isDelivered(state: VoteSelection): boolean {
+  return state === 'delivered' || state === 'sent-not-confirmed';
+}
 
 /** Votes that one run takes at most. */
 const MOST_RESENT = 50_000;
@@ -68,8 +79,7 @@ export async function resendVotes(
   options: { most?: number; progress?: Progress; forOwner?: boolean } = {},
 ): Promise<ResentRange | null> {
   const { most = MOST_RESENT, forOwner = false } = options;
-  if (!forOwner || !range.states.includes('delivered'))
-    return resendRange(deps, serverId, range, by, options);
+  if (!forOwner || !range.states.some(isDelivered)) return resendRange(deps, serverId, range, by, options);
   const key = deliveredResendsOf(serverId);
   const { taken, resetAt } = await useAllowances(deps, key, DELIVERED_RESENDS, most);
   const resent =
@@ -118,7 +128,7 @@ async function resendRange(
       const ids = batch.filter((vote) => mayHaveArrived(vote) === mayArriveTwice).map(({ _id }) => _id);
       if (ids.length === 0) continue;
       const { modifiedCount } = await votes.updateMany(
-        { serverId, _id: { $in: ids }, 'delivery.state': { $in: range.states } },
+        { serverId, _id: { $in: ids }, ...selected(range.states) },
         resending(now, { by, mayArriveTwice }),
         { writeConcern: DURABLE },
       );
@@ -165,9 +175,9 @@ function filterOf(
     ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
     // Imported votes have negative numbers, and are never forwarded.
     seq: { $gt: 0 },
-    'delivery.state': { $in: states.filter((state) => RESENDABLE_STATES.includes(state)) },
+    ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
-    ...(silent ? endedSilently(silent) : {}),
+    ...(silent ? { $and: [endedSilently(silent)] } : {}),
     // Not those that this run has resent and that have ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };

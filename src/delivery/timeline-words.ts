@@ -79,7 +79,7 @@ export function standingWords(
         : `delivered${at}${twice}`;
     }
     case 'unconfirmed':
-      return 'unconfirmed: it may have arrived; only a resend sends it again';
+      return 'unconfirmed: given up without an answer; it may have arrived, and only a resend sends it again';
     case 'failed':
       return `failed: ${FAILED[standing.why]}; it can be resent until ${when(standing.resendableUntil)}${twice}`;
   }

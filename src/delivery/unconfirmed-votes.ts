@@ -2,7 +2,8 @@ import type { Collection, ObjectId } from 'mongodb';
 import { after, type Clock, MINUTE } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { DURABLE } from '../mongo.ts';
-import type { Delivery, Vote } from '../votes/vote.ts';
+import { selected } from '../votes/sent-not-confirmed.ts';
+import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
 import type { Listener, ResendOwed } from './listener.ts';
 import type { Resending } from './resend-vote.ts';
@@ -24,6 +25,17 @@ export function countUnconfirmed(
   const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
   const limit = atMost === undefined ? {} : { limit: atMost };
   return votes.countDocuments({ serverId, 'delivery.state': 'unconfirmed', votedAt }, limit);
+}
+
+/** The same of delivered votes that a Votifier v1 listener did not confirm. */
+export function countSentNotConfirmed(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  serverId: ObjectId,
+  atMost?: number,
+): Promise<number> {
+  const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
+  const limit = atMost === undefined ? {} : { limit: atMost };
+  return votes.countDocuments({ serverId, ...selected(['sent-not-confirmed']), votedAt }, limit);
 }
 
 /**
@@ -110,16 +122,4 @@ export async function giveUpSentVotes(
     { $set: { 'delivery.state': 'unconfirmed' }, $unset: ENDED },
     { writeConcern: DURABLE },
   );
-}
-
-/**
- * Whether a listener said that it took a delivered vote: false after a bare close in Votifier v1, null where that is
- * not on record.
- */
-export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
-  if (state !== 'delivered') return null;
-  const newest = attempts.findLast((attempt) => attempt.class === 'delivered')?.code;
-  if (newest) return newest === 'acknowledged';
-  if ((codes?.acknowledged ?? 0) > 0) return true;
-  return (codes?.['sent-not-confirmed'] ?? 0) > 0 ? false : null;
 }

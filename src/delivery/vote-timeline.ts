@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import { after } from '../clock.ts';
+import { isConfirmed } from '../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { explain, listenerReason } from './explanations.ts';
@@ -14,7 +15,6 @@ import type {
   VoteStanding,
   VoteTimeline,
 } from './timeline-event.ts';
-import { isConfirmed } from './unconfirmed-votes.ts';
 import { waitingFor } from './waiting-for.ts';
 
 /** How far the votes ahead in a line are counted. */

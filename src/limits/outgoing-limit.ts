@@ -20,7 +20,7 @@ export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 /** Whether a connection to an address may be opened now. */
 export type Admit = (address: string) => Promise<boolean>;
 
-/** Votifier v1 listeners cannot confirm: their limits are this many times higher. */
+/** Votifier v1 listeners need not confirm: their limits are this many times higher. */
 const GREETED_FACTOR = 6;
 /** What one account may take of a destination's allowance: two accounts must not use up what others share. */
 const PART_OF_ACCOUNT = 1 / 4;

@@ -3,17 +3,18 @@ import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { votesInTheWay } from './cooldown.ts';
 import { newestVotes } from './newest-votes.ts';
+import { selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
-import type { DeliveryState, Vote } from './vote.ts';
+import type { Vote } from './vote.ts';
 
-/** A server's votes, newest first; `state` narrows them to one delivery state. */
+/** A server's votes, newest first; `state` narrows them to one selection. */
 export function listVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
-  { state, limit }: { state?: DeliveryState; limit: number },
+  { state, limit }: { state?: VoteSelection; limit: number },
 ): Promise<Vote[]> {
   return votes
-    .find({ serverId, ...(state ? { 'delivery.state': state } : {}) })
+    .find({ serverId, ...(state ? selected([state]) : {}) })
     .sort({ votedAt: -1 })
     .limit(limit)
     .toArray();

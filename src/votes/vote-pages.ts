@@ -1,13 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
+import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
-import type { DeliveryState, Vote } from './vote.ts';
+import type { Vote } from './vote.ts';
 
 /** So many votes are read for one page. */
 const VOTES_A_PAGE = 50;
 
 /** Which of a server's votes are wanted; what is absent does not matter. */
 export type VotesWanted = {
-  state?: DeliveryState | undefined;
+  state?: VoteSelection | undefined;
   /** A player's name, in any spelling. */
   player?: string | undefined;
   /** Cast at this moment or later; before `until`. */
@@ -71,7 +72,7 @@ async function pageByTime(
   const found = await votes
     .find({
       serverId,
-      ...(state ? { 'delivery.state': state } : {}),
+      ...(state ? selected([state]) : {}),
       ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}),
     })
     .sort({ votedAt: -1 })
@@ -112,8 +113,10 @@ async function pageOfPlayer(
   const last = read.at(-1);
   return {
     votes: read.filter(
-      ({ votedAt, delivery }) =>
-        (!state || delivery.state === state) && (!since || votedAt >= since) && (!until || votedAt < until),
+      (vote) =>
+        (!state || isSelected(vote, state)) &&
+        (!since || vote.votedAt >= since) &&
+        (!until || vote.votedAt < until),
     ),
     next: found.length > VOTES_A_PAGE && last ? { seq: last.seq } : null,
   };

@@ -144,6 +144,14 @@ voteSchema.index(
   { votedAt: -1 },
   { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
 );
+// Those whose Votifier v1 listener closed without an answer: few listeners' votes.
+voteSchema.index(
+  { serverId: 1, votedAt: 1, 'delivery.state': 1 },
+  {
+    name: 'sent_not_confirmed',
+    partialFilterExpression: { 'delivery.codes.sent-not-confirmed': { $exists: true } },
+  },
+);
 /** The index of excluded votes alone: few, so that counting without them stays cheap. */
 export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(

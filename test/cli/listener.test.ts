@@ -42,6 +42,7 @@ describe('listener set and show', () => {
       queue_paused: false,
       waiting: 0,
       unconfirmed: 0,
+      sent_not_confirmed: 0,
       max_sendings: 3,
       next_test_at: null,
       limited_until: null,

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
@@ -41,7 +44,7 @@ describe('a v1 listener that closes without an answer', () => {
     const plain = await cli.run(`listener test ${slug}`);
     expect(json).toMatchObject({
       code: 3,
-      json: { outcome: 'delivered', confirmed: false, fault: null, step: 'key-or-token' },
+      json: { outcome: 'sent-not-confirmed', confirmed: false, fault: null, step: 'key-or-token' },
     });
     expect(plain.code).toBe(3);
     expect(plain.stdout).toMatch(/^Outcome: +sent, not confirmed\nReached: +key or token\n/);
@@ -59,6 +62,57 @@ describe('a v1 listener that closes without an answer', () => {
     const shown = await cli.run(`listener show ${slug}`);
     expect(shown.stdout).toMatch(/^Last delivered: +\S+ \(.*\), not confirmed$/m);
   });
+});
+
+it('votes that a wrong v1 key has used up are counted, found, and sent again when the owner says so', async () => {
+  const { platform } = cli;
+  const port = await start(votifierPlus());
+  const { slug, server_id } = await v1Server('Wrong v1 key', port, keyLine(OTHER));
+  for (const player of ['Steve', 'Alex']) await cli.cast(server_id, player);
+  await drainHere(platform, server_id);
+  const rightKey = path.join(await mkdtemp(path.join(tmpdir(), 'tallyport-key-')), 'public.key');
+  await writeFile(rightKey, keyLine(RIGHT));
+  const offer =
+    /^Sent, not confirmed: +2 votes that Votifier v1 closed without an answer, .* --state sent-not-confirmed$/m;
+  expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(offer);
+
+  const set = `listener set ${slug} --protocol votifier-v1 --host 127.0.0.1 --port ${port} --public-key-file ${rightKey}`;
+  expect((await cli.run(set)).stdout).toMatch(offer);
+  expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(
+    /^Last delivered: +none with these settings$/m,
+  );
+  expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
+    last_delivered_at: null,
+    last_delivery_confirmed: null,
+  });
+  // With the same key there is nothing new to offer; neither sends them by itself.
+  expect((await cli.run(set)).stdout).not.toMatch(offer);
+  expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
+  await cli.cast(server_id, 'Confirmed');
+  await drainHere(platform, server_id);
+
+  const since = `vote resend ${slug} --since 2026-01-01`;
+  expect((await cli.run(since)).stdout).toMatch(/^2 votes of this time are sent, not confirmed /m);
+  expect((await cli.run(`vote list ${slug} --state sent-not-confirmed --json`)).json).toMatchObject({
+    votes: [{ username: 'Alex' }, { username: 'Steve' }],
+  });
+  expect((await cli.run(`${since} --state sent-not-confirmed --json`)).json).toMatchObject({
+    states: ['sent-not-confirmed'],
+    resent: 2,
+    may_arrive_twice: 2,
+    sent_not_confirmed: 0,
+  });
+  await drainHere(platform, server_id);
+  expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
+    votes: [
+      { username: 'Confirmed', attempt_count: 1 },
+      { username: 'Alex', confirmed: true, attempt_count: 2 },
+      { username: 'Steve', confirmed: true, attempt_count: 2 },
+    ],
+  });
+  const mended = (await cli.run(`listener show ${slug}`)).stdout;
+  expect(mended).not.toContain('Sent, not confirmed');
+  expect(mended).toMatch(/^Last delivered: +\d.*\)$/m);
 });
 
 it('a v1 listener that answers has confirmed the test vote', async () => {
@@ -95,7 +149,7 @@ it('unconfirmed votes are counted, and sent again with a mended token unless the
   expect(shown.stdout).toMatch(/^State: +paused/m);
   expect(shown.stdout).toMatch(/^Waiting: +0 votes$/m);
   expect(shown.stdout).toMatch(
-    /^Unconfirmed: +1 vote, which may have arrived; send them again: .*vote resend used-up/m,
+    /^Unconfirmed: +1 vote given up without an answer, which may have arrived; send them again: .*vote resend used-up/m,
   );
   expect(shown.stdout).toMatch(/^Sent at most: +1 time /m);
   expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({

@@ -78,7 +78,7 @@ const UNCONFIRMED = {
   code: 'sent-not-confirmed',
   fault: null,
   cause:
-    /closed the connection without an error; Votifier v1 says no more than that, even when the key is wrong/,
+    /closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong/,
   mend: /compare the public key .* see that the plugin takes v1, or change to Votifier v2/,
   reply: null,
 } as const;

@@ -1,5 +1,13 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { keyLine, RIGHT, start, TOKEN, votifier19, votifierPlus } from '../delivery/known-listeners.ts';
+import {
+  keyLine,
+  OTHER,
+  RIGHT,
+  start,
+  TOKEN,
+  votifier19,
+  votifierPlus,
+} from '../delivery/known-listeners.ts';
 import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
 
 let shared: OwnerApp;
@@ -27,7 +35,7 @@ test('the listener’s page counts unconfirmed votes, says why votes are held, a
   const page = await fixture.read('/listener');
   expect(page).toContain('Paused because of a fault');
   expect(page).toContain('The listener has taken no vote with its present settings');
-  expect(page).toContain('Unconfirmed 1: sent, and never confirmed.');
+  expect(page).toContain('Unconfirmed 1: given up without an answer; they may have arrived.');
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=unconfirmed"');
   expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote is put in the line again');
   expect(page).toContain('a vote is sent 1 time at most');
@@ -100,11 +108,58 @@ test('a v1 vote that nobody confirmed is not called delivered on any page', asyn
   await fixture.set({ protocol: 'votifier-v1', port: await start(votifier19()), secret: keyLine(RIGHT) });
   const vote = await fixture.cast('Steve');
   await fixture.drain();
-  expect(await fixture.read('/votes')).toContain('sent, not confirmed');
+  expect(await fixture.read('/votes')).toMatch(/Steve just now sent, not confirmed/);
   expect(await fixture.read(`/votes/${vote._id.toString()}`)).toMatch(/Sent on .*, and not confirmed/);
   expect(await fixture.read('/listener')).toMatch(/Last delivered .*, not confirmed/);
   const tested = (await fixture.post('/listener/test')).body;
   expect(tested).toContain('The test vote was sent, and cannot be confirmed');
+});
+
+test('a mended v1 key offers to send again what the earlier one may have used up', async () => {
+  const fixture = await ownerFixture(shared);
+  const port = await start(votifierPlus());
+  await fixture.set({ protocol: 'votifier-v1', port, secret: keyLine(OTHER) });
+  await fixture.cast('Steve');
+  await fixture.drain();
+  const form = { ...V2, protocol: 'votifier-v1', port: String(port), secret: keyLine(RIGHT) };
+  const saved = await fixture.post('/listener', form);
+  expect(saved.headers.location).toMatch(/\?done=set-sent$/);
+  const page = await fixture.read('/listener?done=set-sent');
+  expect(page).toContain('Last delivered none with these settings');
+  expect(await fixture.read('/votes')).not.toContain('The last vote');
+  expect(page).toContain('If votes that are «sent, not confirmed» did not reach your game, send them again');
+  expect(page).toContain(
+    'Sent, not confirmed 1: Votifier v1 closed without an answer; they count as delivered.',
+  );
+  expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=sent-not-confirmed"');
+
+  await fixture.cast('Confirmed');
+  await fixture.drain();
+  const list = await fixture.read('/votes?state=sent-not-confirmed');
+  expect(list).toContain('Steve');
+  expect(list).not.toContain('Confirmed');
+  expect(await fixture.read('/votes?state=sent-not-confirmed&player=confirmed')).toContain(
+    'There is no such vote',
+  );
+  const asked = await fixture.read('/votes/resend?state=sent-not-confirmed');
+  expect(asked).toContain('1 vote is put in the line again');
+  expect(asked).toContain('Send only those that did not reach your game');
+  const shown = new Date().toISOString();
+  await fixture.post('/votes/resend', { state: 'sent-not-confirmed', shown });
+  await fixture.drain();
+  expect(await fixture.read('/listener')).not.toContain('Sent, not confirmed');
+  expect(await fixture.read('/votes')).toMatch(/Steve just now delivered confirmed/);
+  const attempts = await fixture.platform.votes.distinct('delivery.attemptCount', {
+    serverId: fixture.serverId,
+  });
+  expect(attempts.toSorted()).toEqual([1, 2]);
+});
+
+test('the choice of a protocol says that some v1 listeners confirm votes', async () => {
+  const fixture = await ownerFixture(shared);
+  const page = await fixture.read('/listener?protocol=votifier-v1');
+  expect(page).toContain('Some of them answer and so confirm a vote; most close without an answer.');
+  expect(page).not.toContain('cannot say whether a vote arrived');
 });
 
 test('a v1 vote that the listener confirmed is', async () => {
@@ -112,6 +167,6 @@ test('a v1 vote that the listener confirmed is', async () => {
   await fixture.set({ protocol: 'votifier-v1', port: await start(votifierPlus()), secret: keyLine(RIGHT) });
   await fixture.cast('Steve');
   await fixture.drain();
-  expect(await fixture.read('/votes')).not.toContain('not confirmed');
+  expect(await fixture.read('/votes')).toMatch(/Steve just now delivered confirmed/);
   expect((await fixture.post('/listener/test')).body).toContain('The test vote arrived');
 });

@@ -43,9 +43,9 @@ function said({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
 
 /** What came of a test: each step with its verdict, then the cause and the mend. */
 export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
-  const { outcome, confirmed, fault, cause, mend, reply, detail } = diagnosis;
+  const { outcome, fault, cause, mend, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
-  const unconfirmed = arrived && !confirmed;
+  const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
   const head = unconfirmed
     ? 'The test vote was sent, and cannot be confirmed'
@@ -57,7 +57,7 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
       <p>${cause}</p>
-      ${mend && (!arrived || unconfirmed) ? html`<p>${mend}</p>` : ''}
+      ${mend && !arrived ? html`<p>${mend}</p>` : ''}
     </div>
     ${
       reply || fault
@@ -71,19 +71,21 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
   </div>`;
 }
 
-function judged({ outcome, confirmed, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
+function judged({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
   const steps = ORDER.filter((step) => {
     const asked = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
     return asked || step === stopped;
   });
   const end = steps.indexOf(stopped);
+  const unconfirmed = outcome === 'sent-not-confirmed';
   return steps.map((step, index) => {
     const [name, what] = stepWords(step, protocol);
-    if (fault === null && outcome !== 'delivered') return judgement('quiet', name, what, 'not known');
+    if (fault === null && outcome !== 'delivered' && !unconfirmed)
+      return judgement('quiet', name, what, 'not known');
     if (fault !== null && index === end) return judgement('bad', name, what, 'here it fails');
     if (fault !== null && index > end) return judgement('quiet', name, what, 'not known');
     // After a bare close neither the key nor the vote itself is confirmed.
-    const silent = !confirmed && (step === 'key-or-token' || step === 'acknowledgement');
+    const silent = unconfirmed && (step === 'key-or-token' || step === 'acknowledgement');
     return silent
       ? judgement('attention', name, what, 'cannot be confirmed')
       : judgement('good', name, what, 'in order');

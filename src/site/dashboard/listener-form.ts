@@ -11,7 +11,11 @@ import { counted } from '../words.ts';
 /** Each protocol in the words of somebody who has to choose one, the best first. */
 const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
   ['votifier-v2', 'Votifier v2', 'NuVotifier and most plugins of today. It says whether a vote arrived.'],
-  ['votifier-v1', 'Votifier v1', 'Older plugins, with a public key. It cannot say whether a vote arrived.'],
+  [
+    'votifier-v1',
+    'Votifier v1',
+    'Older plugins, with a public key. Some of them answer and so confirm a vote; most close without an answer.',
+  ],
   ['http', 'HTTP', 'For games without Votifier: signed requests to a website of yours.'],
 ];
 
@@ -77,7 +81,7 @@ function keepField({ listener, unconfirmed, typed: { values } }: Form): Content 
   return checkbox({
     name: 'keepUnconfirmed',
     label: 'Do not send unconfirmed votes again',
-    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed. ${when} that ended without a word since the last delivery are sent again.`,
+    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed: given up without an answer. ${when} that ended without a word since the last delivery are sent again.`,
     checked: values.keepUnconfirmed === 'yes',
   });
 }

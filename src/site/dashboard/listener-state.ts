@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/explanations.ts';
-import type { ListenerState } from '../../delivery/listener.ts';
+import { type ListenerState, lastDelivery } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
 import { count, relative, time, timeAgo } from '../words.ts';
@@ -30,11 +31,12 @@ export function listenerLine({ listener, queuePaused }: Standing, now: Date): Ht
     ${queuePaused ? HELD : ''}</p>`;
 }
 
-/** When the last vote arrived, or was sent without a word from the listener. */
-export function lastVoteWords({ lastDeliveredAt, lastDeliveryConfirmed }: ListenerView, now: Date): Content {
-  if (!lastDeliveredAt) return '';
-  const at = timeAgo(lastDeliveredAt, now);
-  return lastDeliveryConfirmed === false
+/** When the last vote with these settings arrived, or was sent without a word from the listener. */
+export function lastVoteWords(listener: ListenerView, now: Date): Content {
+  const last = lastDelivery(listener);
+  if (!last) return '';
+  const at = timeAgo(last.at, now);
+  return last.confirmed === false
     ? html`<span class="soft">The last vote was sent ${at}, not confirmed.</span>`
     : html`<span class="soft">The last vote arrived ${at}.</span>`;
 }
@@ -60,11 +62,13 @@ export function listenerState(
   path: string,
   now: Date,
 ): Html {
-  const { lastDeliveredAt, lastDeliveryConfirmed, breaker, state, waiting, unconfirmed } = listener;
+  const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
+  const last = lastDelivery(listener);
   return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
     ${facts([
       ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
       ['Unconfirmed', unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
+      ['Sent, not confirmed', sentNotConfirmed === 0 ? null : sentWords(sentNotConfirmed, path)],
       [
         'Next test',
         state === 'unreachable' && breaker.nextTestAt
@@ -73,9 +77,9 @@ export function listenerState(
       ],
       [
         'Last delivered',
-        lastDeliveredAt
-          ? html`${timeAgo(lastDeliveredAt, now)}${lastDeliveryConfirmed === false ? ', not confirmed' : ''}`
-          : 'no vote yet',
+        last
+          ? html`${timeAgo(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`
+          : 'none with these settings',
       ],
     ])}
     <div class="actions">${actions(state, path)}</div>`;
@@ -89,8 +93,19 @@ const LIMITED =
 
 /** Votes that may have arrived, with the way to send them again. */
 function unconfirmedWords(unconfirmed: number, path: string): Html {
-  const resend = `${path.replace(/\/listener$/, '/votes')}/resend?state=unconfirmed`;
-  return html`${waitingWords(unconfirmed)}: sent, and never confirmed. <a href="${resend}">Send them again …</a>`;
+  const words = 'given up without an answer; they may have arrived.';
+  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">Send them again …</a>`;
+}
+
+/** Delivered votes that Votifier v1 did not confirm, with the way to those that did not arrive. */
+function sentWords(votes: number, path: string): Html {
+  const words =
+    'Votifier v1 closed without an answer; they count as delivered. If they did not reach your game:';
+  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">Send them again …</a>`;
+}
+
+function resendPath(path: string, state: VoteSelection): string {
+  return `${path.replace(/\/listener$/, '/votes')}/resend?state=${state}`;
 }
 
 function why(listener: ListenerView, now: Date): Content {

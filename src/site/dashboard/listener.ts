@@ -6,8 +6,14 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
 import { PROTOCOLS, type Protocol } from '../../delivery/listener.ts';
-import { pauseListener, removeListener, resumeListener, setListener } from '../../delivery/listeners.ts';
-import { countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
+import {
+  type ListenerSet,
+  pauseListener,
+  removeListener,
+  resumeListener,
+  setListener,
+} from '../../delivery/listeners.ts';
+import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { UnsealError } from '../../secrets.ts';
 import { personOf, serverOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
@@ -31,6 +37,8 @@ const SAYS = {
   set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',
   'set-and-resent':
     'The listener is set. What waits is sent, and so are the unconfirmed votes that the earlier token or key had used up.',
+  'set-sent':
+    'The listener is set, and what waits is sent. If votes that are «sent, not confirmed» did not reach your game, send them again: the link is beside their number.',
   paused: 'The listener is paused. Votes are counted, and wait until you resume it.',
   resumed: 'The listener is tried at once, with the votes that wait.',
   removed: 'The listener is removed. Votes are counted and no longer forwarded.',
@@ -116,7 +124,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     }
     const placed = await place(request, protocol, values);
     if ('typed' in placed) return show(request, reply, { protocol, typed: placed.typed, status: 400 });
-    if (placed.secret === null) return back(request, reply, placed.resent > 0 ? 'set-and-resent' : 'set');
+    if (placed.secret === null) return back(request, reply, await doneOf(placed));
     return show(request, reply, { said: secretShownOnce(placed.secret, null) });
   });
 
@@ -125,7 +133,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     request: FastifyRequest,
     protocol: Protocol,
     values: Record<string, string>,
-  ): Promise<{ secret: string | null; resent: number } | { typed: Typed }> => {
+  ): Promise<(ListenerSet & { secret: string | null }) | { typed: Typed }> => {
     const { _id: serverId } = serverOf(request);
     const by = personOf(request).email;
     const { url = '', host = '', port = '', secret = '', serviceName = '', maxSendings } = values;
@@ -139,16 +147,22 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
         const kept = before?.serviceName ?? platform.config.SERVICE_NAME;
         const settings = { url, serviceName: kept, ...unanswered };
         const set = await setHttpListener(platform, serverId, settings, by);
-        return { secret: set.secret, resent: set.listener.resent };
+        return { ...set.listener, secret: set.secret };
       }
       const entered = secret.trim() === '' ? null : secret;
       const number = port.trim() === '' ? Number.NaN : Number(port);
       const settings = { protocol, host, port: number, secret: entered, serviceName, ...unanswered };
-      const { resent } = await setListener(platform, serverId, settings, by);
-      return { secret: null, resent };
+      return { ...(await setListener(platform, serverId, settings, by)), secret: null };
     } catch (error) {
       return { typed: settingFaults(error, values) };
     }
+  };
+
+  /** What the page says of settings that were stored. */
+  const doneOf = async (set: ListenerSet): Promise<keyof typeof SAYS> => {
+    if (set.resent > 0) return 'set-and-resent';
+    if (!set.isCredentialsChange) return 'set';
+    return (await countSentNotConfirmed(platform, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
   };
 
   app.post('/servers/:serverId/listener/pause', OWNER, async (request, reply) => {

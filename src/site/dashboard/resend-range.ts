@@ -1,9 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { DELIVERED_RESENDS, RESENDABLE_STATES } from '../../delivery/resend-vote.ts';
-import { countResendable, NOT_ARRIVED, type ResendRange, resendVotes } from '../../delivery/resend-votes.ts';
-import type { DeliveryState } from '../../votes/vote.ts';
+import { DELIVERED_RESENDS } from '../../delivery/resend-vote.ts';
+import {
+  countResendable,
+  isResendable,
+  NOT_ARRIVED,
+  type ResendRange,
+  resendVotes,
+} from '../../delivery/resend-votes.ts';
+import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { personOf, serverOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { typedValues } from '../form.ts';
@@ -87,7 +93,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
 
 /** Votes in the line are in no filter for sending again. */
 function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
-  if (state && !RESENDABLE_STATES.includes(state)) {
+  if (state && !isResendable(state)) {
     throw new PageError(400, 'These votes are in the line already: they are not put there twice.');
   }
   return { state, player, since, until };
@@ -136,9 +142,15 @@ function question(
     <div class="actions">${votes === 0 ? '' : press}${back}</div>`;
 }
 
-function twice(states: DeliveryState[]): Content {
+function twice(states: VoteSelection[]): Content {
   if (states.includes('delivered')) {
     return notice('attention', 'These votes were delivered: sent again, each arrives twice.');
+  }
+  if (states.includes('sent-not-confirmed')) {
+    return notice(
+      'attention',
+      'The listener closed without an answer, as most Votifier v1 listeners do that take a vote: sent again, each vote that arrived arrives twice. Send only those that did not reach your game.',
+    );
   }
   if (states.includes('unconfirmed')) {
     return notice('attention', 'These votes may have arrived: sent again, some may arrive twice.');

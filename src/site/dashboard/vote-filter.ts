@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { after, DAY } from '../../clock.ts';
+import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../../votes/username.ts';
-import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
 import type { Html } from '../html.ts';
 import { select, textField } from '../parts.ts';
@@ -17,7 +17,7 @@ const utcDay = z.iso
 
 /** What stands behind the `?` of the votes' page; what cannot be read counts as absent. */
 export const voteQuery = z.object({
-  state: z.enum(DELIVERY_STATES).optional().catch(undefined),
+  state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   player: usernameSchema.optional().catch(undefined),
   since: utcDay,
   until: utcDay,
@@ -54,13 +54,14 @@ export function filterText(
 }
 
 /** Each state as an owner reads it. */
-export const STATE_WORDS: Record<DeliveryState, string> = {
+export const STATE_WORDS: Record<VoteSelection, string> = {
   none: 'not forwarded',
   waiting: 'waiting',
   sending: 'being sent',
   delivered: 'delivered',
-  unconfirmed: 'unconfirmed',
+  unconfirmed: 'unconfirmed, given up',
   failed: 'failed',
+  'sent-not-confirmed': 'sent, not confirmed',
 };
 
 /** The form that narrows the list down; a link takes everything back. */
@@ -71,7 +72,7 @@ export function filterForm(path: string, filter: VoteFilter): Html {
       name: 'state',
       label: 'State',
       value: state,
-      options: [['', 'all'], ...DELIVERY_STATES.map((one): [string, string] => [one, STATE_WORDS[one]])],
+      options: [['', 'all'], ...VOTE_SELECTIONS.map((one): [string, string] => [one, STATE_WORDS[one]])],
     })}
     ${textField({ name: 'player', label: 'Player', value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}
     ${textField({ name: 'since', label: 'From (UTC day)', type: 'date', value: since })}

@@ -1,7 +1,7 @@
 import { explain } from '../../delivery/explanations.ts';
 import type { Listener } from '../../delivery/listener.ts';
-import { isConfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
+import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
 import type { Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
@@ -21,7 +21,7 @@ const TONES: Record<DeliveryState, Tone> = {
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
   const { state } = delivery;
   return isConfirmed(delivery) === false
-    ? badge('quiet', 'sent, not confirmed')
+    ? badge('quiet', STATE_WORDS['sent-not-confirmed'])
     : badge(TONES[state], STATE_WORDS[state]);
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { RESENDABLE_STATES } from '../../delivery/resend-vote.ts';
+import { isResendable } from '../../delivery/resend-votes.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pages.ts';
 import { serverOf } from '../access.ts';
@@ -78,7 +78,7 @@ const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state =
 /** Votes in the line are not sent again, so a filter for them has no such link. */
 function resendLink({ path, filter, standing }: Shown): Content {
   const { state } = filter;
-  if (!standing.listener || (state && !RESENDABLE_STATES.includes(state))) return '';
+  if (!standing.listener || (state && !isResendable(state))) return '';
   return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again …</a>`;
 }
 

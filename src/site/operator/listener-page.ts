@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
-import { DELIVERY_STATES, type DeliveryState } from '../../votes/vote.ts';
+import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { PageError } from '../error-pages.ts';
@@ -19,7 +19,7 @@ import type { DeskSources } from './desk-sources.ts';
 
 /** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
 const listenerPageQuery = z.object({
-  state: z.enum(DELIVERY_STATES).optional().catch(undefined),
+  state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   from: votesFrom,
 });
 
@@ -48,7 +48,7 @@ function listenerPage(page: {
   base: string;
   overview: ListenerOverview;
   listenerId: string;
-  state: DeliveryState | undefined;
+  state: VoteSelection | undefined;
   now: Date;
 }): Page {
   const { base, overview, now } = page;
@@ -78,11 +78,11 @@ function standingBadge({ listener: { state } }: ListenerOverview): Html {
 }
 
 function standing(
-  { listener, reason, waiting, unconfirmed, oldestWaiting }: ListenerOverview,
+  { listener, reason, waiting, unconfirmed, sentNotConfirmed, oldestWaiting }: ListenerOverview,
   now: Date,
 ): Content {
-  const { host, port, protocol, breaker, lastDeliveredAt, lastDeliveryConfirmed, state } = listener;
-  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
+  const { host, port, protocol, breaker, lastDelivery, state } = listener;
+  const unsaid = lastDelivery?.confirmed === false ? ', not confirmed' : '';
   const failing =
     breaker.failures > 0
       ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
@@ -100,7 +100,8 @@ function standing(
       ['Protocol', protocol],
       ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
       ['Votes waiting', countedVotes(waiting)],
-      ['Unconfirmed', unconfirmed > 0 ? countedVotes(unconfirmed) : null],
+      ['Unconfirmed', unconfirmed > 0 ? `${countedVotes(unconfirmed)}, given up without an answer` : null],
+      ['Sent, not confirmed', sentNotConfirmed > 0 ? countedVotes(sentNotConfirmed) : null],
       [
         'The oldest of them',
         oldestWaiting
@@ -108,7 +109,7 @@ function standing(
           : 'none',
       ],
       ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
-      ['Last delivered', lastDeliveredAt ? html`${time(lastDeliveredAt)}${unsaid}` : 'never'],
+      ['Last delivered', lastDelivery ? html`${time(lastDelivery.at)}${unsaid}` : 'none with these settings'],
     ]),
   ];
 }
@@ -117,11 +118,11 @@ function countedVotes(votes: number): string {
   return `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
-type Shown = { base: string; listenerId: string; state: DeliveryState | undefined };
+type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
 
 function address(
   { base, listenerId }: Shown,
-  query: { state?: DeliveryState | undefined; from?: VotesFrom },
+  query: { state?: VoteSelection | undefined; from?: VotesFrom },
 ): string {
   const { state, from } = query;
   const parameters = new URLSearchParams({
@@ -133,11 +134,11 @@ function address(
 }
 
 function filters(shown: Shown): Html {
-  const link = (state: DeliveryState | undefined) =>
+  const link = (state: VoteSelection | undefined) =>
     state === shown.state
       ? html`<strong aria-current="page">${state ?? 'all'}</strong>`
       : html`<a href="${address(shown, { state })}">${state ?? 'all'}</a>`;
-  return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...DELIVERY_STATES].map(link)}</nav>`;
+  return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 
 function votesTable({ votes }: ListenerOverview): Html {

@@ -3,7 +3,7 @@ import type { WithId } from 'mongodb';
 import type { Person } from '../../accounts/person.ts';
 import { COUNTED } from '../../attention/needs-attention.ts';
 import { listenerReason } from '../../delivery/explanations.ts';
-import { type Listener, type ListenerState, listenerState } from '../../delivery/listener.ts';
+import { type Listener, type ListenerState, lastDelivery, listenerState } from '../../delivery/listener.ts';
 import type { Platform } from '../../platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
@@ -138,8 +138,9 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   if (!listener) return html`<p class="soft">None is set: votes count and are not forwarded.</p>`;
   const state = listenerState(listener);
   const reason = listenerReason(listener);
-  const { protocol, url, host, port, lastDeliveredAt, lastDeliveryConfirmed } = listener;
-  const unsaid = lastDeliveryConfirmed === false ? ', not confirmed' : '';
+  const { protocol, url, host, port } = listener;
+  const last = lastDelivery(listener);
+  const unsaid = last?.confirmed === false ? ', not confirmed' : '';
   return facts([
     ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
     ['Since', reason && timeAgo(reason.since, now)],
@@ -150,7 +151,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Protocol', protocolName(protocol)],
     ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
-    ['Last delivery', lastDeliveredAt ? html`${timeAgo(lastDeliveredAt, now)}${unsaid}` : 'none yet'],
+    ['Last delivery', last ? html`${timeAgo(last.at, now)}${unsaid}` : 'none with these settings'],
   ]);
 }
 

@@ -165,7 +165,7 @@ const DELIVERY: Record<FoundVote['delivery']['state'], string> = {
   waiting: 'waiting',
   sending: 'being sent',
   delivered: 'delivered',
-  unconfirmed: 'not confirmed',
+  unconfirmed: 'unconfirmed, given up',
   failed: 'failed',
 };
 
