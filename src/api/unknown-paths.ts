@@ -23,27 +23,41 @@ function decoded(path: string): string {
   }
 }
 
+/** A path of this site with one slash too many, and its query; never `//elsewhere/`, which is another site's address. */
+const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
+
 /**
  * Answers 404 for a path that no route has and 405 for a method that the path does not take, before anything
- * else of the request is looked at (contract, order of precedence). Covers every route registered after it.
+ * else of the request is looked at (contract, order of precedence). A page that is asked for with a slash at its end is
+ * answered with a redirect to its path. Covers every route registered after it.
  */
 export function refuseUnknownPaths(app: FastifyInstance): void {
-  const methods = new Map<string, { expression: RegExp; allowed: Set<string> }>();
+  const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
 
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? { expression: asExpression(url), allowed: new Set<string>() };
+  app.addHook('onRoute', ({ url, method, config }) => {
+    // Only pages say whom they are for.
+    const isPage = config !== undefined && 'access' in config;
+    const known = methods.get(url) ?? { expression: asExpression(url), allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);
     methods.set(url, known);
   });
 
+  const fittingTo = (path: string) => [...methods.values()].filter(({ expression }) => expression.test(path));
   const methodsOf = (path: string): string[] => {
-    const fitting = [...methods.values()].filter(({ expression }) => expression.test(path));
+    const fitting = fittingTo(path);
     return [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
   };
 
-  app.addHook('onRequest', (request, _reply, done) => {
+  const isPage = (path: string, method: string) =>
+    fittingTo(path).some(({ isPage, allowed }) => isPage && allowed.has(method));
+
+  app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const path = decoded(request.url.split('?')[0] ?? '');
+    const [, bare, query = ''] = SLASH_AT_END.exec(request.url) ?? [];
+    if (bare !== undefined && /^(GET|HEAD)$/.test(request.method) && isPage(decoded(bare), request.method)) {
+      return reply.redirect(`${bare}${query}`, 308);
+    }
     const allow = methodsOf(path);
     if (allow.length === 0) {
       const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;

@@ -257,10 +257,11 @@ test.each([
   }
 });
 
-test('where it is on, setting it up leads to its page', async () => {
+test('where it is on, setting it up shows its page', async () => {
   const { headers } = await setUpTwoFactor(web, await signIn(web));
   const answer = await sendForm(web, '/account/two-factor/begin', {}, headers);
-  expect(answer.headers.location).toBe('/account/two-factor');
+  expect(answer.statusCode).toBe(409);
+  expect(answer.body).toContain('Make new backup codes');
 });
 
 test('where it is on, a code alone shows no backup codes and writes nothing', async () => {

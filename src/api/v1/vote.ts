@@ -30,7 +30,7 @@ const body = z
     {
       username: usernameSchema.meta({
         description:
-          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals.",
+          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), in capitals and small: a name with it and one with a plain `i` are two players.",
         ...USERNAME_BOUNDS,
         examples: ['Steve'],
       }),

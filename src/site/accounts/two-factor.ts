@@ -88,7 +88,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   app.get('/account/two-factor', PERSON, async (request, reply) => sendPage(request, reply, start(request)));
 
   app.post('/account/two-factor/begin', PERSON, async (request, reply) => {
-    if (personOf(request).twoFactorEnabled) return reply.redirect(path, 303);
+    if (personOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
     const begun = await withProof(request, undefined, (body) => begin(request, body));
     if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
     return sendPage(request, reply, setUpPage(path, begun.done.totpURI));

@@ -58,7 +58,9 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   app.get('/servers/:slug/', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${under(request)}`, 301),
   );
-  app.get('/servers', ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
+  for (const path of ['/servers', '/servers/']) {
+    app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
+  }
 
   // A form that is not right yet stands at this address, which is then kept, shared or opened anew.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
