@@ -152,6 +152,8 @@ function operationsOf(request: () => Promise<{ status: number }>, status: number
 async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   const { db } = tallyport.platform.mongo;
   const profile = db.collection('system.profile');
+  // What earlier calls counted is not this one's.
+  await tallyport.platform.voteCounts.flush();
   await db.command({ profile: 2 });
   await work();
   await db.command({ profile: 0 });
