@@ -347,16 +347,14 @@ test.each([
 });
 
 test.each([
-  [
-    'the newest samples of a chart',
-    '48h',
-    ['query servers', 'query status_samples', 'getmore status_samples'],
-  ],
-  ['the hours of a chart', '30d', ['query servers', 'command status_samples', 'getmore status_samples']],
+  ['the newest samples of a chart', '48h', ['query servers', 'query status_samples']],
+  ['the hours of a chart', '30d', ['query servers', 'command status_samples']],
   ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
 ] as const)('%s', async (_, range, expected) => {
   const operations = await profiled(() => historyOf(tallyport.platform, other.serverId, range));
-  expect([...new Set(operations.map(put))]).toEqual(expected);
+  // A long answer comes in several parts.
+  const begun = operations.map(put).filter((operation) => !operation.startsWith('getmore'));
+  expect([...new Set(begun)]).toEqual(expected);
   for (const operation of operations) expectIndexed(operation);
 });
 
