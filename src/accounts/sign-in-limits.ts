@@ -13,8 +13,7 @@ const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
 const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
 /**
  * Tries of one account from all networks together, known devices left out. NIST SP 800-63B allows 100 wrong ones in a
- * row. It takes five
- * sites to use these up, and who signs in with a known device is not kept out even then.
+ * row. It takes five sites to use these up, and who signs in with a known device is not kept out even then.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 

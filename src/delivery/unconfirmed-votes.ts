@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { after, type Clock, MINUTE } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { DURABLE } from '../mongo.ts';
-import { selected } from '../votes/sent-not-confirmed.ts';
+import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
 import type { Listener, ResendOwed } from './listener.ts';
@@ -16,26 +16,27 @@ const MOST_AT_ONCE = 5_000;
 /** Attempts that were under way when the settings were changed have ended by then. */
 const SETTLED_MS = 2 * MINUTE;
 
+type Counting = { votes: Collection<Vote>; clock: Clock };
+
 /** Unconfirmed votes of a server that can still be sent again, counted up to `atMost`; all of them by default. */
-export function countUnconfirmed(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
-  serverId: ObjectId,
-  atMost?: number,
-): Promise<number> {
-  const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
-  const limit = atMost === undefined ? {} : { limit: atMost };
-  return votes.countDocuments({ serverId, 'delivery.state': 'unconfirmed', votedAt }, limit);
+export function countUnconfirmed(deps: Counting, serverId: ObjectId, atMost?: number): Promise<number> {
+  return countSelected(deps, serverId, 'unconfirmed', atMost);
 }
 
 /** The same of delivered votes that a Votifier v1 listener did not confirm. */
-export function countSentNotConfirmed(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+export function countSentNotConfirmed(deps: Counting, serverId: ObjectId, atMost?: number): Promise<number> {
+  return countSelected(deps, serverId, 'sent-not-confirmed', atMost);
+}
+
+function countSelected(
+  { votes, clock }: Counting,
   serverId: ObjectId,
-  atMost?: number,
+  selection: VoteSelection,
+  atMost: number | undefined,
 ): Promise<number> {
   const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
   const limit = atMost === undefined ? {} : { limit: atMost };
-  return votes.countDocuments({ serverId, ...selected(['sent-not-confirmed']), votedAt }, limit);
+  return votes.countDocuments({ serverId, ...selected([selection]), votedAt }, limit);
 }
 
 /**
