@@ -19,7 +19,7 @@ test('with Redis killed, or stopped and silent, a process is ready and says that
   const platform = await testPlatform({ REDIS_URL: redis.url });
   await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
 
-  redis.pause();
+  await redis.pause();
   const silent = await ask(platform, '/readyz');
   expect(silent.statusCode).toBe(200);
   expect(silent.json()).toMatchObject({ ready: true, degraded: true });
@@ -36,7 +36,7 @@ test('with MongoDB stopped a process lives and is not ready, and says so within 
   onTestFinished(() => mongod.stop());
   const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });
   onTestFinished(() => mongod.resume());
-  mongod.pause();
+  await mongod.pause();
 
   const order: string[] = [];
   // It is given up after 5 s.

@@ -15,8 +15,8 @@ test('a scrape with both services silent is answered within three seconds and sa
     mongod.resume();
     redis.resume();
   });
-  mongod.pause();
-  redis.pause();
+  await mongod.pause();
+  await redis.pause();
 
   const order: string[] = [];
   // It is given up after 5 s.

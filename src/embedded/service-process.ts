@@ -78,24 +78,23 @@ async function spawnService(
   // The words of the run before this one stay: they say how it ended.
   await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
-  let child: ChildProcess;
+  let service: { pid: number | undefined; ended: Promise<string> };
   try {
-    child = spawn(binary.path, kind.args(dataDir, port), {
+    const child = spawn(binary.path, kind.args(dataDir, port), {
       detached: true,
       cwd: dataDir,
       stdio: ['ignore', log.fd, log.fd],
     });
+    // Before anything is awaited: a service that ends at once is seen to end.
+    const ended = endOf(child);
+    if (child.pid !== undefined) takeAlong(child, child.pid);
+    service = { pid: child.pid, ended };
   } finally {
     await log.close();
   }
-  const ended = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
-    child.once('error', (error) => resolve(error.message));
-  });
-  const { pid } = child;
+  const { pid, ended } = service;
   if (pid === undefined)
     throw new ServiceError(`${kind.title} (${binary.path}) cannot be run: ${await ended}`);
-  takeAlong(child, pid);
   return {
     pid,
     port,
@@ -105,6 +104,14 @@ async function spawnService(
       if (living.has(pid)) process.kill(pid, 'SIGKILL');
     },
   };
+}
+
+/** How the process ended, in words; an error of its start counts as an end. */
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  });
 }
 
 async function untilAnswering(kind: ServiceKind, binary: Binary, service: ServiceProcess): Promise<void> {

@@ -22,7 +22,7 @@ test('a Redis that is stopped or killed neither fails nor delays a vote', async 
   };
   await setListener(tallyport.platform, server.serverId, settings, 'test');
   await tallyport.vote(server, 'warm-up');
-  redis.pause();
+  await redis.pause();
   const order: string[] = [];
   const adding = tallyport.platform.producer.add('clean-up', { day: '2026-11-22' });
   const givenUp = adding.then(() => order.push('job given up'));

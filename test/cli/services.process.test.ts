@@ -41,7 +41,7 @@ describe('with MongoDB away', () => {
           mongod.resume();
           await mongod.stop();
         });
-        mongod.pause();
+        await mongod.pause();
         return `${mongod.uri}/none`;
       },
     ],
@@ -82,7 +82,7 @@ describe('with Redis away', () => {
       onTestFinished(() => cli.close());
       const env = { ...cli.env, REDIS_URL: redis.url };
       await tallyport(ADD, { env });
-      redis.pause();
+      await redis.pause();
       const set =
         'listener set alpha --protocol votifier-v2 --host h.example --port 8192 --token abcdef012345 --json';
 

@@ -14,7 +14,7 @@ test('without Redis the desk says so, and Bull Board answers at once that nothin
   await vi.waitUntil(async () => (await queues()).statusCode === 200, PATIENT);
 
   // It answers while Redis stands still.
-  redis.pause();
+  await redis.pause();
   expect((await queues()).statusCode).toBe(503);
   redis.resume();
   await redis.kill();

@@ -1,8 +1,10 @@
-import { inject } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { inject, vi } from 'vitest';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { REDIS } from '../../src/embedded/redis-server.ts';
 import { freePort, type ServiceKind, startService } from '../../src/embedded/service-process.ts';
+import { PATIENT } from './patient.ts';
 import { noteService, ownedFolder } from './service-folders.ts';
 
 /** A mongod or Redis of one test file alone, which may be killed and stopped at will. */
@@ -14,8 +16,8 @@ export type TestService = {
   stop(): Promise<void>;
   /** SIGKILL; waits until the process is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nobody answers. */
-  pause(): void;
+  /** SIGSTOP: connections stay open and nobody answers. Waits until every thread has stopped. */
+  pause(): Promise<void>;
   /** SIGCONT */
   resume(): void;
   /** Starts it again on the same port with the same data; ends it first if it runs. */
@@ -77,8 +79,9 @@ async function start(kind: ServiceKind, binary: Binary, options: Options): Promi
       process.kill(running.pid, 'SIGKILL');
       await running.ended;
     },
-    pause() {
+    async pause() {
       process.kill(running.pid, 'SIGSTOP');
+      await vi.waitUntil(() => hasStopped(running.pid), PATIENT);
     },
     resume() {
       process.kill(running.pid, 'SIGCONT');
@@ -88,4 +91,14 @@ async function start(kind: ServiceKind, binary: Binary, options: Options): Promi
       running = await launch();
     },
   };
+}
+
+/** A signal takes a moment to stop all threads; where the system does not list them, none is waited for. */
+function hasStopped(pid: number): boolean {
+  if (process.platform !== 'linux') return true;
+  const threads = `/proc/${pid}/task`;
+  return readdirSync(threads).every((id) => {
+    const stat = readFileSync(`${threads}/${id}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')')).startsWith(') T');
+  });
 }

@@ -26,9 +26,9 @@ it('delivers at once to a listener that answers, however many others hang in eve
 });
 
 it('sends one vote at a time to a listener under test', async () => {
-  const platform = await castingPlatform();
+  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '200' });
   const alpha = await addGameServer(platform);
-  alpha.listener.behaviour = { answerDelayMs: 100, onConnect: 'close' };
+  alpha.listener.behaviour = { onConnect: 'silence' };
   await castMany(alpha, 6);
   await startWorker(platform.config);
   const attempts = () =>

@@ -41,7 +41,7 @@ it('goes on by itself after mongod stood still for longer than a lease', async (
   alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = await castMany(alpha, 30);
   await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...PATIENT, interval: 2 });
-  mongod.pause();
+  await mongod.pause();
   const stoodStillAt = performance.now();
   await vi.waitUntil(() => performance.now() - stoodStillAt > platform.config.LEASE_MS, PATIENT);
   expect(alpha.listener.votes.length).toBeLessThan(votes.length);
@@ -71,7 +71,7 @@ it('keeps the answers that came while mongod was dead, so that no vote is sent t
 it('stops in time while mongod stands still', async () => {
   const { mongod, platform } = await platformOnOwnMongod();
   const worker = await spawnWorker(platform.config);
-  mongod.pause();
+  await mongod.pause();
   const end = await worker.stop();
   mongod.resume();
   // A stop that takes too long ends with 1.
@@ -86,7 +86,7 @@ it('stops in time while the record of an end waits for a mongod that stands stil
   alpha.listener.hold();
   await castMany(alpha, 2);
   await vi.waitUntil(() => alpha.listener.held === 2, { ...PATIENT, interval: 2 });
-  mongod.pause();
+  await mongod.pause();
   alpha.listener.release();
   const end = await worker.stop();
   mongod.resume();

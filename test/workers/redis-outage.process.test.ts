@@ -47,7 +47,7 @@ it('accepts 2,000 votes quickly while Redis stands still, and delivers when it g
   const votes = [await alpha.cast('before')];
   await allArrive(alpha, votes);
 
-  redis.pause();
+  await redis.pause();
   const calls = vi.spyOn(platform.producer, 'add').mock.results;
   let acceptedBefore = 0;
   for (let n = 0; n < 200; n += 1) {

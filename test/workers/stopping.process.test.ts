@@ -36,7 +36,7 @@ it('stops in time while Redis is dead, and while it stands still', async () => {
   await alpha.cast('Steve');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, PATIENT);
 
-  redis.pause();
+  await redis.pause();
   const first = await workers[0].stop();
   redis.resume();
   await redis.kill();
