@@ -2,7 +2,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { createLogger } from '../src/log.ts';
 import { isDuplicateKey, isUnknownEnd, openMongo } from '../src/mongo.ts';
-import { freshNames } from './support/databases.ts';
+import { unmigratedNames } from './support/databases.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from './support/fault-proxy.ts';
 
 const inserting = mongoCommand('insert', 'things');
@@ -13,9 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-/** A connected client behind the proxy, and a collection. */
+/**
+ * A connected client behind the proxy, and a collection. Its database is no other test's: what the proxy held back may
+ * arrive after the end.
+ */
 async function connected(options: MongoClientOptions = {}) {
-  const client = new MongoClient(proxy.through(freshNames().mongodbUri), {
+  const client = new MongoClient(proxy.through(unmigratedNames().mongodbUri), {
     serverSelectionTimeoutMS: 2_000,
     ...options,
   });
@@ -97,7 +100,7 @@ test('a refusal of the database is a known end, and so is a fault of ours', asyn
 test('writes wait for the journal where that is asked for', async () => {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
   const written = async (durable: boolean) => {
-    const mongo = await openMongo(proxy.through(freshNames().mongodbUri), log, { durable });
+    const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { durable });
     onTestFinished(() => mongo.close());
     const journaled = proxy.holdNext(mongoCommand('insert', 'things', 'j\0'), async () => undefined);
     const any = mongo.db.collection('things').insertOne({});
