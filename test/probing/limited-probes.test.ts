@@ -16,19 +16,17 @@ async function probeAll({ platform, deps }: ProbingBench) {
   return checks.map(({ kind }) => kind);
 }
 
-it('a probe beyond the limit is made a minute later, and says nothing of the server', async () => {
+it('a probe beyond the limit is made within a minute, and says nothing of the server', async () => {
   const bench = await probingBench({ DESTINATION_LIMIT: '1' });
   const other = await listServer(bench.platform, bench.gameServer.port + 1);
   expect((await probeAll(bench)).toSorted()).toEqual(['limited', 'recorded']);
   const now = bench.clock.now();
   const servers = await bench.platform.servers.find({ _id: { $in: [bench.serverId, other] } }).toArray();
   const limited = servers.find(({ probe }) => probe.checkedAt === null);
-  expect(limited?.probe).toMatchObject({
-    status: 'unknown',
-    failures: 0,
-    claim: null,
-    nextAt: after(now, MINUTE),
-  });
+  expect(limited?.probe).toMatchObject({ status: 'unknown', failures: 0, claim: null });
+  // Its first regular probe may be due earlier.
+  expect(limited?.probe.nextAt?.getTime()).toBeGreaterThan(now.getTime());
+  expect(limited?.probe.nextAt?.getTime()).toBeLessThanOrEqual(after(now, MINUTE).getTime());
 });
 
 it('a server that is online is probed at its times, whatever else is limited', async () => {

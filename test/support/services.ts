@@ -27,17 +27,23 @@ export type TestService = {
 type Options = { port?: number; binary?: Binary; onDisk?: boolean; args?: string[] };
 
 /**
- * mongod as the product runs it, but that it closes files which nobody used for some seconds: the databases of a
- * whole run have more files than a process may hold open.
+ * What differs from the mongod that the product runs. It closes files which nobody used for some seconds: the
+ * databases of a whole run have more files than a process may hold open. It deletes nothing by age: tests move the
+ * product's clock. It writes no diagnostic data.
  */
+const TEST_PARAMETERS = [
+  'wiredTigerFileHandleCloseIdleTime=10',
+  'wiredTigerFileHandleCloseScanInterval=5',
+  'wiredTigerFileHandleCloseMinimum=250',
+  'ttlMonitorEnabled=false',
+  'diagnosticDataCollectionEnabled=false',
+];
+
 const TEST_MONGOD: ServiceKind = {
   ...MONGOD,
   args: (dataDir, port) => [
     ...MONGOD.args(dataDir, port),
-    ...['IdleTime=10', 'ScanInterval=5', 'Minimum=250'].flatMap((parameter) => [
-      '--setParameter',
-      `wiredTigerFileHandleClose${parameter}`,
-    ]),
+    ...TEST_PARAMETERS.flatMap((parameter) => ['--setParameter', parameter]),
   ],
 };
 
