@@ -2,6 +2,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { type Processor, Worker } from 'bullmq';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR } from '../../src/clock.ts';
+import { DELIVERY_QUEUES, type DeliveryQueue } from '../../src/delivery/delivery-queues.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Platform } from '../../src/platform.ts';
 import { QUEUES, queuePrefix } from '../../src/queues.ts';
@@ -18,44 +19,48 @@ type Method = 'PUT' | 'POST' | 'PATCH';
 /** One press: `:jobId` is pressed for every job there is. */
 type Button = { method: Method; path: string; body?: object; expected: number[] };
 
-const QUEUE = '/api/queues/forward-votes';
 const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
 
-/** Every button there is; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
-const BUTTONS: Button[] = [
-  { method: 'PUT', path: '/api/queues/pause', expected: [200] },
-  { method: 'PUT', path: '/api/queues/resume', expected: [200] },
-  { method: 'POST', path: `${QUEUE}/add`, body: { name: 'x', data: FORGED, options: {} }, expected: [403] },
-  ...['completed', 'failed'].map((status) => put(`${QUEUE}/retry/${status}`)),
-  put(`${QUEUE}/promote`),
-  ...['completed', 'wait', 'active', 'delayed', 'failed'].map((status) => put(`${QUEUE}/clean/${status}`)),
-  put(`${QUEUE}/pause`),
-  put(`${QUEUE}/resume`),
-  put(`${QUEUE}/concurrency`, { concurrency: 1 }),
-  put(`${QUEUE}/rate-limit`, { max: 1, duration: 100 }),
-  put(`${QUEUE}/rate-limit/release`),
-  put(`${QUEUE}/empty`),
-  // Bull Board obliterates only what is paused.
-  put(`${QUEUE}/obliterate`, { force: true }),
-  { method: 'PUT', path: `${QUEUE}/job-schedulers/none/remove`, expected: [404] },
-  { method: 'PATCH', path: `${QUEUE}/job-schedulers/none`, body: { every: 1_000 }, expected: [404] },
-  { method: 'PUT', path: `${QUEUE}/job-schedulers/none/run`, expected: [404] },
-  ofJob('PUT', 'retry'),
-  ofJob('PUT', 'clean'),
-  ofJob('PUT', 'promote'),
-  { method: 'PATCH', path: `${QUEUE}/:jobId/update-data`, body: { jobData: FORGED }, expected: [403] },
-  ofJob('PATCH', 'delay', { runAt: Date.now() + HOUR }),
-  ofJob('PATCH', 'priority', { priority: 7 }),
-  ofJob('PUT', 'remove-unprocessed-children'),
-];
+/** Every button of a queue; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
+function buttonsOf(queue: DeliveryQueue): Button[] {
+  const at = `/api/queues/${queue}`;
+  return [
+    { method: 'PUT', path: '/api/queues/pause', expected: [200] },
+    { method: 'PUT', path: '/api/queues/resume', expected: [200] },
+    { method: 'POST', path: `${at}/add`, body: { name: 'x', data: FORGED, options: {} }, expected: [403] },
+    ...['completed', 'failed'].map((status) => put(`${at}/retry/${status}`)),
+    put(`${at}/promote`),
+    ...['completed', 'wait', 'active', 'delayed', 'failed'].map((status) => put(`${at}/clean/${status}`)),
+    put(`${at}/pause`),
+    put(`${at}/resume`),
+    put(`${at}/concurrency`, { concurrency: 1 }),
+    put(`${at}/rate-limit`, { max: 1, duration: 100 }),
+    put(`${at}/rate-limit/release`),
+    put(`${at}/empty`),
+    // Bull Board obliterates only what is paused.
+    put(`${at}/obliterate`, { force: true }),
+    { method: 'PUT', path: `${at}/job-schedulers/none/remove`, expected: [404] },
+    { method: 'PATCH', path: `${at}/job-schedulers/none`, body: { every: 1_000 }, expected: [404] },
+    { method: 'PUT', path: `${at}/job-schedulers/none/run`, expected: [404] },
+    ofJob('PUT', at, 'retry'),
+    ofJob('PUT', at, 'clean'),
+    ofJob('PUT', at, 'promote'),
+    { method: 'PATCH', path: `${at}/:jobId/update-data`, body: { jobData: FORGED }, expected: [403] },
+    ofJob('PATCH', at, 'delay', { runAt: Date.now() + HOUR }),
+    ofJob('PATCH', at, 'priority', { priority: 7 }),
+    ofJob('PUT', at, 'remove-unprocessed-children'),
+  ];
+}
+
+const BUTTONS = buttonsOf('forward-votes');
 
 function put(path: string, body?: object): Button {
   return { method: 'PUT', path, ...(body ? { body } : {}), expected: [200] };
 }
 
-function ofJob(method: Method, name: string, body?: object): Button {
+function ofJob(method: Method, at: string, name: string, body?: object): Button {
   const expected = [200, 204, 400, 404, 409, 500];
-  return { method, path: `${QUEUE}/:jobId/${name}`, ...(body ? { body } : {}), expected };
+  return { method, path: `${at}/:jobId/${name}`, ...(body ? { body } : {}), expected };
 }
 
 test('no button of Bull Board is left out here', () => {
@@ -68,11 +73,16 @@ test('no button of Bull Board is left out here', () => {
   expect(known).toEqual(new Set(there));
 });
 
-/** Presses `button`, once or for every job of forward-votes. */
-async function press({ app, platform }: WebApp, headers: object, button: Button): Promise<void> {
-  const jobs = await platform.queues['forward-votes'].getJobs();
+/** Presses `button`, once or for every job of its queue. */
+async function press(
+  { app, platform }: WebApp,
+  headers: object,
+  button: Button,
+  queue: DeliveryQueue = 'forward-votes',
+): Promise<void> {
+  const jobs = await platform.queues[queue].getJobs();
   const ids = button.path.includes(':jobId') ? jobs.map((job) => job.id ?? '') : [''];
-  if (button.path.endsWith('/obliterate')) await platform.queues['forward-votes'].pause();
+  if (button.path.endsWith('/obliterate')) await platform.queues[queue].pause();
   for (const id of ids) {
     const answer = await app.inject({
       method: button.method,
@@ -84,9 +94,9 @@ async function press({ app, platform }: WebApp, headers: object, button: Button)
   }
 }
 
-/** The worker of forward-votes and the relay; stopped when the test ends. */
-function startWorker(platform: Platform): void {
-  const worker = buildWorkers(platform, { metrics: createMetrics(platform), queues: ['forward-votes'] });
+/** The workers of these queues and the relay; stopped when the test ends. */
+function startWorker(platform: Platform, queues: DeliveryQueue[] = ['forward-votes']): void {
+  const worker = buildWorkers(platform, { metrics: createMetrics(platform), queues });
   onTestFinished(() => worker.close());
 }
 
@@ -160,15 +170,20 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
   return waiting;
 }
 
-/** Waits until `names` have arrived and the worker has nothing left to do, and tells what arrived in all. */
-async function arrivals({ platform, listener, serverId }: DeliveryBench, names: string[]): Promise<string[]> {
+/** Waits until `names` have arrived and these queues have nothing left to do, and tells what arrived in all. */
+async function arrivals(
+  { platform, listener, serverId }: DeliveryBench,
+  names: string[],
+  queues: readonly DeliveryQueue[] = ['forward-votes'],
+): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
   await vi.waitUntil(() => names.every((name) => arrived().includes(name)), PATIENT);
   await vi.waitUntil(async () => {
     const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
     const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
-    const { active, waiting: jobs } = await platform.queues['forward-votes'].getJobCounts();
-    return waiting + leased + (active ?? 0) + (jobs ?? 0) === 0;
+    const counts = queues.map((queue) => platform.queues[queue].getJobCountByTypes('active', 'wait'));
+    const jobs = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    return waiting + leased + jobs === 0;
   }, PATIENT);
   return arrived();
 }
@@ -202,4 +217,36 @@ test('all buttons pressed while votes are being sent lose and repeat no vote', a
     await bench.platform.queues['forward-votes'].resume();
   }
   expect(await arrivals(bench, names)).toEqual(names.toSorted());
+}, 60_000);
+
+/** What keeps a listener in a queue while the buttons are pressed, and what lets its votes go on. */
+const HELD_IN = {
+  'test-listeners': { votes: 3, held: { onConnect: 'close' }, released: {} },
+  'drain-backlogs': { votes: 150, held: { answerDelayMs: 100 }, released: {} },
+} as const;
+
+test.each([
+  'test-listeners',
+  'drain-backlogs',
+] as const)('all buttons of %s pressed while it works lose and repeat no vote', async (queue) => {
+  const bench = await deliveryBench({
+    BREAKER_SCHEDULE: '0.1s',
+    DELIVERY_SCHEDULE: '0s,0.1s,0.1s,0.1s,0.1s',
+  });
+  const web = await openWebAppOn(bench.platform);
+  const headers = (await signIn(web, { role: 'operator' })).headers;
+  const { votes, held, released } = HELD_IN[queue];
+  await bench.cast('first');
+  await bench.drain();
+  const names = Array.from({ length: votes }, (_, n) => `player-${n}`);
+  for (const name of names) await bench.cast(name);
+  bench.listener.behaviour = held;
+  startWorker(bench.platform, [...DELIVERY_QUEUES]);
+  await vi.waitUntil(async () => (await bench.platform.queues[queue].getJobs()).length > 0, PATIENT);
+  for (const button of buttonsOf(queue)) {
+    await press(web, headers, button, queue);
+    await bench.platform.queues[queue].resume();
+  }
+  bench.listener.behaviour = released;
+  expect(await arrivals(bench, names, DELIVERY_QUEUES)).toEqual(['first', ...names].toSorted());
 }, 60_000);

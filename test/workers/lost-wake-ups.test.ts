@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
+import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform } from './game-server.ts';
+import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
 
 it('tells in its timeline that a vote was found by the relay, where the call for it was lost', async () => {
   const platform = await castingPlatform();
@@ -23,4 +25,17 @@ it('is not kept from its work by a note in Redis about a job that is gone', asyn
   await platform.producerRedis.set(key, '12345');
   await startWorker(platform.config);
   await allArrive(alpha, [await alpha.cast('Steve')]);
+});
+
+it('drains a backlog whose move to its queue was lost with Redis', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const backlogs = platform.queues['drain-backlogs'];
+  await backlogs.pause();
+  const votes = await castMany(alpha, 110);
+  await startWorker(platform.config);
+  await vi.waitUntil(async () => (await backlogs.getWaitingCount()) === 1, PATIENT);
+  expect(await alpha.count('waiting')).toBeGreaterThan(100);
+  for (const queue of DELIVERY_QUEUES) await platform.queues[queue].obliterate({ force: true });
+  await allArrive(alpha, votes);
 });
