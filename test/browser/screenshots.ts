@@ -1,7 +1,8 @@
 /**
  * `npm run screenshots`: the whole platform with a listing in use, and a picture of each of its pages in
  * `docs/screenshots/`, in the light and in the dark, and some of them as on a phone; the pages for everybody with the
- * demo's servers in them. `npm run screenshots -- public` takes those alone, `-- own` the others.
+ * demo's servers in them. `npm run screenshots -- public` takes those alone, `-- own` those of
+ * users, `-- queues` Bull Board.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { openPlatform, type Platform } from '../../src/platform.ts';
 import { FLAGS } from './browser-flags.ts';
 import { fillWithSamples } from './fill-with-samples.ts';
 import { findChromium } from './find-chromium.ts';
+import { fillQueues } from './queues-at-work.ts';
 import { fillListing, type SampleListing } from './sample-listing.ts';
 import { PAGES, type SamplePage } from './sample-pages.ts';
 
@@ -146,6 +148,28 @@ async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
   }
 }
 
+/** Bull Board with a listener that is down, one under test and one that drains. */
+async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
+  const { url, platform } = await open(ends);
+  const { listing, close } = await fillListing(platform);
+  ends.push(close);
+  const page = await browser.newPage({ viewport: DESK });
+  ends.push(() => page.close());
+  await signIn(page, url, listing.people.operator);
+  ends.push(await fillQueues(platform));
+  const board = `${url}/operator/queues`;
+  const pages = {
+    queues: board,
+    'queues-down': `${board}/queue/test-listeners?status=delayed`,
+    'queues-under-test': `${board}/queue/test-listeners?status=active`,
+    'queues-draining': `${board}/queue/drain-backlogs?status=active`,
+  };
+  for (const [name, address] of Object.entries(pages)) {
+    await page.goto(address, { waitUntil: 'networkidle' });
+    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  }
+}
+
 const executablePath = findChromium(ownEnvironment());
 if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
 const ends: Ends = [];
@@ -154,7 +178,11 @@ try {
   ends.push(() => browser.close());
   await mkdir(FOLDER, { recursive: true });
   const wanted = process.argv[2];
-  for (const [which, take] of Object.entries({ own: takeOwnPages, public: takePublicPages })) {
+  for (const [which, take] of Object.entries({
+    own: takeOwnPages,
+    public: takePublicPages,
+    queues: takeQueues,
+  })) {
     if (wanted && wanted !== which) continue;
     const its: Ends = [];
     try {

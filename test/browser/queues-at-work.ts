@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Platform } from '../../src/platform.ts';
+import { type Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { listServersAt } from '../support/servers.ts';
+import { insertWaitingVotes } from '../support/votes.ts';
+
+const LOOK_EVERY_MS = 50;
+
+/** Servers whose votes wait, and how their listeners behave. */
+const SERVERS: { name: string; votes: number; behaviour: Behaviour | 'stopped' }[] = [
+  { name: 'Harbour Lights', votes: 7, behaviour: 'stopped' },
+  { name: 'Gravel Pit', votes: 12, behaviour: { onConnect: 'silence' } },
+  { name: 'Old Mill', votes: 400, behaviour: { answerDelayMs: 300 } },
+];
+
+/**
+ * Gives a running platform three servers: one whose listener is down, one whose listener is being tested and says
+ * nothing, and one whose listener drains a backlog. Waits until the queues show all three.
+ *
+ * @returns what stops the listeners
+ */
+export async function fillQueues(platform: Platform): Promise<() => Promise<void>> {
+  const listeners = await Promise.all(SERVERS.map((server) => addServer(platform, server)));
+  const { 'test-listeners': tests, 'drain-backlogs': backlogs } = platform.queues;
+  const isShown = async () =>
+    (await tests.getDelayedCount()) > 0 &&
+    (await tests.getActiveCount()) > 0 &&
+    (await backlogs.getActiveCount()) > 0;
+  while (!(await isShown())) await pause(LOOK_EVERY_MS);
+  return async () => {
+    await Promise.all(listeners.map((listener) => listener.stop()));
+  };
+}
+
+async function addServer(platform: Platform, { name, votes, behaviour }: (typeof SERVERS)[number]) {
+  const listener = new VotifierListener();
+  await listener.start();
+  if (behaviour === 'stopped') await listener.stop();
+  else listener.behaviour = behaviour;
+  const serverIds = await listServersAt(platform, [listener.port], listener.tokens.default ?? '');
+  await platform.servers.updateMany({ _id: { $in: serverIds } }, { $set: { name } });
+  await insertWaitingVotes(platform, serverIds, votes);
+  return listener;
+}
