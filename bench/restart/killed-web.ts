@@ -70,7 +70,7 @@ for (let n = 0; ; n += 1) {
 await Promise.all(casts);
 const after = await compare();
 console.log(
-  `killed after ${((killedAt - began) / SECOND).toFixed(0)} s and ${accepted} accepted votes; ${after.votes} are stored, ${after.missing} of ${after.servers} servers are not counted, ${after.tooMany} too many`,
+  `killed after ${((killedAt - began) / SECOND).toFixed(0)} s and ${accepted} accepted votes; ${after.votes} are stored, ${after.missing} votes of ${after.servers} servers are not counted, ${after.tooMany} too many`,
 );
 for (;;) {
   const { missing, tooMany, servers: wrong } = await compare();
