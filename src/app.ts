@@ -14,10 +14,10 @@ import { leaveConnections, refuseOverload, watchRequests } from './api/requests.
 import { compileSerializer } from './api/serializer.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
-import { SECOND } from './clock.ts';
-import { healthRoutes, type Readiness } from './health.ts';
-import { type Metrics, measureRequests } from './metrics.ts';
-import type { Platform } from './platform.ts';
+import { SECOND } from './platform/clock.ts';
+import { healthRoutes, type Readiness } from './process/health.ts';
+import { type Metrics, measureRequests } from './process/metrics.ts';
+import type { Platform } from './process/platform.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { exitForPeople } from './site/error-pages.ts';

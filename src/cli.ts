@@ -2,7 +2,7 @@
 import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
 import { sentence, systemReason } from './cli/words.ts';
-import { ownEnvironment } from './config.ts';
+import { ownEnvironment } from './platform/config.ts';
 
 async function run(args: string[]): Promise<number> {
   try {

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeApp } from './api/close-app.ts';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError } from './config.ts';
-import type { Platform } from './platform.ts';
-import { type ProcessContext, runProcess, type Work } from './process.ts';
+import { type Config, ConfigError } from './platform/config.ts';
+import type { Platform } from './process/platform.ts';
+import { type ProcessContext, runProcess, type Work } from './process/process.ts';
 
 async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
   sayWhatIsUnused(platform);

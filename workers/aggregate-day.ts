@@ -1,6 +1,6 @@
 import type { Processor } from 'bullmq';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/platform.ts';
 import { aggregateDay } from '../src/status/aggregate-day.ts';
 import { refreshDailyFigures } from '../src/status/daily-figures.ts';
 import { markAggregated } from '../src/status/due-aggregates.ts';

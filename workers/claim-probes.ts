@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../src/clock.ts';
-import type { Platform } from '../src/platform.ts';
+import { SECOND } from '../src/platform/clock.ts';
 import { claimDueServers } from '../src/probing/claim-due.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /** A new server is asked within 10 s, so due servers are looked for far more often than cron could. */
 export const CLAIM_ROUND_MS = SECOND;

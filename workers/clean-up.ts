@@ -1,8 +1,8 @@
 import type { Processor } from 'bullmq';
 import { forgetAttempts } from '../src/delivery/forget-attempts.ts';
-import { markDone } from '../src/periods/period-marks.ts';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import { markDone } from '../src/platform/periods/period-marks.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /** Forgets what has been kept long enough on the day that a job names, and marks the day as done. */
 export function cleanUp(platform: Platform): Processor<Payload<'clean-up'>> {

@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/platform.ts';
 import { finishExclusion } from '../src/votes/exclude-votes.ts';
 
 /** Finishes the exclusion of votes that a job names. What a stop cuts short, the next round finishes. */

@@ -1,6 +1,6 @@
 import type { Processor } from 'bullmq';
 import { findUnusualVotes } from '../src/attention/unusual-votes.ts';
-import type { Platform } from '../src/platform.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /** Looks for unusual votes. What a stop cuts short, the next round does. */
 export function findUnusualVotesWorker(platform: Platform, stop: AbortSignal): Processor {

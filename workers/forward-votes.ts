@@ -1,14 +1,14 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import { SECOND } from '../src/clock.ts';
 import { BacklogThrottle } from '../src/delivery/backlog-throttle.ts';
-import type { DeliveryQueue } from '../src/delivery/delivery-queues.ts';
 import type { DrainEnd, Draining } from '../src/delivery/drain.ts';
 import { drainListener } from '../src/delivery/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
-import type { Metrics } from '../src/metrics.ts';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
+import { SECOND } from '../src/platform/clock.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Metrics } from '../src/process/metrics.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /** A listener with much to do makes room for the others after this long. */
 const BUDGET_MS = 20 * SECOND;

@@ -1,11 +1,11 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { z } from 'zod';
-import { SECOND } from '../src/clock.ts';
-import { DELIVERY_QUEUES } from '../src/delivery/delivery-queues.ts';
-import { isPassingFault } from '../src/passing-faults.ts';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES, type QueueName } from '../src/queues.ts';
-import { UnsealError } from '../src/secrets.ts';
+import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
+import { SECOND } from '../src/platform/clock.ts';
+import { isPassingFault } from '../src/platform/passing-faults.ts';
+import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
+import { UnsealError } from '../src/platform/secrets.ts';
+import type { Platform } from '../src/process/platform.ts';
 import { DayNotOverError, DayTooOldError } from '../src/status/aggregate-day.ts';
 import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 

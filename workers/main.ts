@@ -1,5 +1,5 @@
 /** A worker process: it works on the queues that its command line names, or on all. */
-import { runProcess } from '../src/process.ts';
+import { runProcess } from '../src/process/process.ts';
 import { buildWorkers, WORKER_OPTIONS } from './build-workers.ts';
 import { whileClockIsRight } from './while-clock-is-right.ts';
 

@@ -1,8 +1,8 @@
-import { after, DAY, MINUTE } from '../src/clock.ts';
 import { dueMails } from '../src/mail/send-mail.ts';
-import { dayOf, dueDays } from '../src/periods/period-marks.ts';
-import type { Platform } from '../src/platform.ts';
-import { requestRanks } from '../src/ranking/request-ranks.ts';
+import { after, DAY, MINUTE } from '../src/platform/clock.ts';
+import { dayOf, dueDays } from '../src/platform/periods/period-marks.ts';
+import type { Platform } from '../src/process/platform.ts';
+import { requestRanks } from '../src/servers/request-ranks.ts';
 import { dueAggregates } from '../src/status/due-aggregates.ts';
 import { openExclusions } from '../src/votes/exclude-votes.ts';
 

@@ -1,11 +1,11 @@
 import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import type { Metrics } from '../src/metrics.ts';
-import type { Platform } from '../src/platform.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import { createCanary } from '../src/probing/canary.ts';
 import { type Checking, checkClaimedServer } from '../src/probing/check-server.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import type { Metrics } from '../src/process/metrics.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /**
  * Asks the game server that a job names.

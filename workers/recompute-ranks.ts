@@ -1,5 +1,5 @@
 import type { Processor } from 'bullmq';
-import type { Platform } from '../src/platform.ts';
+import type { Platform } from '../src/process/platform.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 
 /** Gives every listed server its place. What a stop cuts short, the next round does. */

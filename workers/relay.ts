@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { relayDueWork } from '../src/delivery/relay.ts';
-import type { Platform } from '../src/platform.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /** Rounds vary by a fifth, so that many workers do not ask in one moment. */
 const JITTER = 0.2;

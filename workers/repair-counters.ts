@@ -1,8 +1,8 @@
 import type { Job, Processor } from 'bullmq';
-import type { Metrics } from '../src/metrics.ts';
-import { markDone } from '../src/periods/period-marks.ts';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import { markDone } from '../src/platform/periods/period-marks.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Metrics } from '../src/process/metrics.ts';
+import type { Platform } from '../src/process/platform.ts';
 import { repairReviewLists } from '../src/reviews/repair-lists.ts';
 import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
 

@@ -1,5 +1,5 @@
 /** The scheduler process: it enqueues periodic work and claims due probes. */
-import { runProcess } from '../src/process.ts';
+import { runProcess } from '../src/process/process.ts';
 import { buildScheduler } from './build-scheduler.ts';
 import { whileClockIsRight } from './while-clock-is-right.ts';
 

@@ -1,8 +1,8 @@
 import type { Processor } from 'bullmq';
 import { sendMail } from '../src/mail/send-mail.ts';
 import { createSend } from '../src/mail/smtp.ts';
-import type { Platform } from '../src/platform.ts';
-import { type Payload, QUEUES } from '../src/queues.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/platform.ts';
 
 /**
  * Sends the mail that a job names. One that failed is enqueued again by the scheduler when its next time has

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../src/clock.ts';
-import { describeSkew } from '../src/clock-skew.ts';
-import type { Platform } from '../src/platform.ts';
-import type { Work } from '../src/process.ts';
+import { SECOND } from '../src/platform/clock.ts';
+import { describeSkew } from '../src/platform/clock-skew.ts';
+import type { Platform } from '../src/process/platform.ts';
+import type { Work } from '../src/process/process.ts';
 
 /** How often the clock is compared with mongod's. */
 const COMPARED_EVERY_MS = SECOND;

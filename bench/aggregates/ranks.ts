@@ -7,14 +7,14 @@
  * server and merges every place, in one aggregation.
  */
 import { ObjectId } from 'mongodb';
-import { systemClock } from '../../src/clock.ts';
-import { bindCollections } from '../../src/collections.ts';
-import { ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { createLogger } from '../../src/log.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openMongo } from '../../src/mongo.ts';
-import { dayOf } from '../../src/periods/period-marks.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { openMongo } from '../../src/platform/mongo.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { bindCollections } from '../../src/process/collections.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
 import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listing.ts';

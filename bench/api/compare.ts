@@ -11,7 +11,7 @@
  * on both sides. Votes are of new players each, and so are the questions whether they voted.
  */
 import { UUID } from 'mongodb';
-import { after, MINUTE } from '../../src/clock.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { against, median } from '../delivery/figures.ts';
 import { openHouse, type Program } from '../delivery/house.ts';
 import { type Measured, openArena } from './arena.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { after, DAY, MINUTE } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { addHistory } from '../../test/support/server-history.ts';
 import { listServersAt } from '../../test/support/servers.ts';

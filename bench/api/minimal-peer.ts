@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { bindCollections } from '../../src/collections.ts';
+import { bindCollections } from '../../src/process/collections.ts';
 import { noDelivery } from '../../src/votes/cast-vote.ts';
 
 const { MONGODB_URI = '', PORT, METRICS_PORT } = process.env;

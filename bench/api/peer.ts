@@ -11,7 +11,7 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import { Redis } from 'ioredis';
 import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { bindCollections } from '../../src/collections.ts';
+import { bindCollections } from '../../src/process/collections.ts';
 import { noDelivery } from '../../src/votes/cast-vote.ts';
 
 const { MONGODB_URI = '', REDIS_URL = '', PORT, METRICS_PORT } = process.env;

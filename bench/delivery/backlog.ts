@@ -7,8 +7,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ObjectId } from 'mongodb';
-import { MOST_AT_ONCE } from '../../src/delivery/schedule.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
+import { MOST_AT_ONCE } from '../../src/listeners/schedule.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';

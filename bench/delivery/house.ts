@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { SECOND } from '../../src/clock.ts';
-import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
 /** A process of the platform, running and ready. */

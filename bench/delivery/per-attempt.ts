@@ -10,9 +10,9 @@ import { Writable } from 'node:stream';
 import { UUID } from 'mongodb';
 import { pino } from 'pino';
 import { logEnd } from '../../src/delivery/log-ends.ts';
-import { outcome } from '../../src/delivery/outcomes.ts';
 import { tokenKey, v2Frame } from '../../src/delivery/votifier-v2.ts';
-import { createLogger } from '../../src/log.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import { median } from './figures.ts';
 
 const [rounds = 9] = process.argv.slice(2).map(Number);

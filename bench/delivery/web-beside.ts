@@ -10,9 +10,9 @@
  * processes share one machine's processors.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { after, HOUR } from '../../src/clock.ts';
-import { wakeListener } from '../../src/delivery/delivery-queues.ts';
-import { REACHABLE } from '../../src/delivery/listener.ts';
+import { wakeListener } from '../../src/listeners/delivery-queues.ts';
+import { REACHABLE } from '../../src/listeners/listener.ts';
+import { after, HOUR } from '../../src/platform/clock.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';

@@ -1,7 +1,7 @@
 import { type AnyBulkWriteOperation, type Document, ObjectId } from 'mongodb';
-import { after, DAY, MINUTE } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { chance } from '../../src/sample/chance.ts';

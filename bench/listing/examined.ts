@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 
 /** What an operation on the database read, and what it gave. */
 export type Examined = {

@@ -6,7 +6,7 @@
  * Says how many votes no counter has right after, and how long it takes until all are counted (at most 5 minutes).
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { MINUTE, SECOND } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { listCallers } from '../api/listing.ts';
 import { openHouse } from '../delivery/house.ts';
 

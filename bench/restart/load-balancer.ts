@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../../src/clock.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 import { isReady, type Web } from './web.ts';
 
 /** What stands before web processes and sends each request to one of those that are ready. */

@@ -5,10 +5,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { SECOND } from '../../src/clock.ts';
-import { ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { startReplicaSet } from '../../test/support/replica-set.ts';
 import { startRedis } from '../../test/support/services.ts';
 import { openWeb, prepare } from './web.ts';

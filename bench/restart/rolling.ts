@@ -5,9 +5,9 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 import { type LoadBalancer, startLoadBalancer } from './load-balancer.ts';
 import { type Caller, openWeb, prepare, type Web } from './web.ts';

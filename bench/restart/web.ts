@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
-import { SECOND } from '../../src/clock.ts';
-import { type ConnectedConfig, loadConfig, ownEnvironment, type Variables } from '../../src/config.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { createLogger } from '../../src/log.ts';
-import { migrate } from '../../src/migrate.ts';
-import { openPlatform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import {
+  type ConnectedConfig,
+  loadConfig,
+  ownEnvironment,
+  type Variables,
+} from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { migrate } from '../../src/process/migrate.ts';
+import { openPlatform } from '../../src/process/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Config } from '../config.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Config } from '../platform/config.ts';
 import type { Person } from './person.ts';
 
 /** What somebody changed about how their account is opened. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
-import type { AuditEntry } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { isDuplicateKey } from '../mongo.ts';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Clock, DAY } from '../clock.ts';
-import type { Config, ConnectedConfig } from '../config.ts';
-import { derivedKey } from '../secrets.ts';
+import { type Clock, DAY } from '../platform/clock.ts';
+import type { Config, ConnectedConfig } from '../platform/config.ts';
+import { derivedKey } from '../platform/secrets.ts';
 
 /** A device that nobody signs in with is forgotten after this long. */
 const LIFETIME_MS = 180 * DAY;

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import type { OneTimeLink } from './send-link.ts';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;

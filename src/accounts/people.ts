@@ -1,11 +1,11 @@
 import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { parseInput } from '../input.ts';
-import { isDuplicateKey } from '../mongo.ts';
-import { type Leasing, withLease } from '../periods/work-lease.ts';
-import { shownText } from '../text.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { shownText } from '../platform/text.ts';
 import type { Credential, Person, Role, SecondFactor, SignInSession, Verification } from './person.ts';
 
 /** What deciding about people works on. */

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import type { RateLimit } from '../limits/rate-limit.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Auth } from './auth.ts';
 import type { SignInSession } from './person.ts';
 import { isCodeUsed } from './sign-in-limits.ts';

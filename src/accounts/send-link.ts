@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../config.ts';
-import type { Logger } from '../log.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
-import { dayOf } from '../periods/period-marks.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/log.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
 import { hasAccountText, linkText } from './link-text.ts';
 import type { Person } from './person.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
-import { type Clock, HOUR, MINUTE } from '../clock.ts';
-import { byNetwork, type Limit, takeAll } from '../limits/by-network.ts';
-import { networkOf, siteOf } from '../limits/network-of.ts';
-import { type Allowance, type RateLimit, refund, useAllowance } from '../limits/rate-limit.ts';
+import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
+import { byNetwork, type Limit, takeAll } from '../platform/limits/by-network.ts';
+import { networkOf, siteOf } from '../platform/limits/network-of.ts';
+import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
 
 /** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };

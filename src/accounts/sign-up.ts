@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
-import { after, type Clock, DAY } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
 import type { Auth, AuthSources } from './auth.ts';
 import { claimOnEntry } from './claim-servers.ts';
 import { ensurePerson } from './people.ts';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
-import { SECOND } from '../clock.ts';
 import type { Environment } from '../embedded/binary.ts';
 import type { Running } from '../embedded/keep-running.ts';
+import { SECOND } from '../platform/clock.ts';
 
 /** A process of ours stops itself within 10 s (design rule 12); after this it is forced to. */
 const STOP_TIMEOUT_MS = 20 * SECOND;

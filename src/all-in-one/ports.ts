@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { ServiceError } from '../embedded/service-error.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
 
 /** Processes of a platform that was killed close their ports a moment later. */
 const PATIENCE_MS = 2 * SECOND;

@@ -1,16 +1,16 @@
 import { isIPv6 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MINUTE, SECOND } from '../clock.ts';
-import type { Config, ConnectedConfig } from '../config.ts';
-import { ownEnvironment } from '../config.ts';
 import type { Environment } from '../embedded/binary.ts';
 import { keepRunning, type Running } from '../embedded/keep-running.ts';
 import { type Say, ServiceError } from '../embedded/service-error.ts';
 import { freePort } from '../embedded/service-process.ts';
 import { openServices } from '../embedded/services.ts';
-import { createLogger } from '../log.ts';
-import { migrate } from '../migrate.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+import type { Config, ConnectedConfig } from '../platform/config.ts';
+import { ownEnvironment } from '../platform/config.ts';
+import { createLogger } from '../platform/log.ts';
+import { migrate } from '../process/migrate.ts';
 import { startChild } from './child.ts';
 import { seePortsFree } from './ports.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 
 /** Requests under way have their answer within 5 s; what is still open after this is a client that waits. */
 const CLOSE_PATIENCE_MS = 8 * SECOND;

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { OverloadError } from '../batching/lanes.ts';
-import { DeadlineError } from '../deadline.ts';
-import { isUnknownEnd } from '../mongo.ts';
+import { OverloadError } from '../platform/batching/lanes.ts';
+import { DeadlineError } from '../platform/deadline.ts';
+import { isUnknownEnd } from '../platform/mongo.ts';
 
 /** What an answer of failure consists of: `{"error": sentence, ...fields}`. */
 export type Refusal = {

@@ -1,8 +1,8 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
-import { after, type Clock, DAY } from '../clock.ts';
 import { type ListenerReason, listenerReason } from '../delivery/explanations.ts';
-import type { Listener } from '../delivery/listener.ts';
-import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';

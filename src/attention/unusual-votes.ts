@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { after, type Clock, DAY } from '../clock.ts';
-import { addDays, dayOf } from '../periods/period-marks.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { playersSource } from '../status/current-status.ts';
 import type { DailyStats } from '../status/daily-stats.ts';

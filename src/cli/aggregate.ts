@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addDays } from '../periods/period-marks.ts';
+import { addDays } from '../platform/periods/period-marks.ts';
 import { aggregateDay, computableDays, requireComputable } from '../status/aggregate-day.ts';
 import { refreshDailyFigures } from '../status/daily-figures.ts';
 import { markAggregated } from '../status/due-aggregates.ts';

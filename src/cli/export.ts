@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import { type Export, exportSamples, exportVotes, type Span } from '../moving/export.ts';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';

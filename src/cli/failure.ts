@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
 import { PersonError } from '../accounts/people.ts';
-import { ConfigError } from '../config.ts';
 import { CredentialError } from '../delivery/credentials.ts';
-import { InvalidDocumentError } from '../document.ts';
 import { ServiceError } from '../embedded/service-error.ts';
-import { isUnknownEnd } from '../mongo.ts';
-import { LeaseLostError } from '../periods/work-lease.ts';
-import { UnsealError } from '../secrets.ts';
+import { ConfigError } from '../platform/config.ts';
+import { InvalidDocumentError } from '../platform/document.ts';
+import { isUnknownEnd } from '../platform/mongo.ts';
+import { LeaseLostError } from '../platform/periods/work-lease.ts';
+import { UnsealError } from '../platform/secrets.ts';
 import { TransferError } from '../servers/transfer-server.ts';
 import { DayNotOverError, DayTooOldError } from '../status/aggregate-day.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';

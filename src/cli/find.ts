@@ -1,5 +1,5 @@
 import { ObjectId, UUID, type WithId } from 'mongodb';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { findServer } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';

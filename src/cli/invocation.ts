@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variables } from '../config.ts';
+import type { Variables } from '../platform/config.ts';
 
 /** Where processes keep their data when nobody says otherwise (see config.ts). */
 const DEFAULT_DATA_DIR = '.data';

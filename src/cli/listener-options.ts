@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Protocol } from '../delivery/listener.ts';
+import type { Protocol } from '../listeners/listener.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { sentence, systemReason } from './words.ts';
 

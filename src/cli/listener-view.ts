@@ -1,7 +1,7 @@
 import { listenerReason } from '../delivery/explanations.ts';
-import { type Listener, lastDelivery } from '../delivery/listener.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
-import { mostSendings } from '../delivery/schedule.ts';
+import { type Listener, lastDelivery } from '../listeners/listener.ts';
+import { mostSendings } from '../listeners/schedule.ts';
 import type { Server } from '../servers/server.ts';
 import { invocation } from './invocation.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';

@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { hostWarning } from '../address-guard.ts';
 import { type Diagnosis, diagnoseListener } from '../delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis-steps.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
-import { type Listener, PROTOCOLS } from '../delivery/listener.ts';
 import {
   pauseListener,
   removeListener,
@@ -13,7 +11,9 @@ import {
   showListener,
 } from '../delivery/listeners.ts';
 import { createSend } from '../delivery/send-vote.ts';
-import type { Platform } from '../platform.ts';
+import { type Listener, PROTOCOLS } from '../listeners/listener.ts';
+import { hostWarning } from '../platform/address-guard.ts';
+import type { Platform } from '../process/platform.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';

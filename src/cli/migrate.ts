@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { migrateDatabase } from '../migrate.ts';
-import type { Platform } from '../platform.ts';
+import { migrateDatabase } from '../process/migrate.ts';
+import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import type { Terminal } from './terminal.ts';
 

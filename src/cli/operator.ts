@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { makePasswordLink } from '../accounts/make-link.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/people.ts';
 import type { Person } from '../accounts/person.ts';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
-import { MOST_SENDINGS } from '../delivery/schedule.ts';
+import { MOST_SENDINGS } from '../listeners/schedule.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
   const number = Number(text);

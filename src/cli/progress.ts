@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../platform/progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Drawn so often at most. */

@@ -1,5 +1,5 @@
-import type { Platform } from '../platform.ts';
-import { queuePaused as askWhetherPaused } from '../queue-pause.ts';
+import type { Platform } from '../process/platform.ts';
+import { queuePaused as askWhetherPaused } from '../process/queue-pause.ts';
 import { redisAnswers } from './session.ts';
 
 /** What a paused queue means, beside what is shown of a vote or a listener. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import {
   type Decider,
   explainRank,

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Variables } from '../config.ts';
+import type { Variables } from '../platform/config.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { examples } from './answer.ts';
 import { addExportCommands } from './export.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import type { Server } from '../servers/server.ts';
 import { nextOwner, transferServer } from '../servers/transfer-server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { hostWarning } from '../address-guard.ts';
-import { listenerState } from '../delivery/listener.ts';
-import type { Platform } from '../platform.ts';
+import { listenerState } from '../listeners/listener.ts';
+import { hostWarning } from '../platform/address-guard.ts';
 import { gameOf } from '../probing/games.ts';
+import type { Platform } from '../process/platform.ts';
 import { addServer, editServer, listServers, removeServer } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { statusAt } from '../status/current-status.ts';

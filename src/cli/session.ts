@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { SECOND } from '../clock.ts';
-import { type ConnectedConfig, loadConfig } from '../config.ts';
-import { within } from '../deadline.ts';
 import { findServices, type OpenServices } from '../embedded/services.ts';
-import { createLogger } from '../log.ts';
-import { migrateDatabase, missingUniqueIndexes } from '../migrate.ts';
-import { openPlatform, type Platform } from '../platform.ts';
+import { SECOND } from '../platform/clock.ts';
+import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
+import { within } from '../platform/deadline.ts';
+import { createLogger } from '../platform/log.ts';
+import { migrateDatabase, missingUniqueIndexes } from '../process/migrate.ts';
+import { openPlatform, type Platform } from '../process/platform.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 

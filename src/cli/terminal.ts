@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Variables } from '../config.ts';
+import type { Variables } from '../platform/config.ts';
 
 /** The standard streams of a command; `isTTY`: a person sits there. A process has them under these names. */
 export type Streams = {

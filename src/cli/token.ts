@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
-import { after, HOUR } from '../clock.ts';
-import type { Platform } from '../platform.ts';
+import { after, HOUR } from '../platform/clock.ts';
+import type { Platform } from '../process/platform.ts';
 import type { ApiToken } from '../servers/api-token.ts';
 import { listTokens } from '../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';

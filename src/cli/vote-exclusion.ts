@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';

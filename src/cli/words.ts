@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util';
-import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
 /** `text` with a capital letter at its beginning and a full stop at its end. */
 export function sentence(text: string): string {

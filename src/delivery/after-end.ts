@@ -1,9 +1,9 @@
-import { after } from '../clock.ts';
+import type { Cause } from '../listeners/causes.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { delayAt, mostSendings } from '../listeners/schedule.ts';
+import { after } from '../platform/clock.ts';
 import type { Attempt, Vote } from '../votes/vote.ts';
-import type { Cause } from './causes.ts';
-import type { Listener } from './listener.ts';
-import type { Outcome } from './outcomes.ts';
-import { delayAt, mostSendings } from './schedule.ts';
 
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import type { Listener } from './listener.ts';
+import type { Listener } from '../listeners/listener.ts';
 
 /** What a claim knows of why it is made. */
 export type ClaimReason = {

@@ -1,12 +1,12 @@
-import type { Limited } from '../limits/outgoing-limit.ts';
+import type { Proof } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { attemptLeaseMs } from '../listeners/schedule.ts';
+import type { Limited } from '../platform/limits/outgoing-limit.ts';
 import { answerStepOf, type Claimed } from './after-end.ts';
 import { Destination, shownToOwner, withProof } from './destination.ts';
 import type { Draining, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
-import type { Proof } from './listener.ts';
 import { ourFault } from './our-fault.ts';
-import type { Outcome } from './outcomes.ts';
-import { attemptLeaseMs } from './schedule.ts';
 
 /** A claimed vote, and when its claim began on `performance.now()`: no later than its lease. */
 export type Ready = { claimed: Claimed; claimedAt: number };

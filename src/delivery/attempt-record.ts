@@ -1,12 +1,12 @@
 import { type Collection, type Document, type Filter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { Clock } from '../clock.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from '../listeners/schedule.ts';
+import type { Clock } from '../platform/clock.ts';
 import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../votes/vote.ts';
 import type { Claimed } from './after-end.ts';
 import { type ClaimReason, causeOfAttempt } from './attempt-cause.ts';
-import type { Listener } from './listener.ts';
 import { withAttempt } from './older-attempts.ts';
-import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from './schedule.ts';
 
 /** What claiming votes and recording outcomes work on. */
 export type Recording = {

@@ -1,14 +1,14 @@
 import PQueue from 'p-queue';
-import { within } from '../deadline.ts';
+import { listenerState } from '../listeners/listener.ts';
+import { MOST_AT_ONCE } from '../listeners/schedule.ts';
+import { within } from '../platform/deadline.ts';
 import { asAllowedNow } from './after-end.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
-import { listenerState } from './listener.ts';
 import { logEnd } from './log-ends.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
-import { MOST_AT_ONCE } from './schedule.ts';
 
 /** Logs and counts an outcome and lets it change the listener's state. */
 export async function noteOutcome(

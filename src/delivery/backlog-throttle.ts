@@ -1,4 +1,4 @@
-import { after, SECOND } from '../clock.ts';
+import { after, SECOND } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /** So long after a fresh vote the backlogs of a worker are throttled. */

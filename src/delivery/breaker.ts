@@ -1,7 +1,7 @@
-import { after } from '../clock.ts';
-import { type Breaker, type Pause, REACHABLE, type Release } from './listener.ts';
-import { isOurs, isSilent, type Outcome } from './outcomes.ts';
-import { BREAKER_THRESHOLD, delayAt, LAST_ANSWER_STEP, VOTE_FAULT_THRESHOLD } from './schedule.ts';
+import { type Breaker, type Pause, REACHABLE, type Release } from '../listeners/listener.ts';
+import { isOurs, isSilent, type Outcome } from '../listeners/outcomes.ts';
+import { BREAKER_THRESHOLD, delayAt, LAST_ANSWER_STEP, VOTE_FAULT_THRESHOLD } from '../listeners/schedule.ts';
+import { after } from '../platform/clock.ts';
 
 /** What the ends of attempts change on a listener. */
 export type Standing = {

@@ -1,7 +1,9 @@
 import type { Collection } from 'mongodb';
-import type { Lanes, Together } from '../batching/lanes.ts';
-import { sendRepeatable, type UpdateStatement } from '../batching/write-together.ts';
-import { DURABLE } from '../mongo.ts';
+import { outcome } from '../listeners/outcomes.ts';
+import { mostSendings } from '../listeners/schedule.ts';
+import type { Lanes, Together } from '../platform/batching/lanes.ts';
+import { sendRepeatable, type UpdateStatement } from '../platform/batching/write-together.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Claimed } from './after-end.ts';
 import type { ClaimReason } from './attempt-cause.ts';
@@ -15,9 +17,7 @@ import {
   type Recording,
   withoutAttempt,
 } from './attempt-record.ts';
-import { outcome } from './outcomes.ts';
 import { recordOutcomes } from './record-outcomes.ts';
-import { mostSendings } from './schedule.ts';
 
 /**
  * How many votes a claim takes, and how many of them are sent at once. Only the latter may be votes with an ambiguous

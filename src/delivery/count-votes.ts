@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, HOUR, MINUTE, SECOND } from '../clock.ts';
+import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener.ts';
+import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from './listener.ts';
 import { serversWithOpenWork } from './relay.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { after, DAY } from '../clock.ts';
-import { type Limited, type OutgoingLimiting, takeConnection } from '../limits/outgoing-limit.ts';
-import { isUnverified, type Listener, type Proof } from './listener.ts';
-import type { Outcome } from './outcomes.ts';
+import { isUnverified, type Listener, type Proof } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { after, DAY } from '../platform/clock.ts';
+import { type Limited, type OutgoingLimiting, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
 /** An address may be somebody else's after this long. */
 const PROOF_STANDS_MS = 7 * DAY;

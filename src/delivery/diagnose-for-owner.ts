@@ -1,11 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { isRefusedPort } from '../address-guard.ts';
-import { type CheckAllowance, useCheckAllowance } from '../limits/check-allowance.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { isRefusedPort } from '../platform/address-guard.ts';
+import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import type { Server } from '../servers/server.ts';
 import { type Diagnosing, type Diagnosis, diagnose } from './diagnose-listener.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { portOf } from './http-client.ts';
-import type { Listener } from './listener.ts';
 
 type OwnerDiagnosing = Diagnosing & {
   servers: Collection<Server>;

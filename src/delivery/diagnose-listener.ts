@@ -1,16 +1,16 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { AddressError, type AddressRanges, resolveAddress } from '../address-guard.ts';
-import type { Config } from '../config.ts';
-import type { Admit } from '../limits/outgoing-limit.ts';
+import type { Listener, Protocol } from '../listeners/listener.ts';
+import type { OutcomeClass, OutcomeCode } from '../listeners/outcomes.ts';
+import { AddressError, type AddressRanges, resolveAddress } from '../platform/address-guard.ts';
+import type { Config } from '../platform/config.ts';
+import type { Admit } from '../platform/limits/outgoing-limit.ts';
+import { readable } from '../platform/printable.ts';
 import type { Server } from '../servers/server.ts';
 import { shownToOwner } from './destination.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import type { Listener, Protocol } from './listener.ts';
 import { askInOtherTongues, tongueOf } from './other-tongues.ts';
-import type { OutcomeClass, OutcomeCode } from './outcomes.ts';
-import { readable } from './printable.ts';
 import { type ListenerTest, sendTestVote, type Testing } from './test-listener.ts';
 import { dial, patience } from './wire.ts';
 

@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
-import { after, SECOND } from '../clock.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { after, SECOND } from '../platform/clock.ts';
 import { serversTogether } from '../servers/servers-together.ts';
 import { noteOutcome } from './attempts-under-way.ts';
 import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from './leave-line.ts';
-import type { Listener } from './listener.ts';
 import { takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { openOrExplain } from './our-fault.ts';

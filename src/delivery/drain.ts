@@ -1,12 +1,12 @@
 import type { Collection } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import type { OutgoingLimiting } from '../limits/outgoing-limit.ts';
-import type { Logger } from '../log.ts';
+import type { DeliveryQueue } from '../listeners/delivery-queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import type { OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Recording } from './attempt-record.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
-import type { DeliveryQueue } from './delivery-queues.ts';
-import type { Listener } from './listener.ts';
 import type { Ended } from './record-outcomes.ts';
 import type { OpenedListener, Send } from './send-vote.ts';
 

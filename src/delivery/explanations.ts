@@ -1,6 +1,6 @@
+import type { Breaker, Listener, Protocol } from '../listeners/listener.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
-import type { Breaker, Listener, Protocol } from './listener.ts';
-import type { OutcomeCode } from './outcomes.ts';
 
 /** An outcome in the words of a server's owner: one sentence each. */
 export type Explanation = {

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import { after, DAY } from '../clock.ts';
-import { startOf } from '../periods/period-marks.ts';
+import { after, DAY } from '../platform/clock.ts';
+import { startOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './older-attempts.ts';

@@ -1,5 +1,5 @@
-import { HOUR, SECOND } from '../clock.ts';
-import type { OutcomeCode } from './outcomes.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
+import { HOUR, SECOND } from '../platform/clock.ts';
 
 /** No listener holds its votes back for longer by asking. */
 const LONGEST_RETRY_AFTER_MS = HOUR;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
-import { printable } from './printable.ts';
+import { type Outcome, type OutcomeCode, outcome } from '../listeners/outcomes.ts';
+import { printable } from '../platform/printable.ts';
 
 /** A message that an HTTP listener has to answer with the same challenge. */
 export type Challenge = {

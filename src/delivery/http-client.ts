@@ -1,9 +1,9 @@
 import http, { type IncomingMessage } from 'node:http';
+import { type Outcome, type OutcomeCode, outcome } from '../listeners/outcomes.ts';
+import { printable, readable } from '../platform/printable.ts';
 import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
-import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
-import { printable, readable } from './printable.ts';
 import { resolveListener } from './resolve-listener.ts';
 import { secure } from './tls.ts';
 import { assertSendable, type ForwardedVote } from './vote-message.ts';

@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { after, HOUR } from '../clock.ts';
-import { hostSchema, parseInput } from '../input.ts';
+import { listenerPort, unansweredVotes } from '../listeners/listener-settings.ts';
+import { after, HOUR } from '../platform/clock.ts';
+import { hostSchema, parseInput } from '../platform/input.ts';
 import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
-import { listenerPort, unansweredVotes } from './listener-settings.ts';
 import {
   changeListener,
   type ListenerSet,

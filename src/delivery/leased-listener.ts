@@ -1,18 +1,18 @@
 import type { Collection } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import { updateTogether } from '../batching/write-together.ts';
-import { type Clock, SECOND } from '../clock.ts';
-import type { Limited } from '../limits/outgoing-limit.ts';
-import type { Logger } from '../log.ts';
-import { REPLICATED } from '../mongo.ts';
+import { hasTakenVotes, type Listener, type Proof } from '../listeners/listener.ts';
+import { LONGEST_USUAL_NAME } from '../listeners/schedule.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { updateTogether } from '../platform/batching/write-together.ts';
+import { type Clock, SECOND } from '../platform/clock.ts';
+import type { Limited } from '../platform/limits/outgoing-limit.ts';
+import type { Logger } from '../platform/log.ts';
+import { REPLICATED } from '../platform/mongo.ts';
 import { answerStepOf } from './after-end.ts';
 import { type Standing, standingAfter } from './breaker.ts';
 import { withProof } from './destination.ts';
-import { hasTakenVotes, type Listener, type Proof } from './listener.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
 import { logStanding } from './log-ends.ts';
 import type { Ended } from './record-outcomes.ts';
-import { LONGEST_USUAL_NAME } from './schedule.ts';
 import type { OpenedListener } from './send-vote.ts';
 
 /** How often the lease is renewed and the listener's settings are read again. */

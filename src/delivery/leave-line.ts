@@ -1,11 +1,11 @@
 import type { Filter, ObjectId } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import { after } from '../clock.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { after } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
 import type { Recording } from './attempt-record.ts';
 import { endLostAttempts } from './lost-attempts.ts';
-import { DELIVERY_EXPIRES_MS } from './schedule.ts';
 
 /** The waiting votes whose time is over. */
 export function overdueVotes(now: Date): Filter<Vote> {

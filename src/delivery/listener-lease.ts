@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { REPLICATED } from '../mongo.ts';
-import type { Listener } from './listener.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { REPLICATED } from '../platform/mongo.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 

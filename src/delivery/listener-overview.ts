@@ -1,13 +1,13 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
+import { type Listener, type ListenerState, lastDelivery, listenerState } from '../listeners/listener.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './explanations.ts';
-import { type Listener, type ListenerState, lastDelivery, listenerState } from './listener.ts';
-import type { OutcomeCode } from './outcomes.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 /** A vote on its way to a listener, in short. */

@@ -1,19 +1,7 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import type { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { checked } from '../document.ts';
-import { parseInput } from '../input.ts';
-import type { RateLimit } from '../limits/rate-limit.ts';
-import type { Logger } from '../log.ts';
-import { isDuplicateKey } from '../mongo.ts';
-import type { Producer } from '../queues.ts';
-import { type SecretBox, UnsealError } from '../secrets.ts';
-import type { Vote } from '../votes/vote.ts';
-import type { Cause } from './causes.ts';
-import { parsePublicKey, parseToken } from './credentials.ts';
-import { wakeListener } from './delivery-queues.ts';
-import { releaseWaitingVotes } from './leave-line.ts';
+import type { Cause } from '../listeners/causes.ts';
+import { wakeListener } from '../listeners/delivery-queues.ts';
 import {
   hasTakenVotes,
   type Listener,
@@ -22,9 +10,21 @@ import {
   listenerState,
   REACHABLE,
   type ResendOwed,
-} from './listener.ts';
-import { listenerSettingsSchema } from './listener-settings.ts';
-import { MOST_SENDINGS } from './schedule.ts';
+} from '../listeners/listener.ts';
+import { listenerSettingsSchema } from '../listeners/listener-settings.ts';
+import { MOST_SENDINGS } from '../listeners/schedule.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checked } from '../platform/document.ts';
+import { parseInput } from '../platform/input.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import type { Logger } from '../platform/log.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
+import { type SecretBox, UnsealError } from '../platform/secrets.ts';
+import type { Vote } from '../votes/vote.ts';
+import { parsePublicKey, parseToken } from './credentials.ts';
+import { releaseWaitingVotes } from './leave-line.ts';
 import { secretContext } from './send-vote.ts';
 import {
   countSentNotConfirmed,

@@ -1,7 +1,7 @@
-import type { Logger } from '../log.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import type { Logger } from '../platform/log.ts';
 import { type Claimed, givenUpAfter } from './after-end.ts';
 import type { Standing } from './breaker.ts';
-import type { Outcome } from './outcomes.ts';
 
 /**
  * Says how an attempt ended, and whether its vote was given up with it.

@@ -1,12 +1,12 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { anyOf } from '../batching/find-together.ts';
-import type { Lanes, Together } from '../batching/lanes.ts';
+import { outcome } from '../listeners/outcomes.ts';
+import { attemptLeaseMs } from '../listeners/schedule.ts';
+import { anyOf } from '../platform/batching/find-together.ts';
+import type { Lanes, Together } from '../platform/batching/lanes.ts';
 import type { Vote } from '../votes/vote.ts';
 import { answerStepOf } from './after-end.ts';
 import type { Recording } from './attempt-record.ts';
-import { outcome } from './outcomes.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
-import { attemptLeaseMs } from './schedule.ts';
 
 /** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
+import type { OutcomeClass, OutcomeCode } from '../listeners/outcomes.ts';
 import { ATTEMPTS_KEPT, type Attempt, type Delivery, type Vote } from '../votes/vote.ts';
-import type { OutcomeClass, OutcomeCode } from './outcomes.ts';
 
 const KEPT = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };

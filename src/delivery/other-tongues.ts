@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import type { Admit } from '../limits/outgoing-limit.ts';
+import type { Admit } from '../platform/limits/outgoing-limit.ts';
 import type { Fault } from './faults.ts';
 import { readGreeting } from './votifier-greeting.ts';
 import { dial, type Patience, patience, type Wire } from './wire.ts';

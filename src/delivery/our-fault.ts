@@ -1,9 +1,9 @@
-import type { Lanes } from '../batching/lanes.ts';
-import { UnsealError } from '../secrets.ts';
+import { type Listener, listenerState } from '../listeners/listener.ts';
+import { type Outcome, outcome } from '../listeners/outcomes.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { UnsealError } from '../platform/secrets.ts';
 import type { Recording } from './attempt-record.ts';
 import { claimVotes } from './claim-votes.ts';
-import { type Listener, listenerState } from './listener.ts';
-import { type Outcome, outcome } from './outcomes.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import type { OpenedListener } from './send-vote.ts';
 

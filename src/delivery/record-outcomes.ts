@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
-import type { Lanes, Together } from '../batching/lanes.ts';
-import { sendWrites, type UpdateStatement } from '../batching/write-together.ts';
-import { MINUTE, SECOND } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { DURABLE } from '../mongo.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import type { Lanes, Together } from '../platform/batching/lanes.ts';
+import { sendWrites, type UpdateStatement } from '../platform/batching/write-together.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import type { Vote } from '../votes/vote.ts';
 import { afterEnd, type Claimed, ENDED, NOT_COUNTED } from './after-end.ts';
 import type { Recording } from './attempt-record.ts';
-import type { Outcome } from './outcomes.ts';
 
 /** How an attempt ended, and how long it took. */
 export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number };

@@ -1,11 +1,11 @@
 import { type Collection, ObjectId } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import type { Logger } from '../log.ts';
+import { wakeListener } from '../listeners/delivery-queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Logger } from '../platform/log.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Recording } from './attempt-record.ts';
-import { wakeListener } from './delivery-queues.ts';
 import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
-import type { Listener } from './listener.ts';
 import { serversWith } from './lost-attempts.ts';
 import type { Resending } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';

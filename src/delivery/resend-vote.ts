@@ -1,13 +1,13 @@
 import type { Collection, Document, ObjectId, UUID } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import { after, type Clock, HOUR } from '../clock.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../limits/rate-limit.ts';
-import { DURABLE } from '../mongo.ts';
-import type { Producer } from '../queues.ts';
+import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/schedule.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { DURABLE } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
-import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
-import type { Listener } from './listener.ts';
-import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from './schedule.ts';
 
 /** What resending works on. */
 export type Resending = {

@@ -1,14 +1,15 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { recordAudit } from '../audit/audit-log.ts';
-import { after, type Clock } from '../clock.ts';
-import { refund, useAllowances } from '../limits/rate-limit.ts';
-import { DURABLE } from '../mongo.ts';
-import type { Progress } from '../progress.ts';
+import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
+import { SILENT_ENDS } from '../listeners/outcomes.ts';
+import { RESENDABLE_MS } from '../listeners/schedule.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after, type Clock } from '../platform/clock.ts';
+import { refund, useAllowances } from '../platform/limits/rate-limit.ts';
+import { DURABLE } from '../platform/mongo.ts';
+import type { Progress } from '../platform/progress.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
-import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
-import { SILENT_ENDS } from './outcomes.ts';
 import {
   DELIVERED_RESENDS,
   deliveredResendsOf,
@@ -17,7 +18,6 @@ import {
   type Resending,
   resending,
 } from './resend-vote.ts';
-import { RESENDABLE_MS } from './schedule.ts';
 
 /** Which votes of a server are sent again. */
 export type ResendRange = {

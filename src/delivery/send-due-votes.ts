@@ -1,11 +1,11 @@
-import { SECOND } from '../clock.ts';
+import { queueOf } from '../listeners/delivery-queues.ts';
+import { listenerState } from '../listeners/listener.ts';
+import { MOST_AT_ONCE } from '../listeners/schedule.ts';
+import { SECOND } from '../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { claimVotes } from './claim-votes.ts';
-import { queueOf } from './delivery-queues.ts';
 import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
-import { listenerState } from './listener.ts';
-import { MOST_AT_ONCE } from './schedule.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
 /** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */

@@ -1,15 +1,15 @@
-import type { AddressRanges } from '../address-guard.ts';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { SecretBox } from '../secrets.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { answerTimeoutMs } from '../listeners/schedule.ts';
+import type { AddressRanges } from '../platform/address-guard.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
 import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http-client.ts';
-import type { Listener } from './listener.ts';
-import type { Outcome } from './outcomes.ts';
-import { answerTimeoutMs } from './schedule.ts';
 import { sendVote, type VotifierTarget } from './votifier-client.ts';
 
 /** A listener with its secret read: ready to send with. Never logged, never stored. */

@@ -1,12 +1,12 @@
 import type { Collection } from 'mongodb';
-import { MINUTE } from '../clock.ts';
-import type { OutgoingLimiting } from '../limits/outgoing-limit.ts';
-import type { SecretBox } from '../secrets.ts';
+import type { Listener, Proof } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { MINUTE } from '../platform/clock.ts';
+import type { OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
 import { Destination, withProof } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
-import type { Listener, Proof } from './listener.ts';
-import type { Outcome } from './outcomes.ts';
 import { openListener, type Send } from './send-vote.ts';
 
 /** The player of a test vote: its owner sees at once that nobody real voted. */

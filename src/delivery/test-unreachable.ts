@@ -1,8 +1,8 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import type { Producer } from '../queues.ts';
-import { QUEUE_FIELDS, wakeListener } from './delivery-queues.ts';
-import type { Listener } from './listener.ts';
+import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Producer } from '../platform/queues.ts';
 
 /**
  * A server has come back: its vote listener, if it is unreachable and not paused, is tested now instead of at its

@@ -1,4 +1,4 @@
-import type { Cause } from './causes.ts';
+import type { Cause } from '../listeners/causes.ts';
 import type { AttemptEvent, TimelineEvent, VoteStanding, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
-import type { OutcomeCode } from './outcomes.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { type Patience, Wire } from './wire.ts';
 
 /** Why there is no secure connection. */

@@ -1,14 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { after, type Clock, MINUTE } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { DURABLE } from '../mongo.ts';
+import type { Listener, ResendOwed } from '../listeners/listener.ts';
+import { MOST_SENDINGS, mostSendings, RESENDABLE_MS } from '../listeners/schedule.ts';
+import { after, type Clock, MINUTE } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './after-end.ts';
-import type { Listener, ResendOwed } from './listener.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
-import { MOST_SENDINGS, mostSendings, RESENDABLE_MS } from './schedule.ts';
 
 /** A change of settings sends no more of them again at once: it is done in some seconds. The relay sends the rest. */
 const MOST_AT_ONCE = 5_000;

@@ -1,13 +1,13 @@
 import type { Collection } from 'mongodb';
-import { after } from '../clock.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { RESENDABLE_MS } from '../listeners/schedule.ts';
+import { after } from '../platform/clock.ts';
 import { isConfirmed } from '../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { explain, listenerReason } from './explanations.ts';
-import type { Listener } from './listener.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
 import { timesUnavailable } from './resend-vote.ts';
-import { RESENDABLE_MS } from './schedule.ts';
 import type {
   AttemptEnd,
   AttemptEvent,

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import type { AddressRanges, ResolveOptions } from '../address-guard.ts';
+import { type Outcome, type OutcomeCode, outcome } from '../listeners/outcomes.ts';
+import type { AddressRanges, ResolveOptions } from '../platform/address-guard.ts';
+import { readable } from '../platform/printable.ts';
 import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis-steps.ts';
-import { type Outcome, type OutcomeCode, outcome } from './outcomes.ts';
-import { readable } from './printable.ts';
 import { resolveListener } from './resolve-listener.ts';
 import { assertSendable, type ForwardedVote } from './vote-message.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';

@@ -1,4 +1,4 @@
-import { printable, readable } from './printable.ts';
+import { printable, readable } from '../platform/printable.ts';
 
 /** The first line that a listener sends, and the bytes that came after it. */
 export type Greeting =

@@ -1,4 +1,4 @@
-import type { OutcomeCode } from './outcomes.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
 
 /** A listener's whole answer to a frame. Its text is a stranger's: show it with printable.ts only. */
 export type Reply =

@@ -1,5 +1,5 @@
+import type { Listener } from '../listeners/listener.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { Listener } from './listener.ts';
 
 /**
  * What a waiting vote waits for.

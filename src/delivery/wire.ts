@@ -1,7 +1,7 @@
 import net, { type Socket } from 'node:net';
-import { isRefusedPort } from '../address-guard.ts';
-import type { Admit } from '../limits/outgoing-limit.ts';
-import type { OutcomeCode } from './outcomes.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
+import { isRefusedPort } from '../platform/address-guard.ts';
+import type { Admit } from '../platform/limits/outgoing-limit.ts';
 
 /** What the far end did next, or why we stopped waiting for it. */
 export type Heard =

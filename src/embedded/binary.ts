@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lock } from 'proper-lockfile';
-import { MINUTE, SECOND } from '../clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
 
 /** A lock whose holder was killed counts as free after this time. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { MINUTE, SECOND } from '../clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Say } from './service-error.ts';
 
 const FIRST_PAUSE_MS = SECOND;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import { type Binary, type Environment, seriesOf } from './binary.ts';
 import { noteWriter, writtenData } from './data-folder.ts';
 import { findMongod } from './find-mongod.ts';

@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { ServiceKind } from './service-process.ts';
 
 /** redis-server or valkey-server on loopback, every change in its append-only file, nothing ever evicted. */

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { Binary } from './binary.ts';
 import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';

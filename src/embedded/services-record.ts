@@ -2,7 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { Say } from './service-error.ts';
 import { SHARED_SETTINGS } from './shared-settings.ts';

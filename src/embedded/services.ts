@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MINUTE } from '../clock.ts';
-import type { Config, ConnectedConfig } from '../config.ts';
-import { ownEnvironment } from '../config.ts';
+import { MINUTE } from '../platform/clock.ts';
+import type { Config, ConnectedConfig } from '../platform/config.ts';
+import { ownEnvironment } from '../platform/config.ts';
 import type { Environment } from './binary.ts';
 import { withDataLock } from './data-lock.ts';
 import { databaseAddress } from './mongod.ts';

@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../platform/config.ts';
 import type { Environment } from './binary.ts';
 
 /**

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { MINUTE } from '../clock.ts';
+import { MINUTE } from '../platform/clock.ts';
 import { type Binary, type Environment, onPath, tryBinary } from './binary.ts';
 import { type Say, ServiceError } from './service-error.ts';
 import { readZipEntry } from './zip.ts';

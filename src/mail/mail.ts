@@ -1,5 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
-import { DAY, SECOND } from '../clock.ts';
+import { DAY, SECOND } from '../platform/clock.ts';
 
 const mailDefinition = {
   /** Made of what it is about, where that must be told only once; else random. */

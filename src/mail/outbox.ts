@@ -1,9 +1,9 @@
 import { type Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import { checked } from '../document.ts';
-import { DURABLE, isDuplicateKey } from '../mongo.ts';
-import type { Producer } from '../queues.ts';
-import type { SecretBox } from '../secrets.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checked } from '../platform/document.ts';
+import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
+import type { SecretBox } from '../platform/secrets.ts';
 import { type Mail, mailSchema } from './mail.ts';
 
 /** What writing a mail works on. */

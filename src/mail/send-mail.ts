@@ -1,8 +1,8 @@
 import type { Collection } from 'mongodb';
-import { after, type Clock, DAY, HOUR, MINUTE } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { DURABLE } from '../mongo.ts';
-import type { SecretBox } from '../secrets.ts';
+import { after, type Clock, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { DURABLE } from '../platform/mongo.ts';
+import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 import { mailContext } from './outbox.ts';
 import type { Send, SendEnd } from './smtp.ts';

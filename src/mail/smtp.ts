@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createTransport } from 'nodemailer';
-import { SECOND } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { printable } from '../delivery/printable.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { printable } from '../platform/printable.ts';
 
 /** A mail as it goes out. */
 export type Letter = { id: string; to: string; subject: string; text: string };

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import { startOf } from '../periods/period-marks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { startOf } from '../platform/periods/period-marks.ts';
 import { computableDays } from '../status/aggregate-day.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import type { Vote } from '../votes/vote.ts';

@@ -1,5 +1,5 @@
 import { type AnyBulkWriteOperation, Binary, type Collection, MongoBulkWriteError, ObjectId } from 'mongodb';
-import { dayOf, startOf } from '../periods/period-marks.ts';
+import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { DailyStats, DailySums } from '../status/daily-stats.ts';
 import { addSample, emptySums } from '../status/daily-sums.ts';
 import type { StatusSample } from '../status/status-sample.ts';

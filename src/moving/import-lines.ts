@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../platform/progress.ts';
 import { type Line, readLines } from './line-reader.ts';
 import type { SourceFile } from './source-file.ts';
 

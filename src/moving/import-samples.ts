@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { dayOf } from '../periods/period-marks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { computableDays, SAMPLE_DAYS } from '../status/aggregate-day.ts';
 import type { DailyStats } from '../status/daily-stats.ts';

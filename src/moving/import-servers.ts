@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import type { AuditEntry } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { isDuplicateKey } from '../mongo.ts';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { lastPlace, newListing } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';

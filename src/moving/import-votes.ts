@@ -1,7 +1,7 @@
 import { type Collection, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { DURABLE } from '../mongo.ts';
+import type { Clock } from '../platform/clock.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { newVoteId, noDelivery } from '../votes/cast-vote.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';

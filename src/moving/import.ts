@@ -1,8 +1,8 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { dayOf } from '../periods/period-marks.ts';
-import { type Leasing, withLease } from '../periods/work-lease.ts';
-import type { Producer } from '../queues.ts';
-import { requestRanks } from '../ranking/request-ranks.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import type { Producer } from '../platform/queues.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
 import { aggregateDay, DayTooOldError } from '../status/aggregate-day.ts';
 import { refreshDailyFigures } from '../status/daily-figures.ts';
 import { recountVotes } from '../votes/recount-votes.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { isId } from '../servers/slug.ts';
 
 /** What a line that is no object gets told. */

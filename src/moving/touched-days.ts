@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { dayOf } from '../periods/period-marks.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
 
 /** UTC days of servers whose figures must be computed again. */
 type TouchedDays = {

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { after, SECOND } from '../clock.ts';
-import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import { after, SECOND } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /** What became of the votes that an outage held up. */

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
 import { explain, listenerReason } from '../delivery/explanations.ts';
+import type { Config } from '../platform/config.ts';
 import type { Occasion } from './occasions.ts';
 import type { Told } from './tell-owners.ts';
 

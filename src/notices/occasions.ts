@@ -1,6 +1,6 @@
-import { after, DAY, HOUR } from '../clock.ts';
-import type { Listener } from '../delivery/listener.ts';
-import { DELIVERY_EXPIRES_MS } from '../delivery/schedule.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { ListenerNotices } from './listener-notices.ts';
 
 /** How long a listener is unreachable before its owner is told: restarts and short outages are nobody's news. */

@@ -1,9 +1,9 @@
 import type { Collection } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
-import type { Config } from '../config.ts';
-import type { Listener } from '../delivery/listener.ts';
-import type { Logger } from '../log.ts';
+import type { Listener } from '../listeners/listener.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { countFate, type Fate } from './fate.ts';

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
-import type { AddressRanges } from '../address-guard.ts';
-import type { Admit } from '../limits/outgoing-limit.ts';
+import type { AddressRanges } from '../platform/address-guard.ts';
+import type { Admit } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
 import { type Game, gameOf } from './games.ts';

@@ -1,5 +1,5 @@
-import type { AddressFault } from '../address-guard.ts';
-import type { Admit } from '../limits/outgoing-limit.ts';
+import type { AddressFault } from '../platform/address-guard.ts';
+import type { Admit } from '../platform/limits/outgoing-limit.ts';
 
 /** What is asked: a server's game (an id of gamedig's list), and where it is. */
 export type Target = {

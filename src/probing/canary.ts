@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AddressRanges, resolveAddress } from '../address-guard.ts';
-import { type Clock, MINUTE, SECOND } from '../clock.ts';
-import { type Config, ConfigError } from '../config.ts';
-import type { CanaryAddress } from '../config-values.ts';
+import { type AddressRanges, resolveAddress } from '../platform/address-guard.ts';
+import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import { type Config, ConfigError } from '../platform/config.ts';
+import type { CanaryAddress } from '../platform/config-values.ts';
 import type { Ask } from './ask.ts';
 import { GameError, gameOf } from './games.ts';
 

@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import { after, MINUTE } from '../clock.ts';
-import { type Admit, admitFor, type OutgoingLimiting } from '../limits/outgoing-limit.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { after, MINUTE } from '../platform/clock.ts';
+import { type Admit, admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import { type Source, statusAt } from '../status/current-status.ts';
 import { keepSample } from '../status/keep-sample.ts';

@@ -1,9 +1,9 @@
 import { type AnyBulkWriteOperation, type Collection, type Filter, UUID, type WithId } from 'mongodb';
-import { type Clock, SECOND } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { within } from '../deadline.ts';
-import type { Producer } from '../queues.ts';
-import type { Resources } from '../resources.ts';
+import { type Clock, SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { within } from '../platform/deadline.ts';
+import type { Producer } from '../platform/queues.ts';
+import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfClaim } from './probe-state.ts';
 

@@ -5,8 +5,8 @@ import {
   type ResolveOptions,
   resolveAddress,
   resolverFor,
-} from '../address-guard.ts';
-import { within } from '../deadline.ts';
+} from '../platform/address-guard.ts';
+import { within } from '../platform/deadline.ts';
 import type { Target } from './ask.ts';
 import type { Game } from './games.ts';
 

@@ -1,5 +1,5 @@
 import { type GameEntry, games } from 'gamedig';
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../platform/edit-distance.ts';
 import { exactProtocol, whyNotAsked } from './protocols.ts';
 
 /** A game of gamedig's list, with what is needed to ask a server of it. */

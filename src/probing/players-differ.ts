@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { after, HOUR } from '../clock.ts';
+import { after, HOUR } from '../platform/clock.ts';
 
 /** A report and an answer further apart are not compared: players come and go. */
 export const COMPARED_WITHIN_MS = HOUR;

@@ -1,4 +1,4 @@
-import { after, HOUR, SECOND } from '../clock.ts';
+import { after, HOUR, SECOND } from '../platform/clock.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
 import type { ProbeState } from '../servers/server.ts';
 import type { StatusSample } from '../status/status-sample.ts';

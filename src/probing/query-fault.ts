@@ -1,4 +1,4 @@
-import { AddressError, isRefusedPort } from '../address-guard.ts';
+import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { Probe, ProbeFault } from './ask.ts';
 import { GameError } from './games.ts';
 

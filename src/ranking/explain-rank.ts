@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import { dayOf } from '../periods/period-marks.ts';
-import type { WorkLease } from '../periods/work-lease-record.ts';
+import type { Clock } from '../platform/clock.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import type { WorkLease } from '../platform/periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';

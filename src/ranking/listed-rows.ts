@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { playersSource, type Source, statusAt } from '../status/current-status.ts';
 import { FILTERED } from './filters.ts';

@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../platform/edit-distance.ts';
 
 /** A name is looked at so far, in code units: no listed one is longer. */
 const LONGEST_NAME = 100;

@@ -1,8 +1,8 @@
 import type { Collection, Document, Filter } from 'mongodb';
-import type { Logger } from '../log.ts';
-import type { PeriodMark } from '../periods/period-mark.ts';
-import { addDays } from '../periods/period-marks.ts';
-import type { Leasing } from '../periods/work-lease.ts';
+import type { Logger } from '../platform/log.ts';
+import type { PeriodMark } from '../platform/periods/period-mark.ts';
+import { addDays } from '../platform/periods/period-marks.ts';
+import type { Leasing } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { RANKING_DAYS } from '../votes/vote-figures.ts';

@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
-import { dayOf } from '../periods/period-marks.ts';
-import { type HeldLease, type Leasing, lastCompleted, withLease } from '../periods/work-lease.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import { type HeldLease, type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';

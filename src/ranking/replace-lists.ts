@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } from 'mongodb';
-import type { HeldLease } from '../periods/work-lease.ts';
+import type { HeldLease } from '../platform/periods/work-lease.ts';
 import type { RankedList } from './ranked-list.ts';
 
 /** So many parts are written in one round trip, and so many made before other work of the process has its turn. */

@@ -1,6 +1,6 @@
-import { after, DAY, HOUR } from '../clock.ts';
-import { addDays, dayOf, dueDays, markDone, startOf } from '../periods/period-marks.ts';
-import type { HeldLease } from '../periods/work-lease.ts';
+import { after, DAY, HOUR } from '../platform/clock.ts';
+import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
+import type { HeldLease } from '../platform/periods/work-lease.ts';
 import { dueAggregates } from '../status/due-aggregates.ts';
 import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { after, type Clock, HOUR } from '../clock.ts';
-import type { HeldLease } from '../periods/work-lease.ts';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { HeldLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, listKey, listKeys } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';

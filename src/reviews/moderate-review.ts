@@ -1,9 +1,9 @@
 import type { Collection, Document, Filter, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { parseInput } from '../input.ts';
-import { reasonText } from '../text.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { reasonText } from '../platform/text.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 import { followReview } from './review-list.ts';
 

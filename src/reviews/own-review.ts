@@ -1,9 +1,9 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
-import { type Clock, HOUR } from '../clock.ts';
-import { parseInput } from '../input.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../limits/rate-limit.ts';
-import { isDuplicateKey } from '../mongo.ts';
+import { type Clock, HOUR } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf } from './review.ts';
 import { followReview } from './review-list.ts';

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { anyOf } from '../batching/find-together.ts';
-import type { Lanes, Together } from '../batching/lanes.ts';
-import { readOn, type Slice } from '../slices.ts';
+import { anyOf } from '../platform/batching/find-together.ts';
+import type { Lanes, Together } from '../platform/batching/lanes.ts';
+import { readOn, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures over all of them. */

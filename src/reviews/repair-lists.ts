@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import { after, DAY } from '../clock.ts';
-import { startOf } from '../periods/period-marks.ts';
+import { after, DAY } from '../platform/clock.ts';
+import { startOf } from '../platform/periods/period-marks.ts';
 import type { Review, ReviewList } from './review.ts';
 import { followReview } from './review-list.ts';
 

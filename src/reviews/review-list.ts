@@ -1,5 +1,5 @@
 import type { Collection, Document, WithId } from 'mongodb';
-import { isDuplicateKey } from '../mongo.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 
 type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };

@@ -1,9 +1,9 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { checked } from '../document.ts';
-import { parseInput } from '../input.ts';
-import { longText } from '../text.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checked } from '../platform/document.ts';
+import { parseInput } from '../platform/input.ts';
+import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Review, reviewSchema } from './review.ts';
 

@@ -1,8 +1,8 @@
-import { recordAudit } from '../audit/audit-log.ts';
-import { addDays, dayOf } from '../periods/period-marks.ts';
-import type { Platform } from '../platform.ts';
-import { requestRanks } from '../ranking/request-ranks.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { addDays, dayOf } from '../platform/periods/period-marks.ts';
+import type { Platform } from '../process/platform.ts';
 import { keepPlaces } from '../ranking/take-snapshot.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
 import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';
 import { writeSampleReviews } from './sample-reviews.ts';

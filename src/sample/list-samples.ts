@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { setListener } from '../delivery/listeners.ts';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listing.ts';
 import type { SamplePlace } from './open-stand-in.ts';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MINUTE, SECOND } from '../clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import { greetingOf } from './open-stand-in.ts';
 import type { ListedSample } from './sample-days.ts';
 import { samplePlayersAt } from './sample-days.ts';

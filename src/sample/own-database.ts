@@ -1,4 +1,4 @@
-import type { Collections } from '../collections.ts';
+import type { Collections } from '../process/collections.ts';
 
 /**
  * Whether a database is there for a demo: an earlier one filled it, or nobody has used it. In any other, made-up

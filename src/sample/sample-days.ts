@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
-import { after, DAY, HOUR, MINUTE } from '../clock.ts';
 import type { VoteRecord } from '../moving/import-votes.ts';
-import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { StatusSample } from '../status/status-sample.ts';
 import { chance } from './chance.ts';
 import type { Sample } from './sample.ts';

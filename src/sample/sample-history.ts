@@ -1,8 +1,8 @@
-import { after, DAY, MINUTE } from '../clock.ts';
 import { countImported, type Importing, summarise } from '../moving/import.ts';
 import { writeSamples } from '../moving/import-samples.ts';
 import { writeVotes } from '../moving/import-votes.ts';
-import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import { after, DAY, MINUTE } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
 
 const HISTORY_DAYS = 30;

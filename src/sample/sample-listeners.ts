@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import { isSamplePlayer } from './sample-players.ts';
 import { type ReceivedVote, VotifierListener } from './votifier-listener.ts';
 

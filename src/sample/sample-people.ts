@@ -3,7 +3,7 @@ import type { ObjectId } from 'mongodb';
 import { createAuth } from '../accounts/auth.ts';
 import { makePasswordLink } from '../accounts/make-link.ts';
 import { createOperator, ensurePerson } from '../accounts/people.ts';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 
 /** Who can sign in to a demo; the passwords are new with every start. */
 export type SamplePeople = Record<'owner' | 'operator', { email: string; password: string }>;

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { Told } from './sample-listeners.ts';
 
 /** What the demo prints while it runs: a line for what matters, one now and then for the traffic. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { explain } from '../delivery/explanations.ts';
-import { isUnknownEnd } from '../mongo.ts';
-import type { Platform } from '../platform.ts';
+import { isUnknownEnd } from '../platform/mongo.ts';
+import type { Platform } from '../process/platform.ts';
 import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;

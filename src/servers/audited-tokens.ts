@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Kept } from '../batching/kept.ts';
-import type { Clock } from '../clock.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Kept } from '../platform/batching/kept.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { ApiToken } from './api-token.ts';
 import { type Admitted, type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
 

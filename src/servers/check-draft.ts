@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type CheckAllowance, useCheckAllowance } from '../limits/check-allowance.ts';
-import { admitFor, type OutgoingLimiting } from '../limits/outgoing-limit.ts';
+import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
+import { admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';
 import { gameOf } from '../probing/games.ts';

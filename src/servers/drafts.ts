@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { checked, InvalidDocumentError } from '../document.ts';
-import { parseInput } from '../input.ts';
-import { isDuplicateKey } from '../mongo.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checked, InvalidDocumentError } from '../platform/document.ts';
+import { parseInput } from '../platform/input.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { holderOf, type Place } from './listed-places.ts';
 import type { Server } from './server.ts';
 import { type ServerDraft, serverDraftSchema } from './server-draft.ts';

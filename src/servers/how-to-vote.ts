@@ -1,9 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { parseInput } from '../input.ts';
-import { longText } from '../text.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { longText } from '../platform/text.ts';
 import type { Server } from './server.ts';
 
 /** The most code points that an owner's text about voting may have. */

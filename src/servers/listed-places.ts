@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type HeldLease, type Leasing, withLease } from '../periods/work-lease.ts';
+import { type HeldLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from './server.ts';
 
 /** Where players connect. */

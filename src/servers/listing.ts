@@ -1,14 +1,14 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Kept } from '../batching/kept.ts';
-import { after, type Clock, SECOND } from '../clock.ts';
 import { failWaitingVotes } from '../delivery/listeners.ts';
-import { parseInput } from '../input.ts';
-import { isDuplicateKey } from '../mongo.ts';
-import type { Producer } from '../queues.ts';
-import { requestRanks } from '../ranking/request-ranks.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Kept } from '../platform/batching/kept.ts';
+import { after, type Clock, SECOND } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Admitted } from './api-tokens.ts';
+import { requestRanks } from './request-ranks.ts';
 import type { ProbeState, Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import {

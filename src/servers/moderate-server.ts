@@ -1,12 +1,12 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
-import { parseInput } from '../input.ts';
-import type { Producer } from '../queues.ts';
-import { requestRanks } from '../ranking/request-ranks.ts';
-import { reasonText } from '../text.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import type { Producer } from '../platform/queues.ts';
+import { reasonText } from '../platform/text.ts';
 import { lastPlace } from './listing.ts';
+import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
 
 type Moderation = {

@@ -1,6 +1,6 @@
 import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
-import { readOn, type Slice } from '../slices.ts';
+import { readOn, type Slice } from '../platform/slices.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
 

@@ -1,6 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
-import { DAY, SECOND } from '../clock.ts';
-import type { Nested } from '../document.ts';
+import { DAY, SECOND } from '../platform/clock.ts';
+import type { Nested } from '../platform/document.ts';
 import { PROOF_METHODS } from './server.ts';
 
 /** What was seen when the server of a draft was asked, and its name looked up. */

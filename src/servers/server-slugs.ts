@@ -1,5 +1,5 @@
 import type { Collection, WithId } from 'mongodb';
-import { isDuplicateKey } from '../mongo.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from './server.ts';
 import { freeSlug, slugOf } from './slug.ts';
 

@@ -1,5 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
-import type { Nested } from '../document.ts';
+import type { Nested } from '../platform/document.ts';
 
 /** What is known of a server's being there: `unknown` is not `offline` (design rule 7). */
 export const STATUSES = ['online', 'offline', 'unknown'] as const;

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { anyOf, findTogether } from '../batching/find-together.ts';
+import { anyOf, findTogether } from '../platform/batching/find-together.ts';
 import type { Server } from './server.ts';
 
 /** Servers by their ids, removed ones too; of each what `projection` names. */

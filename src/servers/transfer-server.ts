@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Person } from '../accounts/person.ts';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Drafting } from './drafts.ts';

@@ -1,6 +1,6 @@
-import { resolverFor } from '../address-guard.ts';
-import { SECOND } from '../clock.ts';
-import { DeadlineError, within } from '../deadline.ts';
+import { resolverFor } from '../platform/address-guard.ts';
+import { SECOND } from '../platform/clock.ts';
+import { DeadlineError, within } from '../platform/deadline.ts';
 
 /** What the name servers say of a name's TXT records; `no-answer`: nothing, or that they cannot say. */
 type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHECKS_A_MINUTE, useCheckAllowance } from '../limits/check-allowance.ts';
-import type { Platform } from '../platform.ts';
+import { CHECKS_A_MINUTE, useCheckAllowance } from '../platform/limits/check-allowance.ts';
+import type { Platform } from '../process/platform.ts';
 import { personOf } from './access.ts';
 import { relative } from './words.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { InvalidDocumentError } from '../document.ts';
+import { InvalidDocumentError } from '../platform/document.ts';
 
 /** What was typed into a form, to show it again, and what is wrong with which field. */
 export type Typed = { values: Record<string, string>; faults: Record<string, string> };

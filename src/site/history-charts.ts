@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from '../clock.ts';
+import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import type { GreyReason, History, HistoryPoint, UptimeDay } from '../status/history.ts';
 import { inSlots } from '../status/history-slots.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';

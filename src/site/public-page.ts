@@ -3,7 +3,7 @@ import compress from '@fastify/compress';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { SECOND } from '../clock.ts';
+import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
 import { type Page, sendPage, wholePage } from './layout.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../process/platform.ts';
 import { type Access, guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import type { AssetName, Assets } from './assets.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { DAY, HOUR, MINUTE, SECOND } from '../clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Html } from './html.ts';
 
 const counting = new Intl.NumberFormat('en-GB');

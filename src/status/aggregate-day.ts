@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, SECOND } from '../clock.ts';
-import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import { after, type Clock, DAY, SECOND } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
 import { type EdgeReport, reportEdges, reportsAt, without } from './report-edges.ts';

@@ -1,4 +1,4 @@
-import { DAY, MINUTE, SECOND } from '../clock.ts';
+import { DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server, ServerStatus, Source } from '../servers/server.ts';
 
 export type { Source };

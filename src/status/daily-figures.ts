@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import { addDays, dayOf } from '../periods/period-marks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { sourceAt } from './current-status.ts';
 import type { DailyStats } from './daily-stats.ts';

@@ -1,6 +1,6 @@
 import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
-import type { Nested } from '../document.ts';
+import type { Nested } from '../platform/document.ts';
 
 /** One source's day in seconds and sums. */
 const sums = {

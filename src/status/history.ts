@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, HOUR, SECOND } from '../clock.ts';
-import { addDays, dayOf, startOf } from '../periods/period-marks.ts';
+import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { REPORT_STANDS_MS, type Source, sourceAt } from './current-status.ts';
 import type { DailyStats, DailySums } from './daily-stats.ts';

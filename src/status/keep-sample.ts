@@ -1,10 +1,10 @@
 import type { Collection } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import { insertTogether } from '../batching/write-together.ts';
-import { SECOND } from '../clock.ts';
-import { within } from '../deadline.ts';
-import type { Logger } from '../log.ts';
-import { REPLICATED } from '../mongo.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { insertTogether } from '../platform/batching/write-together.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import type { Logger } from '../platform/log.ts';
+import { REPLICATED } from '../platform/mongo.ts';
 import type { StatusSample } from './status-sample.ts';
 
 const insertSamples = insertTogether<StatusSample>(REPLICATED);

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { after, HOUR } from '../clock.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import type { StatusSample } from './status-sample.ts';
 import { LONGEST_GAP_MS } from './sum-samples.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { Lanes } from '../batching/lanes.ts';
-import { after } from '../clock.ts';
-import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { after } from '../platform/clock.ts';
+import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { REPORT_STANDS_MS, type Source } from './current-status.ts';
 import { keepSample } from './keep-sample.ts';

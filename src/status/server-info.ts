@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import type { Clock } from '../clock.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { serversTogether } from '../servers/servers-together.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
 
 /** Work on all servers is done on so many at a time: each operation's time and memory is bounded by it. */

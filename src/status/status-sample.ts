@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
-import { DAY } from '../clock.ts';
-import type { Nested } from '../document.ts';
+import { DAY } from '../platform/clock.ts';
+import type { Nested } from '../platform/document.ts';
 import { STATUSES } from '../servers/server.ts';
 
 const statusSampleDefinition = {

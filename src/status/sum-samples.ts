@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { DAY, SECOND } from '../clock.ts';
+import { DAY, SECOND } from '../platform/clock.ts';
 import { REPORT_STANDS_MS } from './current-status.ts';
 import { emptySums } from './daily-sums.ts';
 

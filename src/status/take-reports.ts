@@ -1,8 +1,8 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
-import type { Together } from '../batching/lanes.ts';
-import { sendWrites } from '../batching/write-together.ts';
-import { after, MINUTE } from '../clock.ts';
-import { REPLICATED } from '../mongo.ts';
+import type { Together } from '../platform/batching/lanes.ts';
+import { sendWrites } from '../platform/batching/write-together.ts';
+import { after, MINUTE } from '../platform/clock.ts';
+import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serversTogether } from '../servers/servers-together.ts';
 

@@ -1,9 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
-import type { Listener } from '../delivery/listener.ts';
 import { testUnreachableListener } from '../delivery/test-unreachable.ts';
-import type { Logger } from '../log.ts';
-import type { Producer } from '../queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Producer } from '../platform/queues.ts';
 
 /** What waking a listener works on. */
 export type Waking = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };

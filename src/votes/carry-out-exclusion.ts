@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, ObjectId, type UUID } from 'mongodb';
-import { type AuditEntry, recordAuditOnce } from '../audit/audit-log.ts';
-import { dayOf } from '../periods/period-marks.ts';
-import type { HeldLease } from '../periods/work-lease.ts';
-import type { Progress } from '../progress.ts';
-import type { Producer } from '../queues.ts';
-import { requestRanks } from '../ranking/request-ranks.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import type { HeldLease } from '../platform/periods/work-lease.ts';
+import type { Progress } from '../platform/progress.ts';
+import type { Producer } from '../platform/queues.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
 import { CLOCKS_DIFFER_MS, type Recounting, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';

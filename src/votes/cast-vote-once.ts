@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, ObjectId, type UUID } from 'mongodb';
-import { anyOf, findTogether } from '../batching/find-together.ts';
-import { insertTogether, upsertTogether } from '../batching/write-together.ts';
-import { after, DAY, SECOND } from '../clock.ts';
-import { DeadlineError } from '../deadline.ts';
-import type { Logger } from '../log.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import { insertTogether, upsertTogether } from '../platform/batching/write-together.ts';
+import { after, DAY, SECOND } from '../platform/clock.ts';
+import { DeadlineError } from '../platform/deadline.ts';
+import type { Logger } from '../platform/log.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import {
   type Accepted,
   type CastRequest,

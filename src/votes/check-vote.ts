@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Lanes } from '../batching/lanes.ts';
-import type { Clock } from '../clock.ts';
-import type { Durability } from '../durability.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Durability } from '../platform/durability.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { newestVotesTogether } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';

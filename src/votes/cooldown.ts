@@ -1,4 +1,4 @@
-import { after, HOUR } from '../clock.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import type { NewestVotes } from './newest-votes.ts';
 import type { Vote } from './vote.ts';
 

@@ -1,11 +1,11 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { AuditEntry } from '../audit/audit-log.ts';
-import { parseInput } from '../input.ts';
-import { isDuplicateKey } from '../mongo.ts';
-import { type HeldLease, type Leasing, withLease } from '../periods/work-lease.ts';
-import type { Producer } from '../queues.ts';
-import { reasonText } from '../text.ts';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { parseInput } from '../platform/input.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import { type HeldLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import type { Producer } from '../platform/queues.ts';
+import { reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
 import type { Recounting } from './recount-votes.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';

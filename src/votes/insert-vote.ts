@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, UUID } from 'mongodb';
-import { anyOf, findTogether } from '../batching/find-together.ts';
-import type { Lanes } from '../batching/lanes.ts';
-import { insertTogether } from '../batching/write-together.ts';
-import type { Durability } from '../durability.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../mongo.ts';
+import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { insertTogether } from '../platform/batching/write-together.ts';
+import type { Durability } from '../platform/durability.ts';
+import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Vote } from './vote.ts';
 
 /** The database was lost in the middle: the vote may have been counted. */

@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import type { Together } from '../batching/lanes.ts';
-import { MAJORITY } from '../mongo.ts';
+import type { Together } from '../platform/batching/lanes.ts';
+import { MAJORITY } from '../platform/mongo.ts';
 import { isImported, type Vote } from './vote.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, MINUTE, SECOND } from '../clock.ts';
-import { isDuplicateKey } from '../mongo.ts';
-import { startOf } from '../periods/period-marks.ts';
+import { after, type Clock, DAY, MINUTE, SECOND } from '../platform/clock.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import { startOf } from '../platform/periods/period-marks.ts';
 import { isImported, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { countExcludedBetween, countVotesBetween, minuteOf, sum } from './vote-figures.ts';

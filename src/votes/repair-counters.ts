@@ -1,9 +1,9 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
-import { after, DAY, MINUTE } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { dayOf, startOf } from '../periods/period-marks.ts';
-import { type Leasing, lastCompleted, withLease } from '../periods/work-lease.ts';
-import type { Progress } from '../progress.ts';
+import { after, DAY, MINUTE } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
+import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
 import {
   DAY_SETTLED_MS,

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Vote } from './vote.ts';
 
 /** A player and how often they voted. */

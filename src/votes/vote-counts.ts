@@ -1,9 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { anyOf, findTogether } from '../batching/find-together.ts';
-import type { Lanes } from '../batching/lanes.ts';
-import { SECOND } from '../clock.ts';
-import { within } from '../deadline.ts';
-import type { Logger } from '../log.ts';
+import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import type { Lanes } from '../platform/batching/lanes.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { dayOf, minuteOf, monthOf, sum } from './vote-figures.ts';

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { anyOf } from '../batching/find-together.ts';
-import type { Together } from '../batching/lanes.ts';
-import { after, type Clock, DAY, MINUTE } from '../clock.ts';
+import { anyOf } from '../platform/batching/find-together.ts';
+import type { Together } from '../platform/batching/lanes.ts';
+import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../audit/audit-log.ts';
-import type { Clock } from '../clock.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
 import { votesInTheWay } from './cooldown.ts';
 import { newestVotes } from './newest-votes.ts';
 import { selected, type VoteSelection } from './sent-not-confirmed.ts';

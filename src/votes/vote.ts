@@ -1,9 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
-import { CAUSES } from '../delivery/causes.ts';
-import { PROTOCOLS } from '../delivery/listener.ts';
-import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../delivery/outcomes.ts';
-import type { Nested } from '../document.ts';
+import { CAUSES } from '../listeners/causes.ts';
+import { PROTOCOLS } from '../listeners/listener.ts';
+import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../listeners/outcomes.ts';
+import type { Nested } from '../platform/document.ts';
 
 /**
  * How the forwarding of a vote stands.

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 test('tokens of Discord that an older version kept are deleted; passwords stay', async () => {

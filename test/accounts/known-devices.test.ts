@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKnownDevices } from '../../src/accounts/known-devices.ts';
-import { type Clock, DAY } from '../../src/clock.ts';
+import { type Clock, DAY } from '../../src/platform/clock.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const CONFIG = {

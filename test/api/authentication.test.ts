@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { MINUTE, SECOND } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { removeServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';

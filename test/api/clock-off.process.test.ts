@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startWeb } from '../support/web-process.ts';
 

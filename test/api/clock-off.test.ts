@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { HOUR, SECOND } from '../../src/clock.ts';
+import { HOUR, SECOND } from '../../src/platform/clock.ts';
 import { startPlatform } from '../support/platform.ts';
 
 const CLOCK_OFF = 'The clock of this process is wrong: try again in a few seconds.';

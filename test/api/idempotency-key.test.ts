@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY } from '../../src/clock.ts';
+import { DAY } from '../../src/platform/clock.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 
 let tallyport: TestPlatform;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DAY, MINUTE } from '../../src/clock.ts';
+import { DAY, MINUTE } from '../../src/platform/clock.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 
 let tallyport: TestPlatform;

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MINUTE, SECOND } from '../../src/clock.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
 import { ask } from '../support/api-description.ts';
 import { freshNames } from '../support/databases.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { readiness } from '../../src/health.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { readiness } from '../../src/process/health.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

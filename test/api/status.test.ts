@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 let tallyport: TestPlatform;

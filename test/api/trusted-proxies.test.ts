@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig } from '../../src/platform/config.ts';
 import { sendSignIn } from '../site/account-pages.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';

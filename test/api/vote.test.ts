@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 let tallyport: TestPlatform;

@@ -1,5 +1,5 @@
-import { MINUTE } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { fillSamples } from '../../src/sample/fill-samples.ts';
 import { openSamples } from '../../src/sample/open-samples.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { after, HOUR } from '../../src/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { after, HOUR } from '../../src/platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
 import { insert, probe } from '../status/samples.ts';
 import { type Cli, openCli } from './tallyport.ts';
 

@@ -1,4 +1,4 @@
-import { ownEnvironment, type Variables } from '../../src/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
 import { unmigratedNames } from '../support/databases.ts';
 
 /** The environment of a command on a database that does not exist yet; `changes` may name services that are away. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DAY, MINUTE } from '../../src/clock.ts';
+import { DAY, MINUTE } from '../../src/platform/clock.ts';
 import { type Cli, openCli } from './tallyport.ts';
 import { CLI, spawnTallyport } from './tallyport-process.ts';
 

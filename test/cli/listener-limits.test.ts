@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
-import type { Limited } from '../../src/limits/outgoing-limit.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
+import type { Limited } from '../../src/platform/limits/outgoing-limit.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { setV2 } from './listening.ts';
 import { type Cli, openCli } from './tallyport.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownEnvironment } from '../../src/config.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { tallyport } from './tallyport.ts';
 
 /** Nobody listens there: what these tests run must fail or end before it matters. */

@@ -1,6 +1,6 @@
 import { UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
+import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import { drainHere } from '../support/delivering.ts';
 import { listening } from './listening.ts';
 import { type Cli, openCli } from './tallyport.ts';

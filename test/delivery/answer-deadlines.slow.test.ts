@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
 import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
-import { answerTimeoutMs, attemptLeaseMs } from '../../src/delivery/schedule.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/schedule.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 

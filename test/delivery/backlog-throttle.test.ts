@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { after, MINUTE, SECOND } from '../../src/clock.ts';
 import { BacklogThrottle } from '../../src/delivery/backlog-throttle.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 
 it('backlogs are not throttled while no fresh vote is forwarded', () => {
   const throttle = new BacklogThrottle();

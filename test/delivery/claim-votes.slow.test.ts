@@ -1,11 +1,11 @@
 import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
 import type { Claimed } from '../../src/delivery/after-end.ts';
 import { claimVotes, releaseVotes } from '../../src/delivery/claim-votes.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
-import { type Outcome, outcome } from '../../src/delivery/outcomes.ts';
 import { recordWithRetries } from '../../src/delivery/record-outcomes.ts';
+import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { MINUTE, SECOND } from '../../src/clock.ts';
-import { bindCollections } from '../../src/collections.ts';
 import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnose-for-owner.ts';
 import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../src/delivery/diagnosis-steps.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { bindCollections } from '../../src/process/collections.ts';
 import { removeServer } from '../../src/servers/listing.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';

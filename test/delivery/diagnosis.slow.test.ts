@@ -6,8 +6,8 @@ import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-li
 import { EXPLANATIONS, type Explanation } from '../../src/delivery/explanations.ts';
 import { FAULTS, type Fault } from '../../src/delivery/faults.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
-import { outcome } from '../../src/delivery/outcomes.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
 import { SampleGameServer } from '../../src/sample/game-server.ts';
 import type { Behaviour } from '../../src/sample/votifier-listener.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';

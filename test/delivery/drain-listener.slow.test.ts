@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HOUR, SECOND } from '../../src/clock.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import { HOUR, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 

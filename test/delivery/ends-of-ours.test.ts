@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { MINUTE, SECOND } from '../../src/clock.ts';
 import { type Standing, standingAfter } from '../../src/delivery/breaker.ts';
-import { listenerState, REACHABLE } from '../../src/delivery/listener.ts';
-import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
+import { listenerState, REACHABLE } from '../../src/listeners/listener.ts';
+import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 const NOW = new Date('2026-11-22T10:00:00.000Z');

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/explanations.ts';
 import { HTTP_WORDS, V1_WORDS } from '../../src/delivery/explanations-by-protocol.ts';
-import { REACHABLE } from '../../src/delivery/listener.ts';
-import { OUTCOMES, type OutcomeCode } from '../../src/delivery/outcomes.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
+import { REACHABLE } from '../../src/listeners/listener.ts';
+import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { deliveryIn } from '../support/votes.ts';
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
 import { listenerReason } from '../../src/delivery/explanations.ts';
-import { hasTakenVotes } from '../../src/delivery/listener.ts';
 import {
   type ListenerSettings,
   removeListener,
@@ -10,6 +8,8 @@ import {
   showListener,
 } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
+import { hasTakenVotes } from '../../src/listeners/listener.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from './known-listeners.ts';
 

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
-import { InvalidDocumentError } from '../../src/document.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CredentialError } from '../../src/delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { openListener, secretContext } from '../../src/delivery/send-vote.ts';
-import { createSecretBox, UnsealError } from '../../src/secrets.ts';
+import { createSecretBox, UnsealError } from '../../src/platform/secrets.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('a listener that is set anew without its key or token', () => {

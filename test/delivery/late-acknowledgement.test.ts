@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { after, HOUR, SECOND } from '../../src/clock.ts';
 import type { Claimed } from '../../src/delivery/after-end.ts';
 import { claimVotes } from '../../src/delivery/claim-votes.ts';
 import { endLostAttempts } from '../../src/delivery/lost-attempts.ts';
-import { type OutcomeCode, outcome } from '../../src/delivery/outcomes.ts';
 import { recordOutcomes } from '../../src/delivery/record-outcomes.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
+import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 

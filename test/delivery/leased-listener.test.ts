@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Lanes } from '../../src/batching/lanes.ts';
-import { after, MINUTE } from '../../src/clock.ts';
 import { LeasedListener } from '../../src/delivery/leased-listener.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
+import type { Lanes } from '../../src/platform/batching/lanes.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 it('a change of a listener that could not be stored holds back none of those that follow', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('A vote that waits', () => {

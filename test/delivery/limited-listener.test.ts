@@ -1,15 +1,15 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { outcome } from '../../src/delivery/outcomes.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
 import { dial, patience } from '../../src/delivery/wire.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';

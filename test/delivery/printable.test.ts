@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable, readable } from '../../src/delivery/printable.ts';
+import { printable, readable } from '../../src/platform/printable.ts';
 
 describe('printable', () => {
   it.each([

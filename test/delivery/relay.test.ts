@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('The relay', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
 

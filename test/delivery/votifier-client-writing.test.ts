@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import net, { type Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { OUTCOMES } from '../../src/delivery/outcomes.ts';
+import { OUTCOMES } from '../../src/listeners/outcomes.ts';
 import {
   answering,
   OPTIONS,

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import { type Config, loadConfig, ownEnvironment } from '../../src/config.ts';
 import type { Environment } from '../../src/embedded/binary.ts';
+import { type Config, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
 
 type Service = { pid: number; startedAt: string; port: number };
 

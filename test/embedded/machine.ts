@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { ownEnvironment } from '../../src/config.ts';
 import type { Environment } from '../../src/embedded/binary.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 
 const run = promisify(execFile);
 

@@ -2,8 +2,9 @@
  * A program for the tests: opens services as a platform or as a command, tells its parent their addresses, and
  * closes them at SIGTERM. Like a terminal's foreground process it also gets SIGINT, and takes its time.
  */
-import { loadConfig } from '../../src/config.ts';
+
 import { findServices, openServices } from '../../src/embedded/services.ts';
+import { loadConfig } from '../../src/platform/config.ts';
 
 const open = process.argv[2] === 'command' ? findServices : openServices;
 const said: string[] = [];

@@ -156,7 +156,7 @@ describe('a start and the next', () => {
   test('a process that ends without closing them takes them along', async () => {
     const data = await freshDataFolder();
     const program = `
-      import { loadConfig } from '${new URL('../../src/config.ts', import.meta.url)}';
+      import { loadConfig } from '${new URL('../../src/platform/config.ts', import.meta.url)}';
       import { openServices } from '${new URL('../../src/embedded/services.ts', import.meta.url)}';
       await openServices(loadConfig(), () => undefined);
       process.on('message', () => { throw new Error('a fault of ours'); });

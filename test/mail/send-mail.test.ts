@@ -1,11 +1,11 @@
 import net from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { putMail } from '../../src/mail/outbox.ts';
 import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { PATIENT } from '../support/patient.ts';
 import { movableClock } from '../support/platform.ts';

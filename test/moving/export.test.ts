@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { DAY } from '../../src/clock.ts';
 import { type Export, exportSamples, exportVotes } from '../../src/moving/export.ts';
 import { sampleImporter } from '../../src/moving/import-samples.ts';
 import { writeVotes } from '../../src/moving/import-votes.ts';
+import { DAY } from '../../src/platform/clock.ts';
 import { insert, probe, report } from '../status/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
 import { summarise } from '../../src/moving/import.ts';
 import { sampleImporter } from '../../src/moving/import-samples.ts';
-import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import type { DailySums } from '../../src/status/daily-stats.ts';
 import { emptySums } from '../../src/status/daily-sums.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';

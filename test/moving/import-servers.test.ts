@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serverImporter } from '../../src/moving/import-servers.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer, findServer } from '../../src/servers/listing.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { importText, lines } from './importing.ts';

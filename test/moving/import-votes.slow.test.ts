@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../src/clock.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteImporter, writeVotes } from '../../src/moving/import-votes.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { type ImportEnd, type Importer, importLines } from '../../src/moving/import-lines.ts';
 import type { SourceFile } from '../../src/moving/source-file.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 
 /** Lines of JSON, one for each record; a text stands as it is. */

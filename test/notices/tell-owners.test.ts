@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { Person } from '../../src/accounts/person.ts';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { tellOwners } from '../../src/notices/tell-owners.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 
 const NEVER = new AbortController().signal;

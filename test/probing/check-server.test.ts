@@ -1,8 +1,8 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
-import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import { REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { REACHABLE } from '../../src/listeners/listener.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Ask } from '../../src/probing/ask.ts';
 import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';

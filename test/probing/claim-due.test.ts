@@ -1,11 +1,11 @@
 import { Worker } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { after, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { queuePrefix } from '../../src/platform/queues.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { stateAfter } from '../../src/probing/probe-state.ts';
-import { queuePrefix } from '../../src/queues.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { editServer, newProbeState, removeServer } from '../../src/servers/listing.ts';
 import { listServer, probingBench } from './probing-bench.ts';
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, expect, test } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';

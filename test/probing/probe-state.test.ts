@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type Check, planOfClaim, type SampleOfCheck, stateAfter } from '../../src/probing/probe-state.ts';
 import { newProbeState } from '../../src/servers/listing.ts';
 import type { ProbeState } from '../../src/servers/server.ts';

@@ -1,10 +1,10 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
 import type { Checking } from '../../src/probing/check-server.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
 import type { StatusSample } from '../../src/status/status-sample.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { probingBench } from './probing-bench.ts';
 
 it('reads canaries as TCP ports or game servers', () => {

@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test } from 'vitest';
-import { after, MINUTE } from '../../src/clock.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { listedRows } from '../../src/ranking/listed-rows.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { rankingTable } from '../../src/site/listing/ranking-table.ts';

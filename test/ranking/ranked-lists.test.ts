@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
-import { migrateDatabase } from '../../src/migrate.ts';
-import type { Platform } from '../../src/platform.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
 import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';

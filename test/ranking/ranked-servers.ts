@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { newProbeState } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { aggregateDay } from '../../src/status/aggregate-day.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { rankHistory } from '../../src/ranking/rank-history.ts';
 import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { unhideServer } from '../../src/servers/moderate-server.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
 import { listServers } from '../support/servers.ts';
 import { testPlatform } from '../support/test-platform.ts';

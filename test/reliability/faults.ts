@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
 import type { Fault } from './plan.ts';
 import type { Processes } from './processes.ts';

@@ -1,4 +1,4 @@
-import { MINUTE, SECOND } from '../../src/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { order } from './facts.ts';
 import type { Storm } from './storm.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
+import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Call, History, StoredVote } from './history.ts';
 import { judge, type Rule } from './judge.ts';
 import { call, counting, FAILING, fairWeather, history, NOON, receipt, vote } from './sample-histories.ts';

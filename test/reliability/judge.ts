@@ -1,4 +1,4 @@
-import { DAY, SECOND } from '../../src/clock.ts';
+import { DAY, SECOND } from '../../src/platform/clock.ts';
 import { accepted, append, type Facts, order, playerOf, serversOf } from './facts.ts';
 import type { Call, History, StoredVote } from './history.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../../src/clock.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 import type { Call } from './history.ts';
 import type { Target } from './targets.ts';
 

@@ -1,4 +1,4 @@
-import { SECOND } from '../../src/clock.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 
 /** What can go wrong in a storm; each is mended by itself after its time. */
 export const FAULTS = [

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../../src/clock.ts';
-import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/config.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { REDIS } from '../../src/embedded/redis-server.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { createLogger } from '../../src/log.ts';
-import { migrate } from '../../src/migrate.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { migrate } from '../../src/process/migrate.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type ControlledProcess, program, service } from './process-control.ts';
 

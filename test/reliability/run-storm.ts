@@ -1,9 +1,9 @@
 /** `npm run storm -- --minutes N --seed S --rate R`: a fault storm and its judgement. Exit code 1 for a breach. */
 import { parseArgs } from 'node:util';
-import { MINUTE } from '../../src/clock.ts';
-import { ownEnvironment } from '../../src/config.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { figuresOf, tableOf } from './figures.ts';
 import { judge } from './judge.ts';
 import { runStorm } from './storm.ts';

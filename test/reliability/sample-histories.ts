@@ -1,5 +1,5 @@
 /** Histories as a storm would tell them, for the tests of the judge. */
-import { DAY, MINUTE, SECOND } from '../../src/clock.ts';
+import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Call, History, Listed, Receipt, StoredVote } from './history.ts';
 
 export const NOON = Date.parse('2026-11-21T12:00:00.000Z');

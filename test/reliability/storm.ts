@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import { after, MINUTE, SECOND } from '../../src/clock.ts';
 import { resumeListener } from '../../src/delivery/listeners.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
-import { createLogger } from '../../src/log.ts';
-import { dayOf } from '../../src/periods/period-marks.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { happen, type Scene } from './faults.ts';

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, SECOND } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { fillSamples } from '../../src/sample/fill-samples.ts';
 import { listSample, samplesListed } from '../../src/sample/list-samples.ts';

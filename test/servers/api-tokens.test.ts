@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import { InvalidDocumentError } from '../../src/document.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { InvalidDocumentError } from '../../src/platform/document.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import {
   authenticate,
   issueToken,

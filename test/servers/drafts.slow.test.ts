@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
-import { InvalidDocumentError } from '../../src/document.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
+import { InvalidDocumentError } from '../../src/platform/document.ts';
 import {
   discardDraft,
   findDraft,

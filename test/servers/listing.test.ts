@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { InvalidDocumentError } from '../../src/document.ts';
-import type { Platform } from '../../src/platform.ts';
+import { InvalidDocumentError } from '../../src/platform/document.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,7 +1,7 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { InvalidDocumentError } from '../../src/document.ts';
-import type { Platform } from '../../src/platform.ts';
+import { InvalidDocumentError } from '../../src/platform/document.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { type Prover, type Proving, proveDraft, proveMove } from '../../src/servers/prove-draft.ts';

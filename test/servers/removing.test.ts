@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer, listServers, removeServer } from '../../src/servers/listing.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
 import { serverImporter } from '../../src/moving/import-servers.ts';
-import type { Platform } from '../../src/platform.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer, removeServer } from '../../src/servers/listing.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
 import { importText, lines } from '../moving/importing.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { signIn } from '../support/sign-in.ts';

@@ -106,7 +106,7 @@ it('only a public review of the owner’s own server can be answered, in words',
 });
 
 it('the spread follows every decision, and a list without one gets it from migration', async () => {
-  const { migrateDatabase } = await import('../../src/migrate.ts');
+  const { migrateDatabase } = await import('../../src/process/migrate.ts');
   const id = await server();
   const [five, two] = [await approved(id, 5), await approved(id, 2)];
   await moderateReview(web.platform, two, 'rejected', 'test');

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';

@@ -1,9 +1,9 @@
 import { ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, it } from 'vitest';
-import { after, DAY, MINUTE } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { NOTHING } from '../status/samples.ts';

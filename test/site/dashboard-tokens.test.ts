@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { authenticate, issueToken } from '../../src/servers/api-tokens.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';

@@ -1,7 +1,7 @@
 import { UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
 import { removeListener } from '../../src/delivery/listeners.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { after, MINUTE } from '../../src/clock.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
 import { ANYONE } from '../../src/site/page-route.ts';
 import { atTheEnd } from '../support/at-the-end.ts';

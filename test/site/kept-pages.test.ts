@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

@@ -1,7 +1,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test, vi } from 'vitest';
-import { after, HOUR } from '../../src/clock.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { after, HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';
 import { signIn } from '../support/sign-in.ts';

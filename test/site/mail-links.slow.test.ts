@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownEnvironment } from '../../src/config.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startWeb } from '../support/web-process.ts';
 

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { recordAudit } from '../../src/audit/audit-log.ts';
+import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { auditSentence } from '../../src/site/operator/audit-words.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';

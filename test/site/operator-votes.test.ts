@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { after, HOUR, MINUTE } from '../../src/clock.ts';
+import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { minuteOf } from '../../src/site/operator/utc-fields.ts';
 import { finishExclusion } from '../../src/votes/exclude-votes.ts';

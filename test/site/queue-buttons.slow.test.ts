@@ -1,12 +1,12 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { type Processor, Worker } from 'bullmq';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
-import { DELIVERY_QUEUES, type DeliveryQueue } from '../../src/delivery/delivery-queues.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import type { Platform } from '../../src/platform.ts';
-import { QUEUES, queuePrefix } from '../../src/queues.ts';
-import { openRedis } from '../../src/redis.ts';
+import { DELIVERY_QUEUES, type DeliveryQueue } from '../../src/listeners/delivery-queues.ts';
+import { HOUR } from '../../src/platform/clock.ts';
+import { QUEUES, queuePrefix } from '../../src/platform/queues.ts';
+import { openRedis } from '../../src/platform/redis.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';

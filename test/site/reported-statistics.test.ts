@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { after, DAY, MINUTE } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
 import { insert, NOTHING, probe } from '../status/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

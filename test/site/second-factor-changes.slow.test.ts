@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';

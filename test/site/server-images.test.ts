@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { badgeImage, bannerImage } from '../../src/site/listing/server-images.ts';
 import { fitted, imageText, textWidth } from '../../src/site/listing/svg-text.ts';
 import type { ServerInfo } from '../../src/status/server-info.ts';

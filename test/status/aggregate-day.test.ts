@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
+import { HOUR } from '../../src/platform/clock.ts';
 import { aggregateDay, DayNotOverError, DayTooOldError } from '../../src/status/aggregate-day.ts';
 import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, probes, report } from './samples.ts';
 

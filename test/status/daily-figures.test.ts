@@ -1,7 +1,7 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
-import { addDays } from '../../src/periods/period-marks.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { addDays } from '../../src/platform/periods/period-marks.ts';
 import { aggregateDay } from '../../src/status/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/status/daily-figures.ts';
 import { insert, listServer, platformAt, probe, probes, report } from './samples.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { HOUR, MINUTE } from '../../src/clock.ts';
+import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { HistoryPoint } from '../../src/status/history.ts';
 import { inSlots } from '../../src/status/history-slots.ts';
 

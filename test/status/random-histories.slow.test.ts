@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { aggregateDay } from '../../src/status/aggregate-day.ts';
 import type { Source } from '../../src/status/current-status.ts';
 import { refreshDailyFigures } from '../../src/status/daily-figures.ts';

@@ -2,8 +2,8 @@
  * The rules of design, "Periods and figures", written down second by second and slowly: what the database computes
  * is held against it.
  */
-import { DAY, SECOND } from '../../src/clock.ts';
-import { addDays, startOf } from '../../src/periods/period-marks.ts';
+import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
 import type { Source } from '../../src/status/current-status.ts';
 import type { DailySums } from '../../src/status/daily-stats.ts';
 import type { StatusSample } from '../../src/status/status-sample.ts';

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { after, HOUR, MINUTE } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
 import { listServer, platformAt } from './samples.ts';

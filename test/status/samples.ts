@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { after, SECOND } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, SECOND } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { DailySums } from '../../src/status/daily-stats.ts';
 import type { StatusSample } from '../../src/status/status-sample.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
-import { migrateDatabase } from '../../src/migrate.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
 export type FreshNames = { mongodbUri: string; redisUrl: string; queuePrefix: string };

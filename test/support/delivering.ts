@@ -4,7 +4,7 @@ import type { DrainEnd, DrainOptions } from '../../src/delivery/drain.ts';
 import { drainListener } from '../../src/delivery/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node';
-import { ownEnvironment } from '../../src/config.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
 import { findChromium } from '../browser/find-chromium.ts';
 import { sweepFolders } from './service-folders.ts';
 import { startMongod, startRedis } from './services.ts';

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 

@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { buildApp } from '../../src/app.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import type { ConnectedConfig } from '../../src/config.ts';
-import { ownEnvironment } from '../../src/config.ts';
-import { readiness } from '../../src/health.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import type { ConnectedConfig } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
+import { readiness } from '../../src/process/health.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';

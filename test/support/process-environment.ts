@@ -1,5 +1,5 @@
-import { SECOND } from '../../src/clock.ts';
-import type { ConnectedConfig } from '../../src/config.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import type { ConnectedConfig } from '../../src/platform/config.ts';
 
 /** What an operator would set to get `config`. */
 export function environmentOf(config: ConnectedConfig): Record<string, string> {

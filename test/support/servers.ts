@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { after, DAY } from '../../src/clock.ts';
-import { type Listener, REACHABLE } from '../../src/delivery/listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { secretContext } from '../../src/delivery/send-vote.ts';
-import type { Platform } from '../../src/platform.ts';
+import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addServer, newListing } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';

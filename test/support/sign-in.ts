@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import type { Role } from '../../src/accounts/person.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
 /** The password of every account that a test makes. */

@@ -1,4 +1,4 @@
-import { after, type Clock } from '../../src/clock.ts';
+import { after, type Clock } from '../../src/platform/clock.ts';
 
 /** A clock that stands still until a test sets or moves it. */
 export type StoppedClock = Clock & { set(at: Date): void; move(ms: number): void };

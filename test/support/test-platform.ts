@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { type ConnectedConfig, loadConfig } from '../../src/config.ts';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh } from './databases.ts';
 import { PATIENT } from './patient.ts';

@@ -1,7 +1,7 @@
 import { type ObjectId, UUID } from 'mongodb';
-import { after, HOUR } from '../../src/clock.ts';
-import { DELIVERY_EXPIRES_MS } from '../../src/delivery/schedule.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DELIVERY_EXPIRES_MS } from '../../src/listeners/schedule.ts';
+import { after, HOUR } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
 import type { Delivery, Vote } from '../../src/votes/vote.ts';
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { ConnectedConfig } from '../../src/config.ts';
+import type { ConnectedConfig } from '../../src/platform/config.ts';
 import { collectLines, type LogLines } from './log-lines.ts';
 import { hasEnded, spawnOwn } from './own-process.ts';
 import { environmentOf } from './process-environment.ts';

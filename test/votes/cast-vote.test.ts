@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { castVote, newVoteId, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryIn, waitingDelivery } from '../support/votes.ts';

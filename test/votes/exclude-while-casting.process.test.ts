@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { after, MINUTE, SECOND } from '../../src/clock.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { PATIENT } from '../support/patient.ts';

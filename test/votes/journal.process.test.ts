@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE } from '../../src/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { castVote, newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';

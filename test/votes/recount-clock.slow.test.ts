@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
-import { dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { movableClock } from '../support/platform.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OutcomeCode } from '../../src/delivery/outcomes.ts';
+import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { isConfirmed, isSelected, selected } from '../../src/votes/sent-not-confirmed.ts';
 import { deliveryBench } from '../support/delivering.ts';
 

@@ -1,8 +1,8 @@
 /** Votes are counted behind the requests that cast them (design rule 8). */
 import { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
-import { openPlatform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import { openPlatform } from '../../src/process/platform.ts';
 import { countVotesOfMonth } from '../../src/votes/vote-figures.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';

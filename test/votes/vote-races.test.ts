@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { after, DAY, HOUR, SECOND } from '../../src/clock.ts';
+import { after, DAY, HOUR, SECOND } from '../../src/platform/clock.ts';
 import { type Accepted, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { counted, votesOf, votingForAll } from './voting.ts';

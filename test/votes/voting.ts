@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import { openPlatform, type Platform } from '../../src/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { migrateFresh } from '../support/databases.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { MINUTE } from '../../src/clock.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { PATIENT } from '../support/patient.ts';

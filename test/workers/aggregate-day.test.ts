@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/clock.ts';
-import { addDays, dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/platform/clock.ts';
+import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { insert, listServer, probe } from '../status/samples.ts';
 import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';

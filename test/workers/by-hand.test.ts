@@ -1,10 +1,10 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
 import { pauseListener, removeListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { PATIENT } from '../support/patient.ts';
 import { putInState } from '../support/votes.ts';
 import { startWorker } from '../support/workers.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { DAY, HOUR } from '../../src/clock.ts';
-import { dayOf } from '../../src/periods/period-marks.ts';
+import { DAY, HOUR } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { spawnScheduler, spawnWorker } from '../support/worker-process.ts';

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
-import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer, placesOf, setCounters } from '../ranking/ranked-servers.ts';

@@ -1,9 +1,9 @@
 import { type Processor, Worker } from 'bullmq';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { LeaseLostError } from '../../src/periods/work-lease.ts';
-import type { Platform } from '../../src/platform.ts';
-import { type QueueName, queuePrefix } from '../../src/queues.ts';
-import { openRedis } from '../../src/redis.ts';
+import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
+import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
+import { openRedis } from '../../src/platform/redis.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { failingForPeopleOnly } from '../../workers/job-ends.ts';
 import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
-import type { Platform } from '../../src/platform.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';

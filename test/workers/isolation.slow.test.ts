@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { QUEUES } from '../../src/queues.ts';
+import { QUEUES } from '../../src/platform/queues.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany, mostAtOnce } from './game-server.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/clock.ts';
 import { putMail } from '../../src/mail/outbox.ts';
-import { addDays, dayOf, startOf } from '../../src/periods/period-marks.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer as listGame, startGameServer } from '../probing/probing-bench.ts';

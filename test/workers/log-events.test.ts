@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import type { LogLine } from '../support/log-lines.ts';
 import { PATIENT } from '../support/patient.ts';

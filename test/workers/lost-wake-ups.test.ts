@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
+import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';

@@ -1,9 +1,9 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { after, DAY } from '../../src/clock.ts';
-import { addDays, dayOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
-import { QUEUE_NAMES } from '../../src/queues.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import { QUEUE_NAMES } from '../../src/platform/queues.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { HOUR, systemClock } from '../../src/clock.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { HOUR, systemClock } from '../../src/platform/clock.ts';
 import type { Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
-import type { Platform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { CLAIM_ROUND_MS } from '../../workers/claim-probes.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { PATIENT } from '../support/patient.ts';

@@ -1,8 +1,8 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { SECOND } from '../../src/clock.ts';
 import { pauseListener } from '../../src/delivery/listeners.ts';
-import type { Platform } from '../../src/platform.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { removeServer } from '../../src/servers/listing.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { PATIENT } from '../support/patient.ts';

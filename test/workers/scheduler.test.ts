@@ -1,9 +1,9 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { after, DAY, HOUR } from '../../src/clock.ts';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
-import { dayOf, markDone, startOf } from '../../src/periods/period-marks.ts';
-import type { Platform } from '../../src/platform.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { PATIENT } from '../support/patient.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dayOf } from '../../src/periods/period-marks.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { spawnScheduler, spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 

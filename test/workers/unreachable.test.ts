@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { DELIVERY_QUEUES } from '../../src/delivery/delivery-queues.ts';
 import { showListener } from '../../src/delivery/listeners.ts';
-import type { Platform } from '../../src/platform.ts';
+import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
+import type { Platform } from '../../src/process/platform.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';

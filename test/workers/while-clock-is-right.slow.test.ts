@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { HOUR } from '../../src/clock.ts';
-import { createLogger } from '../../src/log.ts';
+import { HOUR } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import { whileClockIsRight } from '../../workers/while-clock-is-right.ts';
 import { PATIENT } from '../support/patient.ts';
 

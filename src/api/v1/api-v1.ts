@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Metrics } from '../../metrics.ts';
-import type { Platform } from '../../platform.ts';
+import type { Metrics } from '../../process/metrics.ts';
+import type { Platform } from '../../process/platform.ts';
 import { takeOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { type Admitted, admit, admittedBefore, noteTokenUse } from '../../servers/api-tokens.ts';
 import { RefusedError } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { checkVote } from '../../votes/check-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';

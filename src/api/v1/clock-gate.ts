@@ -1,6 +1,6 @@
 import type { FastifyRequest, preHandlerHookHandler } from 'fastify';
-import { describeSkew } from '../../clock-skew.ts';
-import type { Platform } from '../../platform.ts';
+import { describeSkew } from '../../platform/clock-skew.ts';
+import type { Platform } from '../../process/platform.ts';
 import { RefusedError, SENTENCES, unavailable } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 

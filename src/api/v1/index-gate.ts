@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { missingUniqueIndexes } from '../../migrate.ts';
-import type { Platform } from '../../platform.ts';
+import { missingUniqueIndexes } from '../../process/migrate.ts';
+import type { Platform } from '../../process/platform.ts';
 import { RefusedError, unavailable } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 

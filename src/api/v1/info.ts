@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { readServerInfo } from '../../status/server-info.ts';
 import { RefusedError } from '../errors.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';

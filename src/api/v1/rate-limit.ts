@@ -1,4 +1,4 @@
-import { type Clock, SECOND } from '../../clock.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
 
 /** Whole seconds until `at`, rounded up; never negative. */
 export function secondsUntil(at: Date, clock: Clock): number {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { withinDatabaseTime } from './database-time.ts';

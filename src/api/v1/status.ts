@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { after } from '../../clock.ts';
-import type { Platform } from '../../platform.ts';
+import { after } from '../../platform/clock.ts';
+import { text } from '../../platform/text.ts';
+import type { Platform } from '../../process/platform.ts';
 import { REPORT_INTERVAL_MS, reportStatus } from '../../status/report-status.ts';
-import { text } from '../../text.ts';
 import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
 import { requireRightClock } from './clock-gate.ts';

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { DeadlineError } from '../../deadline.ts';
-import type { Metrics } from '../../metrics.ts';
-import { OPERATION_TIMEOUT_MS } from '../../mongo.ts';
-import type { Platform } from '../../platform.ts';
+import { DeadlineError } from '../../platform/deadline.ts';
+import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
+import type { Metrics } from '../../process/metrics.ts';
+import type { Platform } from '../../process/platform.ts';
 import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../votes/cast-vote.ts';
 import { castVoteOnce } from '../../votes/cast-vote-once.ts';
 import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Auth } from '../../accounts/auth.ts';
 import type { KnownDevices } from '../../accounts/known-devices.ts';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { ownAccountPages } from './account.ts';
 import { discordPages } from './discord.ts';
 import { passwordPages } from './passwords.ts';

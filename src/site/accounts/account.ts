@@ -10,7 +10,7 @@ import { endSessions } from '../../accounts/people.ts';
 import type { SignInSession } from '../../accounts/person.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
-import { shownText } from '../../text.ts';
+import { shownText } from '../../platform/text.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Asker } from '../../accounts/password-slots.ts';
-import { SECOND } from '../../clock.ts';
-import { siteOf } from '../../limits/network-of.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { siteOf } from '../../platform/limits/network-of.ts';
 
 /** Hands the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {

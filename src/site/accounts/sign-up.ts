@@ -6,7 +6,7 @@ import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
-import { shownText } from '../../text.ts';
+import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';

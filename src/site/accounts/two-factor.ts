@@ -6,7 +6,7 @@ import { endSessions } from '../../accounts/people.ts';
 import { asGivenOut, takeCode } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
-import { isDuplicateKey } from '../../mongo.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
 import { personOf, signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';

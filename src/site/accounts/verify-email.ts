@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
-import { shownText } from '../../text.ts';
+import { shownText } from '../../platform/text.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';

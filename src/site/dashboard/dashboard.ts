@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../../platform.ts';
 import type { Ask } from '../../probing/ask.ts';
 import { createAsk } from '../../probing/ask-server.ts';
+import type { Platform } from '../../process/platform.ts';
 import { addServerPages } from './add-server.ts';
 import { draftPages } from './drafts.ts';
 import { listenerPages } from './listener.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Diagnosis } from '../../delivery/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../delivery/diagnosis-steps.ts';
-import type { Protocol } from '../../delivery/listener.ts';
+import type { Protocol } from '../../listeners/listener.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, facts, type Tone } from '../parts.ts';
 

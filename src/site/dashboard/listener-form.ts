@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
-import type { Protocol } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { MOST_SENDINGS } from '../../delivery/schedule.ts';
+import type { Protocol } from '../../listeners/listener.ts';
+import { MOST_SENDINGS } from '../../listeners/schedule.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { mostSendings } from '../../delivery/schedule.ts';
+import { mostSendings } from '../../listeners/schedule.ts';
 import type { Content, Html } from '../html.ts';
 import { button, confirmed, copyable, facts } from '../parts.ts';
 import { counted, timeAgo } from '../words.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/explanations.ts';
-import { type ListenerState, lastDelivery } from '../../delivery/listener.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { type ListenerState, lastDelivery } from '../../listeners/listener.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';

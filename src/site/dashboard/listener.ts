@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { hostWarning } from '../../address-guard.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
-import { PROTOCOLS, type Protocol } from '../../delivery/listener.ts';
 import {
   type ListenerSet,
   pauseListener,
@@ -14,7 +12,9 @@ import {
   setListener,
 } from '../../delivery/listeners.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
-import { UnsealError } from '../../secrets.ts';
+import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
+import { hostWarning } from '../../platform/address-guard.ts';
+import { UnsealError } from '../../platform/secrets.ts';
 import { personOf, serverOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { html } from 'hono/html';
-import { after } from '../../clock.ts';
+import { after } from '../../platform/clock.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { recordName, recordText } from '../../servers/check-draft.ts';
 import { DRAFT_KEPT_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';

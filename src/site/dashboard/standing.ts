@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
-import { SECOND } from '../../clock.ts';
-import { remembered } from '../../deadline.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
-import type { Platform } from '../../platform.ts';
-import { queuePaused } from '../../queue-pause.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { remembered } from '../../platform/deadline.ts';
+import type { Platform } from '../../process/platform.ts';
+import { queuePaused } from '../../process/queue-pause.ts';
 
 /** Pages that refresh themselves ask Redis no more often than this whether the queue is paused. */
 const QUEUE_ASKED_MS = 2 * SECOND;

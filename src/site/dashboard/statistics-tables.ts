@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
-import { DAY } from '../../clock.ts';
-import { dayOf } from '../../periods/period-marks.ts';
-import type { Platform } from '../../platform.ts';
+import { DAY } from '../../platform/clock.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import type { Platform } from '../../process/platform.ts';
 import { type HistoryPoint, historyAndReports, uptimeDays } from '../../status/history.ts';
 import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { DAY, HOUR } from '../../clock.ts';
+import { DAY, HOUR } from '../../platform/clock.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';

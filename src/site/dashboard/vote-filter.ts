@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { after, DAY } from '../../clock.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';

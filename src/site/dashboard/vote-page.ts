@@ -9,9 +9,9 @@ import {
   type Resent,
   resendVote,
 } from '../../delivery/resend-vote.ts';
-import { RESENDABLE_MS } from '../../delivery/schedule.ts';
 import type { VoteStanding, VoteTimeline } from '../../delivery/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/vote-timeline.ts';
+import { RESENDABLE_MS } from '../../listeners/schedule.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
 import { personOf, serverOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';

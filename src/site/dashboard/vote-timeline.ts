@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { OlderAttempts } from '../../delivery/older-attempts.ts';
-import type { Step } from '../../delivery/outcomes.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline-event.ts';
 import { causeWords, eventWords } from '../../delivery/timeline-words.ts';
+import type { Step } from '../../listeners/outcomes.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
 import { count, counted, duration, exactTime } from '../words.ts';

@@ -1,6 +1,6 @@
 import { explain } from '../../delivery/explanations.ts';
-import type { Listener } from '../../delivery/listener.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
 import type { Html } from '../html.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import {
   type Decider,
   explainRank,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { MINUTE } from '../../clock.ts';
-import { byNetwork, takeAll } from '../../limits/by-network.ts';
-import type { Platform } from '../../platform.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import type { Platform } from '../../process/platform.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchNames } from '../../ranking/search-names.ts';

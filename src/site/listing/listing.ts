@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { keepPublicPages } from '../public-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
 import { ranking } from './ranking-page.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { SECOND } from '../../clock.ts';
-import { remembered } from '../../deadline.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';

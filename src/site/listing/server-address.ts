@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { findServer } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';

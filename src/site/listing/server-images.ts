@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
 import { placeOf } from '../dashboard/server-frame.ts';
 import type { Html } from '../html.ts';

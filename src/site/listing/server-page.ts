@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';

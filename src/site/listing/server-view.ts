@@ -1,7 +1,7 @@
 import type { WithId } from 'mongodb';
-import { DAY } from '../../clock.ts';
-import { addDays, dayOf } from '../../periods/period-marks.ts';
-import type { Platform } from '../../platform.ts';
+import { DAY } from '../../platform/clock.ts';
+import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import type { Platform } from '../../process/platform.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Server } from '../../servers/server.ts';

@@ -7,9 +7,9 @@ import {
   needsAttention,
   type StuckListener,
 } from '../../attention/needs-attention.ts';
-import { after, DAY } from '../../clock.ts';
-import { QUEUES, type QueueName } from '../../queues.ts';
-import { createWaitingWork, type WaitingWork } from '../../waiting-work.ts';
+import { after, DAY } from '../../platform/clock.ts';
+import { QUEUES, type QueueName } from '../../platform/queues.ts';
+import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.ts';
 import { serverPath } from '../dashboard/server-frame.ts';
 import { queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
-import type { AuditEntry } from '../../audit/audit-log.ts';
-import { readAudit } from '../../audit/read-audit.ts';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+import { readAudit } from '../../platform/audit/read-audit.ts';
 import { findServer } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import { queryOf, queryText } from '../form.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../audit/audit-log.ts';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 
 type Details = AuditEntry['details'];
 

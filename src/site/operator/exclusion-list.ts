@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
-import type { Platform } from '../../platform.ts';
+import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { countMarked } from '../../votes/search-votes.ts';
 import type { VoteExclusion } from '../../votes/vote-exclusion.ts';

@@ -2,12 +2,12 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { recordAudit } from '../../audit/audit-log.ts';
-import { SECOND } from '../../clock.ts';
-import { DELIVERY_QUEUES } from '../../delivery/delivery-queues.ts';
-import type { Platform } from '../../platform.ts';
-import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
-import { describeUnavailable, unavailableQueues } from '../../unavailable-queues.ts';
+import { DELIVERY_QUEUES } from '../../listeners/delivery-queues.ts';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
+import type { Platform } from '../../process/platform.ts';
+import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
 import { personOf } from '../access.ts';
 import { describeForwarding } from './queue-words.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { QUEUE_NAMES, QUEUES, type QueueName } from '../../queues.ts';
-import type { WaitingWork } from '../../waiting-work.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
+import type { WaitingWork } from '../../process/waiting-work.ts';
 import type { Html } from '../html.ts';
 import { dataTable, facts } from '../parts.ts';
 import { count } from '../words.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DAY } from '../../clock.ts';
+import { DAY } from '../../platform/clock.ts';
 
 /** What a worker writes as the progress of a forward-votes job, for people. `since` is an ISO 8601 time. */
 const progressSchema = z.object({

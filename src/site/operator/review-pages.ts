@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../document.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
 import { moderateReview } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type Review, type ReviewState } from '../../reviews/review.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../document.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
 import { editServer, removeServer } from '../../servers/listing.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import {

@@ -1,0 +1,48 @@
+import type { ObjectId } from 'mongodb';
+import type { Producer } from '../platform/queues.ts';
+import type { Listener } from './listener.ts';
+
+/**
+ * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
+ *
+ * - `forward-votes`: listeners that answer.
+ * - `test-listeners`: listeners that failed since their last vote, and those that have never taken one.
+ * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` votes waiting.
+ */
+export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
+export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
+
+/** The fields of a listener that `queueOf` reads. */
+export const QUEUE_FIELDS = { 'breaker.failures': 1, lastDeliveredAt: 1 } as const;
+
+type Queued = Pick<Listener, 'breaker' | 'lastDeliveredAt'>;
+
+/** The queue of a listener, by its state. A worker moves those with many waiting votes on to `drain-backlogs`. */
+export function queueOf({ breaker, lastDeliveredAt }: Queued): 'forward-votes' | 'test-listeners' {
+  return breaker.failures === 0 && lastDeliveredAt ? 'forward-votes' : 'test-listeners';
+}
+
+type WakeUp = {
+  /** Also runs a job that is delayed. */
+  hasten?: boolean;
+  /** When the relay found the work due; absent for every other caller. */
+  relayedAt?: Date;
+};
+
+/**
+ * Adds the wake-up job of a listener to its queue.
+ *
+ * @returns whether Redis took it; the relay finds the work otherwise
+ */
+export function wakeListener(
+  producer: Producer,
+  listener: Queued & { _id: ObjectId; serverId: ObjectId },
+  { hasten = false, relayedAt }: WakeUp = {},
+): Promise<boolean> {
+  const payload = {
+    serverId: listener.serverId.toHexString(),
+    listenerId: listener._id.toHexString(),
+    ...(relayedAt ? { relayedAt: relayedAt.toISOString() } : {}),
+  };
+  return producer.add(queueOf(listener), payload, { hasten });
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { isRefusedPort } from '../platform/address-guard.ts';
+import { hostSchema } from '../platform/input.ts';
+import { MOST_SENDINGS } from './schedule.ts';
+
+/** The port of a listener. */
+export const listenerPort = z
+  .int('port must be a whole number, 1 to 65535')
+  .min(1, 'port must be a whole number, 1 to 65535')
+  .max(65_535, 'port must be a whole number, 1 to 65535')
+  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
+
+/**
+ * What an owner decides about votes without an answer. `maxSendings`: how often such a vote is sent at most; left
+ * out, it stays as it is. `resendUsedUp`: votes that an earlier token or key used up are sent again with the new one.
+ */
+export const unansweredVotes = z.object({
+  maxSendings: z
+    .int(`a vote is sent at most 1 to ${MOST_SENDINGS} times`)
+    .min(1, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
+    .max(MOST_SENDINGS, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
+    .optional(),
+  resendUsedUp: z.boolean().default(true),
+});
+
+/**
+ * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
+ * the one that is set.
+ */
+export const listenerSettingsSchema = unansweredVotes.extend({
+  protocol: z.enum(['votifier-v1', 'votifier-v2']),
+  host: hostSchema,
+  port: listenerPort,
+  secret: z.string().nullable(),
+  serviceName: z
+    .string()
+    .trim()
+    .min(1, 'service name must not be empty')
+    .max(64, 'service name must have at most 64 characters')
+    .regex(/^\P{Cc}*$/u, 'service name must have no control characters'),
+});

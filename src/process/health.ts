@@ -1,0 +1,126 @@
+import type { FastifyInstance } from 'fastify';
+import { RETRY_AFTER_SECONDS } from '../api/errors.ts';
+import { SECOND } from '../platform/clock.ts';
+import { describeSkew } from '../platform/clock-skew.ts';
+import { remembered, within } from '../platform/deadline.ts';
+import { missingUniqueIndexes } from './migrate.ts';
+import type { Platform } from './platform.ts';
+import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
+
+/** What readiness asks of the platform. */
+type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
+
+/** Whether a process can do its work; each check is `'ok'` or a sentence that says what is wrong. */
+export type Readiness = {
+  ready: boolean;
+  /** Ready, and something is amiss: votes are accepted and wait in MongoDB. */
+  degraded: boolean;
+  /** The process has begun to stop, whatever the checks say. */
+  stopping?: true;
+  checks: { mongodb: string; indexes: string; clock: string; redis: string };
+};
+
+/** A check that takes longer has failed. */
+const PATIENCE_MS = 2 * SECOND;
+/** Anybody may ask the public port: the services are asked once a second at most. */
+const FRESH_MS = SECOND;
+
+const UNKNOWN = 'not known, because MongoDB does not answer';
+const INDEXES_UNKNOWN = 'MongoDB does not say which indexes there are';
+const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
+
+/**
+ * Checks MongoDB, its unique indexes, the clock and Redis, each for at most two seconds; never throws. Without
+ * Redis a process is ready: MongoDB holds the work.
+ */
+export async function readiness(sources: Sources): Promise<Readiness> {
+  const [database, away] = await Promise.all([
+    checkDatabase(sources),
+    unavailableQueues(sources, PATIENCE_MS),
+  ]);
+  return {
+    ready: Object.values(database).every((result) => result === 'ok'),
+    degraded: away.length > 0,
+    checks: { ...database, redis: describeUnavailable(away) || 'ok' },
+  };
+}
+
+/** One ping comes first: questions to a silent mongod would each hold a connection that requests need. */
+async function checkDatabase({
+  mongo: { db },
+  clockSkew,
+}: Sources): Promise<Omit<Readiness['checks'], 'redis'>> {
+  const mongodb = await check('MongoDB does not answer', async () => {
+    await db.command({ ping: 1 });
+    return 'ok';
+  });
+  if (mongodb !== 'ok') return { mongodb, indexes: UNKNOWN, clock: UNKNOWN };
+  const [indexes, skew] = await Promise.all([
+    check(INDEXES_UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
+    check(CLOCK_UNKNOWN, async () => describeSkew(await clockSkew()) || 'ok'),
+  ]);
+  return { mongodb, indexes, clock: skew };
+}
+
+async function check(otherwise: string, ask: () => Promise<string>): Promise<string> {
+  try {
+    return await within(PATIENCE_MS, ask());
+  } catch {
+    return otherwise;
+  }
+}
+
+function describeMissing(indexes: string[]): string {
+  return indexes.length === 0 ? 'ok' : `missing ${indexes.join(', ')}: run \`tallyport migrate\``;
+}
+
+/**
+ * `readiness` for those who ask often, with a line in the log whenever it changes.
+ *
+ * @param stopping - aborted when the process begins to stop: from then on it is not ready
+ */
+export function watchReadiness(sources: Sources, stopping: AbortSignal): () => Promise<Readiness> {
+  let last = '';
+  const ask = remembered(FRESH_MS, async () => {
+    const result = await readiness(sources);
+    const { ready, degraded, checks } = result;
+    const now = JSON.stringify({ ready, degraded });
+    if (last !== now && (last !== '' || !ready || degraded)) {
+      if (ready && !degraded) sources.log.info({ event: 'process.ready' }, 'ready');
+      else sources.log.warn({ event: ready ? 'process.degraded' : 'process.not_ready', checks });
+    }
+    last = now;
+    return result;
+  });
+  return async () => {
+    const result = await ask();
+    return stopping.aborted ? { ...result, ready: false, stopping: true } : result;
+  };
+}
+
+/** Not part of the API, so not of its description. */
+const HIDDEN = { schema: { hide: true } };
+
+/** `/healthz`: the process lives. `/readyz`: it can do its work, 200 or 503, with its checks. */
+export async function healthRoutes(
+  app: FastifyInstance,
+  { readiness }: { readiness: () => Promise<Readiness> },
+): Promise<void> {
+  app.get('/healthz', HIDDEN, async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ alive: true }),
+  );
+  app.get('/readyz', HIDDEN, async (_request, reply) => {
+    const result = await readiness();
+    reply.header('cache-control', 'no-store');
+    if (result.ready) return reply.send(result);
+    reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
+    return reply.send({ error: notReadySentence(result), ...result });
+  });
+}
+
+function notReadySentence({ checks, stopping }: Readiness): string {
+  if (stopping) return 'This process is stopping.';
+  const { redis: _, ...needed } = checks;
+  const faults = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
+  return `Not ready: ${faults.join('; ')}.`;
+}

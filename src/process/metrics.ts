@@ -1,0 +1,244 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { COUNTED_AT_MOST } from '../delivery/count-votes.ts';
+import type { Protocol } from '../listeners/listener.ts';
+import type { Outcome } from '../listeners/outcomes.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import type { Checked } from '../probing/check-server.ts';
+import type { Check } from '../probing/probe-state.ts';
+import { rankedAt } from '../ranking/recompute-ranks.ts';
+import type { Platform } from './platform.ts';
+import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
+
+/** How a call to cast a vote ended: `replayed` is an idempotency key's second answer, `unknown` a lost write. */
+type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
+
+/** How a check ended, or why nothing was recorded. */
+type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
+
+/** The figures of one process, for Prometheus. Doors and workers count; features know nothing of it. */
+export type Metrics = {
+  /** A call to cast a vote ended. */
+  voteEnded(result: VoteResult): void;
+  /** An attempt to forward a vote ended. */
+  attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
+  /** A vote was acknowledged `latencyMs` milliseconds after it was cast; one that was resent by hand tells nothing. */
+  voteArrived(protocol: Protocol, latencyMs: number): void;
+  /** A repair found a server's day wrong by so many votes. */
+  countersDrifted(votes: number): void;
+  /** A check of a game server ended. */
+  probeEnded(outcome: ProbeOutcome): void;
+  /** A request was answered. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
+  requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
+  /** The content type of `text()`. */
+  contentType: string;
+  /** All figures in Prometheus' text format. Waiting work is counted when it is asked for, at most every 10 s. */
+  text(): Promise<string>;
+};
+
+/** What counting takes from the platform. */
+type MetricsSources = Pick<
+  Platform,
+  | 'config'
+  | 'servers'
+  | 'votes'
+  | 'listeners'
+  | 'workLeases'
+  | 'queues'
+  | 'clock'
+  | 'producerRedis'
+  | 'log'
+  | 'mongo'
+>;
+
+/** A scrape waits no longer for MongoDB. */
+const SCRAPE_PATIENCE_MS = 2 * SECOND;
+
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** A vote may arrive at once or after three days. */
+const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
+
+/** Makes the figures of this process; one registry a process. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+
+  const votes = new Counter({
+    name: 'tallyport_votes_total',
+    help: 'Calls to cast a vote, by how they ended.',
+    labelNames: ['result'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'tallyport_delivery_attempts_total',
+    help: 'Attempts to forward a vote to its listener, by the class and code of their end.',
+    labelNames: ['class', 'code', 'protocol'],
+    registers,
+  });
+  const arrivals = new Histogram({
+    name: 'tallyport_delivery_latency_seconds',
+    help: 'Time from the acceptance of a vote to its acknowledgement by the listener.',
+    labelNames: ['protocol'],
+    buckets: ARRIVAL_BUCKETS,
+    registers,
+  });
+  const probes = new Counter({
+    name: 'tallyport_probes_total',
+    help: 'Checks of game servers, by how they ended: canary-failed ones say nothing of the server.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const canary = new Gauge({
+    name: 'tallyport_canary_up',
+    help: '0 while our own network is taken to be down, because the canary failed; 1 again with the next check that counts.',
+    registers,
+  });
+  canary.set(1);
+  const requests = new Histogram({
+    name: 'tallyport_http_request_duration_seconds',
+    help: 'Time to answer a request.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  const drift = new Counter({
+    name: 'tallyport_counter_drift_votes_total',
+    help: 'Votes by which counters differed from the votes themselves when they were repaired.',
+    registers,
+  });
+  registerWaitingWork(registry, createWaitingWork(sources));
+  registerRanksAge(registry, sources);
+
+  return {
+    voteEnded: (result) => votes.inc({ result }),
+    attemptEnded: (protocol, outcome) => attempts.inc({ class: outcome.class, code: outcome.code, protocol }),
+    voteArrived: (protocol, latencyMs) => arrivals.observe({ protocol }, latencyMs / SECOND),
+    countersDrifted: (votes) => drift.inc(votes),
+    probeEnded(outcome) {
+      probes.inc({ outcome });
+      if (outcome === 'canary-failed') canary.set(0);
+      else if (outcome === 'answered' || outcome === 'failed') canary.set(1);
+    },
+    requestEnded: ({ method, route, status, durationMs }) =>
+      requests.observe({ method, route, status }, durationMs / SECOND),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+/** What every count of votes says of its bound. */
+const UP_TO = `${COUNTED_AT_MOST} means so many or more`;
+
+/** The gauges that are read from MongoDB and Redis at the moment of a scrape. */
+function registerWaitingWork(registry: Registry, waitingWork: () => Promise<WaitingWork>): void {
+  const gauge = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    fill: (gauge: Gauge, work: WaitingWork) => void,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const work = await waitingWork();
+        this.reset();
+        fill(this, work);
+      },
+    });
+
+  gauge(
+    'tallyport_waiting_work',
+    `Work that could be done now: for forward-votes the due votes of listeners that can be reached (${UP_TO}), else waiting jobs.`,
+    ['queue'],
+    (gauge, { queues }) => {
+      for (const [queue, { waiting }] of Object.entries(queues)) gauge.set({ queue }, waiting);
+    },
+  );
+  gauge(
+    'tallyport_oldest_waiting_work_seconds',
+    'For how long the oldest such work has been waiting; 0 when there is none. The signal to scale workers by.',
+    ['queue'],
+    (gauge, { queues }) => {
+      for (const [queue, { oldestSeconds }] of Object.entries(queues)) gauge.set({ queue }, oldestSeconds);
+    },
+  );
+  gauge(
+    'tallyport_open_votes',
+    `Votes that are waiting or being sent, by the state of their server's listener; ${UP_TO}.`,
+    ['listener'],
+    (gauge, { openVotes }) => {
+      for (const [listener, count] of Object.entries(openVotes)) gauge.set({ listener }, count);
+    },
+  );
+  gauge(
+    'tallyport_waiting_votes',
+    `Votes that wait to be sent, by the time since they were cast; ${UP_TO}.`,
+    ['age'],
+    (gauge, { waitingVotes }) => {
+      for (const [age, count] of Object.entries(waitingVotes)) gauge.set({ age }, count);
+    },
+  );
+  gauge(
+    'tallyport_listeners',
+    'Vote listeners by their state: unreachable ones have an open breaker, paused ones wait for somebody to resume them.',
+    ['state'],
+    (gauge, { listeners }) => {
+      for (const [state, count] of Object.entries(listeners)) gauge.set({ state }, count);
+    },
+  );
+  gauge(
+    'tallyport_probe_lateness_seconds',
+    'For how long the server that waits longest has been due for a probe; 0 when none is. Grows while no scheduler or worker runs.',
+    [],
+    (gauge, { probeLatenessSeconds }) => {
+      if (probeLatenessSeconds !== undefined) gauge.set(probeLatenessSeconds);
+    },
+  );
+  gauge('tallyport_jobs', 'Jobs in Redis.', ['queue', 'state'], (gauge, { jobs }) => {
+    for (const { queue, state, count } of jobs) gauge.set({ queue, state }, count);
+  });
+  gauge('tallyport_mongodb_up', '1 when MongoDB answered the last count.', [], (gauge, { mongodbUp }) =>
+    gauge.set(mongodbUp ? 1 : 0),
+  );
+  gauge(
+    'tallyport_redis_up',
+    '1 when Redis answers, 0 when it is away or silent.',
+    [],
+    (gauge, { redisUp }) => gauge.set(redisUp ? 1 : 0),
+  );
+}
+
+/** How old the ranking is. Absent before the first one, and while MongoDB does not say. */
+function registerRanksAge(registry: Registry, sources: MetricsSources): void {
+  const age = new Gauge({
+    name: 'tallyport_ranks_age_seconds',
+    help: 'Time since the ranking that stands was computed; it is every 10 minutes.',
+    registers: [],
+    async collect() {
+      const at = await within(SCRAPE_PATIENCE_MS, rankedAt(sources)).catch(() => null);
+      this.reset();
+      if (at) this.set((sources.clock.now().getTime() - at.getTime()) / SECOND);
+      else this.remove();
+    },
+  });
+  registry.registerMetric(age);
+}
+
+/** Measures every request that `app` answers, those of plugins registered later included. */
+export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 'requestEnded'>): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.requestEnded({
+      method: request.method,
+      // Without a route the path is whatever a stranger typed: it must not become a label.
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+    });
+    done();
+  });
+}

@@ -1,0 +1,39 @@
+import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
+import type { Kept } from '../platform/batching/kept.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
+import { type Admitted, keepAdmitted } from '../servers/api-tokens.ts';
+import { VoteCounts } from '../votes/vote-counts.ts';
+import { bindCollections, type Collections } from './collections.ts';
+
+/**
+ * All that a door hands to the features: what the process holds open and every collection by name. A feature
+ * function asks for the few it needs.
+ */
+export type Platform = Resources &
+  Collections & { admitted: Kept<Admitted>; passwords: PasswordHashing; voteCounts: VoteCounts };
+
+/** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
+export async function openPlatform(
+  config: ConnectedConfig,
+  processName: string,
+  options: OpenOptions = {},
+): Promise<Platform> {
+  const resources = await openResources(config, processName, options);
+  const collections = bindCollections(resources.mongo.db);
+  const voteCounts = new VoteCounts(collections.voteCounters, resources.lanes, resources.log);
+  return {
+    ...resources,
+    ...collections,
+    admitted: keepAdmitted(),
+    passwords: { hash: hashPassword, verify: verifyPassword },
+    voteCounts,
+    async close() {
+      // A vote that is being inserted is counted after it.
+      await resources.lanes.settle(SECOND);
+      await voteCounts.close(SECOND);
+      await resources.close();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import Fastify from 'fastify';
+import { answerClientError } from '../api/connection-errors.ts';
+import { answerError } from '../api/errors.ts';
+import { type Config, ConfigError } from '../platform/config.ts';
+import type { Logger } from '../platform/log.ts';
+import { healthRoutes, type Readiness } from './health.ts';
+import type { Metrics } from './metrics.ts';
+
+/** The endpoints of a process that are not for the public. */
+type ProcessEndpoints = {
+  /** Where they listen: `http://127.0.0.1:9464`. */
+  address: string;
+  close(): Promise<void>;
+};
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` on `METRICS_HOST:METRICS_PORT` (port 0: any free one; the log
+ * says which).
+ *
+ * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen there
+ */
+export async function serveProcessEndpoints(
+  { config, log }: { config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>; log: Logger },
+  {
+    metrics,
+    readiness,
+  }: { metrics: Pick<Metrics, 'text' | 'contentType'>; readiness: () => Promise<Readiness> },
+): Promise<ProcessEndpoints> {
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+  });
+  await app.register(healthRoutes, { readiness });
+  app.get('/metrics', async (_request, reply) => {
+    const text = await metrics.text();
+    return reply.type(metrics.contentType).send(text);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'There is nothing here: see /healthz, /readyz and /metrics.' }),
+  );
+
+  try {
+    const address = await app.listen({ host: config.METRICS_HOST, port: config.METRICS_PORT });
+    log.info({ event: 'process.endpoints', address }, `health and metrics on ${address}`);
+    return { address, close: () => app.close() };
+  } catch (error) {
+    await app.close();
+    throw listenFault(error, config);
+  }
+}
+
+function listenFault(error: unknown, config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>): unknown {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new ConfigError([
+      `METRICS_PORT ${port} is taken on ${host} by another process: choose another, or 0 for any free one`,
+    ]);
+  }
+  if (code === 'EACCES') return new ConfigError([`METRICS_PORT ${port} may not be opened by this user`]);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ConfigError([`METRICS_HOST ${host} is no address of this machine`]);
+  }
+  return error;
+}

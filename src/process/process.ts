@@ -1,0 +1,126 @@
+import { onStopSignal } from '../all-in-one/stop-signals.ts';
+import { endWithParent } from '../embedded/end-with-parent.ts';
+import { SECOND } from '../platform/clock.ts';
+import { ConfigError, type ConnectedConfig, loadConfig } from '../platform/config.ts';
+import type { OpenOptions } from '../platform/resources.ts';
+import { watchReadiness } from './health.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { openPlatform, type Platform } from './platform.ts';
+import { serveProcessEndpoints } from './process-endpoints.ts';
+
+/** What a process needs besides the platform. */
+export type ProcessContext = {
+  metrics: Metrics;
+  /** Aborted when the process begins to stop. */
+  stopping: AbortSignal;
+  /** The answer of `/readyz`. */
+  readiness: ReturnType<typeof watchReadiness>;
+};
+
+/** The work of a process, running. */
+export type Work = {
+  /** Ends it; what it holds open besides the platform is closed afterwards. */
+  close(): Promise<void>;
+};
+
+/** Starts the work of a process. */
+export type StartWork = (platform: Platform, context: ProcessContext) => Work | Promise<Work>;
+
+/** After its delay stopping takes no longer, whatever hangs. */
+const LONGEST_STOP_MS = 17 * SECOND;
+
+/** The services that a process cannot run without; `npm start` finds them in embedded form. */
+function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
+  const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
+  if (MONGODB_URI && REDIS_URL && SECRET_KEY) return { ...config, MONGODB_URI, REDIS_URL, SECRET_KEY };
+  const missing = Object.entries({ MONGODB_URI, REDIS_URL, SECRET_KEY }).filter(([, value]) => !value);
+  throw new ConfigError(
+    missing.map(
+      ([name]) => `${name} is missing: a single process needs it; \`npm start\` runs everything without it`,
+    ),
+  );
+}
+
+/** An operator opens a range for their own servers; that it is open to all must not go unnoticed. */
+function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>): void {
+  const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
+  if (ranges.length === 0) return;
+  log.warn(
+    { event: 'config.private_ranges', ranges },
+    'ALLOWED_PRIVATE_RANGES is open to the servers and listeners of every account',
+  );
+}
+
+/**
+ * Starts a process's work on `platform`, beside its endpoints for health and metrics. The `close()` it gives ends the
+ * work, the endpoints and the platform, in this order (design rule 12), and never throws.
+ *
+ * @param name - in its log lines: `web`, `worker`, `scheduler`
+ * @throws what a part throws that does not start; the others, the platform too, are closed then
+ */
+export async function startProcess(
+  name: string,
+  platform: Platform,
+  start: StartWork,
+  stopping: AbortSignal,
+): Promise<Work> {
+  const { log } = platform;
+  const opened: Work[] = [platform];
+  const closeAll = async () => {
+    for (const one of opened.toReversed()) await one.close();
+  };
+  try {
+    const metrics = createMetrics(platform);
+    const readiness = watchReadiness(platform, stopping);
+    opened.push(await serveProcessEndpoints(platform, { metrics, readiness }));
+    opened.push(await start(platform, { metrics, stopping, readiness }));
+  } catch (error) {
+    await closeAll().catch(() => undefined);
+    throw error;
+  }
+  warnOfPrivateRanges(platform);
+  log.info({ event: 'process.started', processId: platform.processId }, `${name} runs`);
+  return {
+    async close() {
+      log.info({ event: 'process.stopping' }, `${name} stops`);
+      await closeAll().catch((error: unknown) =>
+        log.error({ event: 'process.stop_failed', error: String(error) }),
+      );
+      log.info({ event: 'process.stopped' }, `${name} has stopped`);
+    },
+  };
+}
+
+/**
+ * Runs one process of the platform from its start to its end, by this process's environment and signals (see
+ * `startProcess`). A second signal ends it at once.
+ */
+export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
+  const stopping = new AbortController();
+  let platform: Platform | undefined;
+  let running: Work | undefined;
+  const end = async (work: Work) => {
+    await work.close();
+    process.exit(0);
+  };
+  const stop = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    const delayMs = platform?.config.SHUTDOWN_DELAY_MS ?? 0;
+    setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
+    if (running) void end(running);
+    // It waits for MongoDB, and holds nothing yet that must be closed in order.
+    else if (!platform) process.exit(0);
+  };
+  onStopSignal({ first: stop, second: () => process.exit(130) });
+  endWithParent(stop);
+
+  try {
+    platform = await openPlatform(connected(loadConfig()), name, options);
+    running = await startProcess(name, platform, start, stopping.signal);
+    if (stopping.signal.aborted) await end(running);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}

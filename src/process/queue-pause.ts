@@ -1,0 +1,26 @@
+import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import type { Platform } from './platform.ts';
+
+/** How long Redis has to say whether the queue is paused. */
+const PATIENCE_MS = SECOND;
+
+/**
+ * Whether an operator paused one of the queues that deliver votes, which Redis alone knows. A listener changes its queue
+ * with its state, so any of them may hold its votes.
+ *
+ * @returns null when Redis does not answer
+ */
+export async function queuePaused({
+  producerRedis,
+  queues,
+}: Pick<Platform, 'producerRedis' | 'queues'>): Promise<boolean | null> {
+  if (producerRedis.status !== 'ready') return null;
+  try {
+    const paused = DELIVERY_QUEUES.map((name) => queues[name].isPaused());
+    return (await within(PATIENCE_MS, Promise.all(paused))).includes(true);
+  } catch {
+    return null;
+  }
+}

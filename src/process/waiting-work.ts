@@ -1,0 +1,110 @@
+import { countVotes, type VoteCounts } from '../delivery/count-votes.ts';
+import { SECOND } from '../platform/clock.ts';
+import { remembered, within } from '../platform/deadline.ts';
+import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
+import type { Platform } from './platform.ts';
+import { unavailableQueues } from './unavailable-queues.ts';
+
+type Sources = Pick<
+  Platform,
+  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
+>;
+
+/** What is to be done and since when. What could not be counted is absent. */
+export type WaitingWork = {
+  queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
+  /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
+  openVotes: Partial<VoteCounts['open']>;
+  /** Waiting votes by their age, at most `COUNTED_AT_MOST` of each. */
+  waitingVotes: Partial<VoteCounts['waiting']>;
+  listeners: Partial<VoteCounts['listeners']>;
+  jobs: { queue: QueueName; state: string; count: number }[];
+  /** For how long the server that waits longest has been due for a probe. */
+  probeLatenessSeconds: number | undefined;
+  mongodbUp: boolean;
+  redisUp: boolean;
+};
+
+/** A scrape waits this long for each service and no longer. */
+const PATIENCE_MS = 2 * SECOND;
+const FRESH_MS = 10 * SECOND;
+
+/** Counts waiting work, at most every ten seconds however often it is asked for, and never throws. */
+export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> {
+  return remembered(FRESH_MS, () => countWaitingWork(sources));
+}
+
+async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
+  const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
+    orNothing(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
+    orNothing(sources, 'votes', countVotes(sources, PATIENCE_MS)),
+    orNothing(sources, 'due probes', probeLateness(sources)),
+    countJobsIfRedisAnswers(sources),
+  ]);
+  return {
+    queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
+    openVotes: votes?.open ?? {},
+    waitingVotes: votes?.waiting ?? {},
+    listeners: votes?.listeners ?? {},
+    jobs: jobs?.counts ?? [],
+    probeLatenessSeconds,
+    mongodbUp: pong !== undefined,
+    redisUp,
+  };
+}
+
+async function orNothing<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
+  try {
+    return await within(PATIENCE_MS, counting);
+  } catch (error) {
+    log.debug({ event: 'metrics.not_counted', what, reason: String(error) });
+    return undefined;
+  }
+}
+
+async function probeLateness({ config, servers, clock }: Sources): Promise<number> {
+  if (config.PROBES === 'off') return 0;
+  const first = await servers.findOne(
+    { removedAt: null, game: { $type: 'string' } },
+    { sort: { 'probe.nextAt': 1 }, projection: { 'probe.nextAt': 1 }, maxTimeMS: PATIENCE_MS },
+  );
+  return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;
+}
+
+/** Commands to a Redis that is away would wait for it, and more of them with every scrape. */
+async function countJobsIfRedisAnswers(sources: Sources) {
+  const redisUp = (await unavailableQueues(sources, PATIENCE_MS)).length === 0;
+  return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
+}
+
+/** Those that go first may be newer than the rest of their queue (`NewJob.first`): so many are looked at. */
+const NEXT_JOBS = 25;
+
+/** The jobs of every queue, from Redis. */
+async function countJobs({ queues, clock }: Sources) {
+  const counted = await Promise.all(
+    QUEUE_NAMES.map(async (name) => {
+      const [counts, oldest] = await Promise.all([
+        queues[name].getJobCounts(),
+        queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
+      ]);
+      const since = oldest.length === 0 ? undefined : Math.min(...oldest.map(({ timestamp }) => timestamp));
+      return { name, counts, since };
+    }),
+  );
+  const now = clock.now().getTime();
+  return {
+    counts: counted.flatMap(({ name, counts }) =>
+      Object.entries(counts).map(([state, count]) => ({ queue: name, state, count })),
+    ),
+    queues: Object.fromEntries(
+      counted.map(({ name, counts, since }) => [
+        name,
+        {
+          waiting: (counts.waiting ?? 0) + (counts.prioritized ?? 0),
+          oldestSeconds: since === undefined ? 0 : Math.max(0, now - since) / SECOND,
+        },
+      ]),
+    ) as WaitingWork['queues'],
+  };
+}

@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from 'vitest';
+import { type Lanes, openLanes } from '../../../src/platform/batching/lanes.ts';
+import {
+  insertTogether,
+  updateTogether,
+  upsertTogether,
+} from '../../../src/platform/batching/write-together.ts';
+import { openMongo, REPLICATED } from '../../../src/platform/mongo.ts';
+import { mongoCommand, startFaultProxy } from '../../support/fault-proxy.ts';
+import { testConfig } from '../../support/test-platform.ts';
+
+type Thing = { _id: number; n?: number | null; left?: undefined };
+
+const { MONGODB_URI } = testConfig();
+const proxy = await startFaultProxy(Number(new URL(MONGODB_URI).port), 'mongodb');
+const log = { warn: () => undefined } as never;
+const mongo = await openMongo(proxy.through(MONGODB_URI), log);
+const things = mongo.db.collection<Thing>('things');
+afterAll(async () => {
+  await mongo.close();
+  await proxy.close();
+});
+
+const IDS = Array.from({ length: 20 }, (_, i) => i);
+const inserting = insertTogether<Thing>(REPLICATED);
+const updating = updateTogether<Thing>(REPLICATED);
+const upserting = upsertTogether<Thing>(REPLICATED);
+
+function settle(asked: (lanes: Lanes) => Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
+  return Promise.allSettled(asked(openLanes()));
+}
+
+test('what is undefined is left out of many inserted together, as of one', async () => {
+  await settle((lanes) => IDS.map((_id) => lanes.ask(inserting, things, { _id, left: undefined })));
+  expect(await things.countDocuments({ left: { $exists: false } })).toBe(IDS.length);
+});
+
+test.each([
+  ['before MongoDB had them', 'cutBeforeNext', updating, 'things'],
+  ['after MongoDB had them', 'cutAfterNext', updating, 'things'],
+  ['before MongoDB had them', 'cutBeforeNext', upserting, 'others'],
+  ['after MongoDB had them', 'cutAfterNext', upserting, 'others'],
+] as const)('updates whose connection was lost %s are all made (%#)', async (_, fault, kind, name) => {
+  const collection = mongo.db.collection<Thing>(name);
+  const n = Math.random();
+  const cut = proxy[fault](mongoCommand('update', name));
+  const ends = await settle((lanes) =>
+    IDS.map((_id) => lanes.ask(kind, collection, { q: { _id }, u: { $set: { n } } })),
+  );
+  await cut;
+  expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  expect(await collection.countDocuments({ n })).toBe(IDS.length);
+});

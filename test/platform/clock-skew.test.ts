@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { HOUR, SECOND } from '../../src/platform/clock.ts';
+import { watchClockSkew } from '../../src/platform/clock-skew.ts';
+import { freshNames } from '../support/databases.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { movableClock } from '../support/platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+test('a step of the clock shows in the next call, and so does its end', async () => {
+  const { mongo } = await testPlatform();
+  const clock = movableClock();
+  const skew = watchClockSkew(mongo.db, clock);
+  expect(await skew()).toBe(0);
+  clock.move(HOUR);
+  expect((await skew()) / SECOND).toBeCloseTo(HOUR / SECOND, 0);
+  clock.move(-2 * HOUR);
+  expect((await skew()) / SECOND).toBeCloseTo(-HOUR / SECOND, 0);
+  clock.move(HOUR);
+  expect(await skew()).toBe(0);
+});
+
+test('a MongoDB that answers late is no skew; one that does not answer is a failure', async () => {
+  const { mongodbUri } = freshNames();
+  const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
+  onTestFinished(() => proxy.close());
+  const { mongo } = await testPlatform({ MONGODB_URI: proxy.through(mongodbUri) });
+  const clock = movableClock();
+  clock.move(3 * SECOND);
+  proxy.delay(2_500);
+  // Half of the delay may lie between mongod's reading of its clock and ours.
+  expect(await watchClockSkew(mongo.db, clock)()).toBe(0);
+  await proxy.restore();
+  await proxy.refuse();
+  await expect(watchClockSkew(mongo.db, clock)()).rejects.toThrow();
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+
+/** The lines that a wrong environment is answered with. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('a wrong value is told in one line', () => {
+  test.each([
+    [{ HOST: 'not a host' }, 'HOST («not a host») must be an IP address or a host name of this machine'],
+    [{ HOST: '999.1.1.1' }, 'HOST («999.1.1.1») must be an IP address or a host name of this machine'],
+    [{ METRICS_HOST: 'a:1' }, 'METRICS_HOST («a:1») must be an IP address or a host name of this machine'],
+    [
+      { LOG_LEVEL: 'loud' },
+      'LOG_LEVEL («loud») must be one of trace, debug, info, warn, error, fatal, silent',
+    ],
+    [{ NODE_ENV: 'live' }, 'NODE_ENV («live») must be one of production, development, test'],
+    [
+      { TRUST_PROXY: 'maybe' },
+      'TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+    ],
+    [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
+    [
+      { SECRET_KEY: 'x' },
+      'SECRET_KEY must have at least 32 characters: make one with `openssl rand -base64 32`',
+    ],
+    [
+      { SECRET_KEY_PREVIOUS: 'x' },
+      'SECRET_KEY_PREVIOUS must be what SECRET_KEY was before, so at least 32 characters',
+    ],
+  ])('%o', (env, line) => {
+    expect(faultsOf(env)).toEqual([line]);
+  });
+});
+
+test.each([
+  ['127.0.0.1', 'http://localhost:3000'],
+  ['0.0.0.0', 'http://0.0.0.0:3000'],
+  ['::1', 'http://[::1]:3000'],
+  ['fe80::1%eth0', 'http://[fe80::1]:3000'],
+  ['vote.example.org', 'http://vote.example.org:3000'],
+])('HOST=%s is at %s', (HOST, address) => {
+  expect(loadConfig({ HOST }).PUBLIC_URL).toBe(address);
+});

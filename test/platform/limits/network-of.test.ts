@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { networkOf, siteOf } from '../../../src/platform/limits/network-of.ts';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['::1', '::/64'],
+  ['unix', 'unix'],
+  ['', ''],
+])('%s is limited as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['unix', 'unix'],
+])('%s is of the site %s', (address, site) => {
+  expect(siteOf(address)).toBe(site);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { MINUTE } from '../../../src/platform/clock.ts';
+import { type Connection, takeConnection } from '../../../src/platform/limits/outgoing-limit.ts';
+import { useAllowances } from '../../../src/platform/limits/rate-limit.ts';
+import { stoppedClock } from '../../support/stopped-clock.ts';
+import { testPlatform } from '../../support/test-platform.ts';
+
+async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
+  const platform = await testPlatform(env);
+  const clock = stoppedClock();
+  const take = (connection: Partial<Connection> = {}) =>
+    takeConnection(
+      { ...platform, clock },
+      { address: '198.51.100.7', port: 8192, accountId: null, hasGreeted: false, ...connection },
+    );
+  const takeMany = async (count: number, connection: Partial<Connection>) => {
+    const taken = [];
+    for (let n = 0; n < count; n += 1) taken.push(await take(connection));
+    return taken.filter((limited) => limited === null).length;
+  };
+  return { platform, clock, take, takeMany };
+}
+
+test('a destination has so many connections a minute, whoever asks', async () => {
+  const { clock, take, takeMany } = await limits();
+  expect(await takeMany(5, {})).toBe(3);
+  const until = new Date(clock.now().getTime() + MINUTE);
+  expect(await take({ accountId: 'somebody' })).toEqual({ until, by: 'destination' });
+  expect(await take({ address: '198.51.100.8' })).toBeNull();
+  clock.move(MINUTE);
+  expect(await take()).toBeNull();
+});
+
+test('an account has so many over all destinations, and what it was refused is left to others', async () => {
+  const { clock, take, takeMany } = await limits();
+  expect(await take({ accountId: 'a', address: '198.51.100.1' })).toBeNull();
+  expect(await take({ accountId: 'a', address: '198.51.100.2' })).toBeNull();
+  const until = new Date(clock.now().getTime() + MINUTE);
+  for (let n = 0; n < 5; n += 1) expect(await take({ accountId: 'a' })).toEqual({ until, by: 'account' });
+  expect(await takeMany(5, {})).toBe(3);
+});
+
+test('the addresses of an IPv6 /64 are one destination, an IPv4 address in IPv6 is that address', async () => {
+  const { takeMany } = await limits();
+  expect(await takeMany(2, { address: '2001:db8:1:2::1' })).toBe(2);
+  expect(await takeMany(5, { address: '2001:db8:1:2:ffff::9' })).toBe(1);
+  expect(await takeMany(1, { address: '2001:db8:1:3::1' })).toBe(1);
+  expect(await takeMany(2, { address: '192.0.2.9' })).toBe(2);
+  expect(await takeMany(5, { address: '::ffff:192.0.2.9' })).toBe(1);
+});
+
+test('what has greeted has six times as much, in an allowance of its own', async () => {
+  const { takeMany } = await limits();
+  expect(await takeMany(30, { hasGreeted: true })).toBe(18);
+  expect(await takeMany(30, {})).toBe(3);
+});
+
+test('many at once, from many processes, take no more than there is', async () => {
+  const { take } = await limits();
+  const taken = await Promise.all(Array.from({ length: 40 }, () => take()));
+  expect(taken.filter((limited) => limited === null)).toHaveLength(3);
+});
+
+test('several times are taken at once, as many as there are', async () => {
+  const { platform, clock } = await limits();
+  const take = (wanted: number) =>
+    useAllowances({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
+  const resetAt = new Date(clock.now().getTime() + MINUTE);
+  expect(await take(4)).toEqual({ taken: 4, resetAt });
+  expect(await take(9)).toEqual({ taken: 6, resetAt });
+  expect(await take(9)).toEqual({ taken: 0, resetAt });
+  clock.move(MINUTE);
+  expect(await take(9)).toMatchObject({ taken: 9 });
+});
+
+test('what greets at one port of an address takes nothing from what greets at another', async () => {
+  const { takeMany } = await limits();
+  expect(await takeMany(30, { hasGreeted: true, port: 8192 })).toBe(18);
+  expect(await takeMany(30, { hasGreeted: true, port: 8193 })).toBe(18);
+  // Of an address that proves nothing all ports are one.
+  expect(await takeMany(30, { port: 8192 })).toBe(3);
+  expect(await takeMany(30, { port: 8193 })).toBe(0);
+});
+
+test.each([
+  true,
+  false,
+])('an account has a quarter of a destination at most (greeted: %s)', async (hasGreeted) => {
+  const { takeMany, take } = await limits({ DESTINATION_LIMIT: '40', ACCOUNT_LIMIT: '40' });
+  const quarter = hasGreeted ? 60 : 10;
+  for (const accountId of ['a', 'b', 'c']) {
+    expect(await takeMany(quarter + 5, { accountId, hasGreeted })).toBe(quarter);
+  }
+  expect(await take({ accountId: 'a', hasGreeted })).toMatchObject({ by: 'account' });
+  // Elsewhere it goes on.
+  expect(await take({ accountId: 'a', hasGreeted, address: '198.51.100.9' })).toBeNull();
+  expect(await take({ accountId: 'owner', hasGreeted })).toBeNull();
+});

@@ -1,0 +1,111 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { createLogger } from '../../src/platform/log.ts';
+import { isDuplicateKey, isUnknownEnd, openMongo } from '../../src/platform/mongo.ts';
+import { unmigratedNames } from '../support/databases.ts';
+import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
+
+const inserting = mongoCommand('insert', 'things');
+
+let proxy: FaultProxy;
+beforeAll(async () => {
+  proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
+});
+afterAll(() => proxy.close());
+
+/**
+ * A connected client behind the proxy, and a collection. Its database is no other test's: what the proxy held back may
+ * arrive after the end.
+ */
+async function connected(options: MongoClientOptions = {}) {
+  const client = new MongoClient(proxy.through(unmigratedNames().mongodbUri), {
+    serverSelectionTimeoutMS: 2_000,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await proxy.restore();
+    await client.close();
+  });
+  const things = client.db().collection<{ _id: number }>('things');
+  await things.insertOne({ _id: 0 });
+  return { client, things };
+}
+
+/** What a promise is rejected with. */
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.fail('it succeeded'),
+    (error: unknown) => error,
+  );
+}
+
+test('an insert whose connection is cut has an unknown end', async () => {
+  const { things } = await connected();
+  for (const cut of [proxy.cutAfterNext, proxy.cutBeforeNext]) {
+    const done = cut(inserting);
+    expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+    await done;
+  }
+});
+
+test('an insert that is not answered in time has an unknown end', async () => {
+  const { things } = await connected({ socketTimeoutMS: 1_000 });
+  proxy.hang();
+  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+});
+
+test('an insert that is interrupted because the server no longer answers its monitor has an unknown end', async () => {
+  const { things } = await connected({
+    connectTimeoutMS: 200,
+    heartbeatFrequencyMS: 500,
+    serverMonitoringMode: 'poll',
+  });
+  proxy.hang();
+  const error = await errorOf(things.insertOne({ _id: 1 }));
+  expect(error).toMatchObject({ name: 'PoolClearedOnNetworkError' });
+  expect(isUnknownEnd(error)).toBe(true);
+});
+
+test('a database to which no connection is to be had does not answer', async () => {
+  const { things } = await connected({ maxPoolSize: 1, waitQueueTimeoutMS: 100 });
+  const held = proxy.holdNext(inserting, async () => {
+    expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 2 })))).toBe(true);
+  });
+  await things.insertOne({ _id: 1 });
+  await held;
+  await proxy.refuse();
+  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 3 })))).toBe(true);
+});
+
+test('an insert whose client is closed in the middle has an unknown end', async () => {
+  const { client, things } = await connected();
+  const held = proxy.holdNext(inserting, () => client.close());
+  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+  await held;
+  const late = await errorOf(things.insertOne({ _id: 1 }));
+  expect([late instanceof Error && late.name, isUnknownEnd(late)]).toEqual(['MongoNotConnectedError', true]);
+});
+
+test('a refusal of the database is a known end, and so is a fault of ours', async () => {
+  const { client, things } = await connected();
+  const duplicate = await errorOf(things.insertOne({ _id: 0 }));
+  expect([isDuplicateKey(duplicate), isUnknownEnd(duplicate)]).toEqual([true, false]);
+  await client.db().command({ collMod: 'things', validator: { _id: { $lt: 0 } } });
+  const refused = await errorOf(things.insertOne({ _id: 1 }));
+  expect([isDuplicateKey(refused), isUnknownEnd(refused)]).toEqual([false, false]);
+  expect(isUnknownEnd(new TypeError('a fault'))).toBe(false);
+  expect(isUnknownEnd('a text')).toBe(false);
+});
+
+test('writes wait for the journal where that is asked for', async () => {
+  const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
+  const written = async (durable: boolean) => {
+    const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { durable });
+    onTestFinished(() => mongo.close());
+    const journaled = proxy.holdNext(mongoCommand('insert', 'things', 'j\0'), async () => undefined);
+    const any = mongo.db.collection('things').insertOne({});
+    return Promise.race([journaled.then(() => 'journaled'), any.then(() => 'plain')]);
+  };
+  expect(await written(true)).toBe('journaled');
+  expect(await written(false)).toBe('plain');
+});

@@ -1,0 +1,37 @@
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { QUEUE_NAMES } from '../../src/platform/queues.ts';
+import { readiness } from '../../src/process/health.ts';
+import { createWaitingWork } from '../../src/process/waiting-work.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+test('a shard of a Redis Cluster without a primary makes a process degraded, and its queues are named', async () => {
+  const cluster = await startRedisCluster();
+  onTestFinished(() => cluster.stop());
+  const platform = await testPlatform({ REDIS_URL: cluster.url });
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  expect(await readiness(platform)).toMatchObject({ degraded: false, checks: { redis: 'ok' } });
+
+  const { primaries } = cluster;
+  const client = new Redis(primaries[0]?.port ?? 0, '127.0.0.1');
+  const slots = await Promise.all(
+    QUEUE_NAMES.map(async (name) =>
+      Number(await client.call('CLUSTER', 'KEYSLOT', platform.queues[name].toKey('meta'))),
+    ),
+  );
+  client.disconnect();
+  const shardOf = (slot: number) => Math.floor((slot * primaries.length) / 16_384);
+  const dead = shardOf(slots[0] ?? 0);
+  const away = QUEUE_NAMES.filter((_, n) => shardOf(slots[n] ?? 0) === dead);
+  await primaries[dead]?.kill();
+
+  // Any node still answers a ping.
+  const { ready, degraded, checks } = await readiness(platform);
+  expect({ ready, degraded }).toEqual({ ready: true, degraded: true });
+  expect(checks.redis).toMatch(/^Redis does not answer/);
+  for (const name of away) expect(checks.redis).toContain(name);
+  const counted = await createWaitingWork(platform)();
+  expect(counted.redisUp).toBe(false);
+});

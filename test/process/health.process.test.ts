@@ -1,0 +1,58 @@
+import Fastify from 'fastify';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { healthRoutes, watchReadiness } from '../../src/process/health.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startMongod, startRedis } from '../support/services.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+async function ask(platform: Platform, path: string) {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  await app.register(healthRoutes, { readiness: watchReadiness(platform, new AbortController().signal) });
+  return app.inject(path);
+}
+
+test('with Redis killed, or stopped and silent, a process is ready and says that it is degraded', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const platform = await testPlatform({ REDIS_URL: redis.url });
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+
+  await redis.pause();
+  const silent = await ask(platform, '/readyz');
+  expect(silent.statusCode).toBe(200);
+  expect(silent.json()).toMatchObject({ ready: true, degraded: true });
+  redis.resume();
+
+  await redis.kill();
+  const killed = await ask(platform, '/readyz');
+  expect(killed.statusCode).toBe(200);
+  expect(killed.json().checks.redis).toMatch(/^Redis does not answer/);
+});
+
+test('with MongoDB stopped a process lives and is not ready, and says so within three seconds', async () => {
+  const mongod = await startMongod();
+  onTestFinished(() => mongod.stop());
+  const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });
+  onTestFinished(() => mongod.resume());
+  await mongod.pause();
+
+  const order: string[] = [];
+  // It is given up after 5 s.
+  const operation = platform.mongo.db.command({ ping: 1 }).catch(() => order.push('operation given up'));
+  const answer = await ask(platform, '/readyz');
+  order.push('answered');
+  await operation;
+  expect(order).toEqual(['answered', 'operation given up']);
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toMatchObject({
+    error: 'Not ready: MongoDB does not answer.',
+    ready: false,
+    checks: { mongodb: 'MongoDB does not answer', redis: 'ok' },
+  });
+  expect((await ask(platform, '/healthz')).statusCode).toBe(200);
+
+  mongod.resume();
+  expect((await ask(platform, '/readyz')).statusCode).toBe(200);
+});

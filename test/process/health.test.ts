@@ -1,0 +1,73 @@
+import Fastify from 'fastify';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { QUEUE_NAMES } from '../../src/platform/queues.ts';
+import { healthRoutes, readiness, watchReadiness } from '../../src/process/health.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { PATIENT } from '../support/patient.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+const NOT_STOPPING = new AbortController().signal;
+
+async function ask(platform: Platform, path: string, stopping = NOT_STOPPING) {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  await app.register(healthRoutes, { readiness: watchReadiness(platform, stopping) });
+  return app.inject(path);
+}
+
+test('a process with all it needs is ready', async () => {
+  const platform = await testPlatform();
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  const answer = await ask(platform, '/readyz');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({
+    ready: true,
+    degraded: false,
+    checks: { mongodb: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
+  });
+});
+
+test('without a unique index a process is not ready, and the missing one is named', async () => {
+  const platform = await testPlatform();
+  await platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  const { ready, checks } = await readiness(platform);
+  expect(ready).toBe(false);
+  expect(checks.indexes).toBe('missing votes.serverId_1_usernameKey_1_seq_1: run `tallyport migrate`');
+  await migrateDatabase(platform.mongo.db);
+});
+
+test('with an empty database a process is not ready', async () => {
+  const platform = await testPlatform();
+  await platform.mongo.db.dropDatabase();
+  expect((await ask(platform, '/readyz')).statusCode).toBe(503);
+});
+
+test.each([
+  ['5000', "this machine's clock is 5.0 s ahead of MongoDB's"],
+  ['-5000', "this machine's clock is 5.0 s behind MongoDB's"],
+])('with a clock that is %s ms off a process is not ready', async (offset, sentence) => {
+  const platform = await testPlatform({ CLOCK_OFFSET_MS: offset });
+  const { ready, checks } = await readiness(platform);
+  expect(ready).toBe(false);
+  expect(checks.clock).toContain(sentence);
+});
+
+test('a clock that is a second off is right enough', async () => {
+  expect((await readiness(await testPlatform({ CLOCK_OFFSET_MS: '1000' }))).ready).toBe(true);
+});
+
+test('a process that is stopping is not ready', async () => {
+  const answer = await ask(await testPlatform(), '/readyz', AbortSignal.abort());
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toMatchObject({ error: 'This process is stopping.', ready: false });
+});
+
+test('a hundred at once ask the services once', async () => {
+  const platform = await testPlatform();
+  const asked = vi.spyOn(platform.producerRedis, 'exists');
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  const readiness = watchReadiness(platform, NOT_STOPPING);
+  await Promise.all(Array.from({ length: 100 }, readiness));
+  expect(asked).toHaveBeenCalledTimes(QUEUE_NAMES.length);
+});

@@ -1,0 +1,31 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createMetrics } from '../../src/process/metrics.ts';
+import { PATIENT } from '../support/patient.ts';
+import { startMongod, startRedis } from '../support/services.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+test('a scrape with both services silent is answered within three seconds and says so', async () => {
+  const [mongod, redis] = await Promise.all([startMongod(), startRedis()]);
+  onTestFinished(async () => {
+    await Promise.all([mongod.stop(), redis.stop()]);
+  });
+  const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport`, REDIS_URL: redis.url });
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  onTestFinished(() => {
+    mongod.resume();
+    redis.resume();
+  });
+  await mongod.pause();
+  await redis.pause();
+
+  const order: string[] = [];
+  // It is given up after 5 s.
+  const operation = platform.mongo.db.command({ ping: 1 }).catch(() => order.push('operation given up'));
+  const text = await createMetrics(platform).text();
+  order.push('answered');
+  await operation;
+  expect(order).toEqual(['answered', 'operation given up']);
+  expect(text).toMatch(/^tallyport_mongodb_up 0$/m);
+  expect(text).toMatch(/^tallyport_redis_up 0$/m);
+  expect(text).not.toMatch(/^tallyport_waiting_work\{/m);
+});

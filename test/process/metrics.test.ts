@@ -1,0 +1,251 @@
+import Fastify from 'fastify';
+import { ObjectId, UUID } from 'mongodb';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { headOfEachLine } from '../../src/delivery/count-votes.ts';
+import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
+import { ConfigError } from '../../src/platform/config.ts';
+import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
+import type { Delivery } from '../../src/votes/vote.ts';
+import { PATIENT } from '../support/patient.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { deliveryIn, storedVote } from '../support/votes.ts';
+
+/** The value of a sample such as `tallyport_open_votes{listener="active"}`; undefined when it is absent. */
+function sample(text: string, name: string): number | undefined {
+  const line = text.split('\n').find((line) => line.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+async function addListener(
+  { listeners, clock }: Platform,
+  state: Pick<Listener, 'pause' | 'breaker'> = { pause: null, breaker: REACHABLE },
+): Promise<ObjectId> {
+  const serverId = new ObjectId();
+  await listeners.insertOne({
+    _id: new ObjectId(),
+    serverId,
+    protocol: 'votifier-v2',
+    host: '127.0.0.1',
+    port: 8192,
+    sealedSecret: 'v1.x.x.x.x',
+    serviceName: 'Tallyport',
+    revision: 1,
+    createdAt: clock.now(),
+    updatedAt: clock.now(),
+    voteFaults: 0,
+    lastDeliveredAt: null,
+    lease: null,
+    ...state,
+  });
+  return serverId;
+}
+
+async function addVote(
+  { votes, clock }: Platform,
+  serverId: ObjectId,
+  delivery: Partial<Delivery>,
+  votedAt = clock.now(),
+): Promise<void> {
+  const player = new ObjectId().toHexString();
+  const waiting = deliveryIn('waiting', delivery);
+  await votes.insertOne(storedVote(serverId, player, votedAt, { delivery: waiting }));
+}
+
+test('waiting work is the due votes of listeners that can be reached, and its age', async () => {
+  const platform = { ...(await testPlatform()), clock: stoppedClock() };
+  const now = platform.clock.now();
+  const ago = (minutes: number) => after(now, -minutes * MINUTE);
+  const active = await addListener(platform);
+  const paused = await addListener(platform, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
+  const unreachable = await addListener(platform, {
+    pause: null,
+    breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: now },
+  });
+  await addVote(platform, active, { queuedAt: ago(10), nextAt: ago(2) });
+  await addVote(platform, active, { queuedAt: ago(9), nextAt: ago(1) });
+  await addVote(platform, active, { queuedAt: ago(30), nextAt: ago(-30) });
+  await addVote(platform, active, { state: 'sending', queuedAt: ago(3), leaseUntil: ago(-1) });
+  await addVote(platform, active, { state: 'delivered' });
+  for (let n = 0; n < 3; n += 1) await addVote(platform, paused, { queuedAt: ago(60), nextAt: ago(60) });
+  await addVote(platform, unreachable, { queuedAt: ago(90), nextAt: ago(90) });
+
+  const text = await createMetrics(platform).text();
+  expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(2);
+  expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="forward-votes"}')).toBe(120);
+  expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(4);
+  expect(sample(text, 'tallyport_open_votes{listener="paused"}')).toBe(3);
+  expect(sample(text, 'tallyport_open_votes{listener="unreachable"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="active"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="paused"}')).toBe(1);
+  expect(sample(text, 'tallyport_listeners{state="unreachable"}')).toBe(1);
+  expect(sample(text, 'tallyport_mongodb_up')).toBe(1);
+});
+
+test('waiting votes are counted by the time since they were cast, whatever their listener’s state', async () => {
+  const platform = await testPlatform();
+  const now = platform.clock.now();
+  const ago = (minutes: number) => after(now, -minutes * MINUTE);
+  const active = await addListener(platform);
+  const paused = await addListener(platform, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
+  const ages = [0, 0.5, 2, 9, 30, 61, 400, 23 * 60, 25 * 60, 70 * 60];
+  for (const [n, age] of ages.entries()) {
+    await addVote(platform, n % 2 ? active : paused, { queuedAt: ago(age), nextAt: now }, ago(age));
+  }
+  await addVote(platform, active, { state: 'sending', queuedAt: now }, ago(30));
+  await addVote(platform, active, { state: 'delivered' }, ago(30));
+  const text = await createMetrics(platform).text();
+  const counted = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_6h', '6h_to_24h', 'over_24h'];
+  expect(counted.map((age) => sample(text, `tallyport_waiting_votes{age="${age}"}`))).toEqual([
+    2, 2, 1, 1, 2, 2,
+  ]);
+});
+
+test('no count goes further than ten thousand votes, and the age is still that of the oldest', async () => {
+  const platform = await testPlatform();
+  const now = platform.clock.now();
+  const [first, last] = [await addListener(platform), await addListener(platform)];
+  await addVote(platform, first, { queuedAt: now, nextAt: now });
+  const model = await platform.votes.findOne({ serverId: first });
+  if (!model) throw new Error('not added');
+  const votes = Array.from({ length: 10_500 }, () => {
+    return { ...model, _id: new UUID(), usernameKey: new ObjectId().toHexString() };
+  });
+  for (let at = 0; at < votes.length; at += 2_000)
+    await platform.votes.insertMany(votes.slice(at, at + 2_000));
+  const hourAgo = after(now, -60 * MINUTE);
+  await addVote(platform, last, { queuedAt: hourAgo, nextAt: hourAgo }, hourAgo);
+
+  const text = await createMetrics(platform).text();
+  expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(10_000);
+  expect(sample(text, 'tallyport_waiting_votes{age="under_1m"}')).toBe(10_000);
+  expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(10_000);
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="forward-votes"}');
+  expect(age).toBeGreaterThanOrEqual(3_600);
+
+  const heads = headOfEachLine({
+    serverId: { $in: [first, last] },
+    'delivery.queuedAt': { $gt: new Date(0) },
+  });
+  const explained = await platform.votes.aggregate(heads, { hint: 'open_work' }).explain('executionStats');
+  expect(JSON.stringify(explained)).toContain('DISTINCT_SCAN');
+}, 60_000);
+
+test('open votes are counted from the index of open work alone', async () => {
+  const platform = await testPlatform();
+  const busy = await addListener(platform);
+  await addVote(platform, busy, { queuedAt: new Date(), nextAt: new Date() });
+  for (let n = 0; n < 50; n += 1) await addVote(platform, busy, { state: 'delivered' });
+  const { executionStats } = await platform.votes
+    .find({ serverId: { $in: [busy] }, 'delivery.queuedAt': { $gt: new Date(0) } })
+    .hint('open_work')
+    .project({ _id: 1 })
+    .explain('executionStats');
+  expect(executionStats.totalDocsExamined).toBe(0);
+  expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(2);
+});
+
+test('the jobs of every queue are counted, a waiting one with its age', async () => {
+  const platform = await testPlatform();
+  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), PATIENT);
+  const text = await createMetrics(platform).text();
+  expect(sample(text, 'tallyport_redis_up')).toBe(1);
+  expect(sample(text, 'tallyport_jobs{queue="clean-up",state="waiting"}')).toBe(1);
+  expect(sample(text, 'tallyport_jobs{queue="forward-votes",state="delayed"}')).toBe(0);
+  expect(sample(text, 'tallyport_waiting_work{queue="clean-up"}')).toBe(1);
+  expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="clean-up"}')).toBeGreaterThanOrEqual(0);
+});
+
+test('the age of a queue is that of its oldest job, also when a newer one goes first', async () => {
+  const platform = await testPlatform();
+  const { queues, producer } = platform;
+  await queues['probe-servers'].add('Probe', { serverId: 'a' }, { timestamp: Date.now() - MINUTE });
+  const payload = { serverId: new ObjectId().toHexString() };
+  expect(await producer.addAll('probe-servers', [{ payload, first: true }])).toBe(1);
+  const text = await createMetrics(platform).text();
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
+  expect(age).toBeGreaterThanOrEqual(60);
+});
+
+test('scrapes within ten seconds count once', async () => {
+  const platform = await testPlatform();
+  const count = vi.spyOn(platform.votes, 'countDocuments');
+  const metrics = createMetrics(platform);
+  await Promise.all([metrics.text(), metrics.text()]);
+  await metrics.text();
+  expect(count).toHaveBeenCalledTimes(10);
+});
+
+test('votes, attempts and arrivals are counted by what became of them', async () => {
+  const metrics = createMetrics(await testPlatform());
+  metrics.voteEnded('accepted');
+  metrics.voteEnded('accepted');
+  metrics.voteEnded('refused');
+  metrics.attemptEnded('votifier-v2', { class: 'transient', code: 'connection-refused' });
+  metrics.voteArrived('votifier-v2', 1_500);
+  const text = await metrics.text();
+  expect(sample(text, 'tallyport_votes_total{result="accepted"}')).toBe(2);
+  expect(sample(text, 'tallyport_votes_total{result="refused"}')).toBe(1);
+  expect(
+    sample(
+      text,
+      'tallyport_delivery_attempts_total{class="transient",code="connection-refused",protocol="votifier-v2"}',
+    ),
+  ).toBe(1);
+  expect(sample(text, 'tallyport_delivery_latency_seconds_sum{protocol="votifier-v2"}')).toBe(1.5);
+  expect(text).toContain('process_cpu_user_seconds_total');
+});
+
+test('requests are measured by the pattern of their route, unknown paths together', async () => {
+  const metrics = createMetrics(await testPlatform());
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  measureRequests(app, metrics);
+  app.get('/servers/:serverId', async () => ({}));
+  await app.inject('/servers/1');
+  await app.inject('/servers/2');
+  await app.inject('/wp-login.php');
+  await app.inject('/.env');
+  const text = await metrics.text();
+  const counted = (route: string, status: number) =>
+    sample(
+      text,
+      `tallyport_http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`,
+    );
+  expect(counted('/servers/:serverId', 200)).toBe(2);
+  expect(counted('none', 404)).toBe(2);
+  expect(text).not.toContain('wp-login');
+});
+
+test('a process serves health and metrics on a port of its own', async () => {
+  const platform = await testPlatform({ METRICS_PORT: '0' });
+  const readiness = async () => ({
+    ready: true,
+    degraded: false,
+    checks: { mongodb: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
+  });
+  const endpoints = await serveProcessEndpoints(platform, { metrics: createMetrics(platform), readiness });
+  onTestFinished(() => endpoints.close());
+  expect(endpoints.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+
+  const get = (path: string) => fetch(endpoints.address + path);
+  expect(await (await get('/healthz')).json()).toEqual({ alive: true });
+  expect((await get('/readyz')).status).toBe(200);
+  const metrics = await get('/metrics');
+  expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(await metrics.text()).toContain('tallyport_redis_up');
+  const other = await get('/operator');
+  expect(other.status).toBe(404);
+  expect(Object.keys((await other.json()) as object)).toEqual(['error']);
+
+  const taken = {
+    ...platform,
+    config: { ...platform.config, METRICS_PORT: Number(new URL(endpoints.address).port) },
+  };
+  const again = serveProcessEndpoints(taken, { metrics: createMetrics(platform), readiness });
+  await expect(again).rejects.toThrow(ConfigError);
+  await expect(again).rejects.toThrow(/METRICS_PORT \d+ is taken on 127\.0\.0\.1/);
+});

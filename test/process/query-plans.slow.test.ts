@@ -1,0 +1,711 @@
+/**
+ * Design rule 13: with 1,000 servers of data, the keys and documents (buckets, in a time series) that each query
+ * of a request examines are at most 3 times those it returns, plus 10. MongoDB's profiler says what each
+ * operation really did.
+ */
+import { type Document, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAuth } from '../../src/accounts/auth.ts';
+import { listPeople, searchPeople, showPerson } from '../../src/accounts/find-people.ts';
+import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
+import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
+import { diagnoseForOwner } from '../../src/delivery/diagnose-for-owner.ts';
+import { listenerOverview } from '../../src/delivery/listener-overview.ts';
+import { setListener, showListener } from '../../src/delivery/listeners.ts';
+import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
+import { recordAudit } from '../../src/platform/audit/audit-log.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { searchNames } from '../../src/ranking/search-names.ts';
+import { saveOwnReview } from '../../src/reviews/own-review.ts';
+import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { authenticate, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
+import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
+import { holderOf } from '../../src/servers/listed-places.ts';
+import { addServer, editServer } from '../../src/servers/listing.ts';
+import { makeToken } from '../../src/servers/token-text.ts';
+import { historyOf, uptimeDays } from '../../src/status/history.ts';
+import { reportStatus } from '../../src/status/report-status.ts';
+import { readServerInfo } from '../../src/status/server-info.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import { topVoters } from '../../src/votes/top-voters.ts';
+import { monthOf, votesByDay } from '../../src/votes/vote-figures.ts';
+import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
+import { linkTo, tokenOf } from '../site/account-pages.ts';
+import { insert, NOTHING, probe } from '../status/samples.ts';
+import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { addHistory } from '../support/server-history.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { CHEAP_PASSWORDS } from '../support/web-app.ts';
+
+const SERVERS = 1_000;
+
+let tallyport: TestPlatform;
+/** Has far more of everything than the others. */
+let busy: TestServer;
+let other: TestServer;
+
+beforeAll(async () => {
+  tallyport = await startPlatform();
+  const { platform, clock } = tallyport;
+  busy = await tallyport.addServer({ name: 'Busy' });
+  other = await tallyport.addServer({ name: 'Other' });
+  const model = await platform.servers.findOne({ _id: busy.serverId });
+  if (!model) throw new Error('not added');
+  const { _id: _, slug: __, slugs: ___, ...rest } = model;
+  const crowd = Array.from({ length: SERVERS - 2 }, (_, i) => ({
+    ...rest,
+    slug: `server-${i}`,
+    slugs: [`server-${i}`, `formerly-${i}`],
+  }));
+  const { insertedIds } = await platform.servers.insertMany(crowd as never);
+  const ids = Object.values(insertedIds);
+  const now = clock.now();
+  await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
+  // Somebody voted for each this month: the first vote of a month also makes the counter.
+  const month = monthOf(now);
+  const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
+    _id: new ObjectId(),
+    serverId: new ObjectId(serverId),
+    month,
+    days: { '01': 1 },
+  }));
+  await platform.voteCounters.insertMany(counters);
+  await addHistory(platform, [busy.serverId], now, {
+    votes: 1_000,
+    months: 24,
+    samples: 800,
+    reviews: 300,
+    keys: 500,
+  });
+  // As they come in, oldest first: 28 days of an hourly probe, and 2 of one every 5 minutes.
+  const from = after(now, -30 * DAY);
+  const hourly = Array.from({ length: 28 * 24 }, (_, i) => after(from, i * HOUR));
+  const often = Array.from({ length: 2 * 288 }, (_, i) => after(now, 5 * i * MINUTE - 2 * DAY));
+  await insert(
+    platform,
+    [...hourly, ...often].map((at) => probe(other.serverId, at)),
+  );
+  const days = Array.from({ length: 60 }, (_, i) => dayOf(after(now, -(i + 1) * DAY)));
+  const stats = [busy.serverId, ...ids].flatMap((serverId) => {
+    return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
+  });
+  // A Votifier v1 listener of old confirmed none of these.
+  const silent = await platform.votes
+    .find({ serverId: busy.serverId, 'delivery.state': 'delivered' }, { projection: { _id: 1 } })
+    .sort({ votedAt: 1 })
+    .limit(120)
+    .toArray();
+  await platform.votes.updateMany(
+    { serverId: busy.serverId, _id: { $in: silent.map(({ _id }) => _id) } },
+    { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
+  );
+  await platform.dailyStats.insertMany(stats as never);
+  for (let i = 0; i < 50; i++) {
+    await issueToken(platform, { serverId: busy.serverId, name: `token ${i}` });
+    const serverId = ids[i] ?? other.serverId;
+    await issueToken(platform, { serverId, name: 'plugin' });
+  }
+  const secret = new VotifierListener().token;
+  const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
+  for (const serverId of [busy.serverId, ...ids]) {
+    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  }
+  const people = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `Person ${i}`,
+    email: `person-${i}@example.org`,
+    emailVerified: true,
+    createdAt: after(now, -Math.floor(i / 4) * MINUTE),
+    updatedAt: now,
+    role: i % 50 ? ('owner' as const) : ('operator' as const),
+    twoFactorEnabled: false,
+    wantsMail: true,
+  }));
+  await platform.people.insertMany(people as never);
+  // The first request asks for the indexes; the others do not.
+  await tallyport.call(busy, 'info');
+}, 180_000);
+afterAll(() => tallyport.close());
+
+/** The operations on the database that `request` makes, the note of the token's use included. */
+function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
+  const { db } = tallyport.platform.mongo;
+  tallyport.clock.move(2 * MINUTE);
+  // As for a token that nobody has sent of late.
+  tallyport.platform.admitted.forget(() => true);
+  return profiled(async () => {
+    expect((await request()).status).toBe(status);
+    await tallyport.platform.voteCounts.flush();
+    if (status === 401) return;
+    const noted = { ns: `${db.databaseName}.api_tokens`, op: 'update' };
+    await expect.poll(() => db.collection('system.profile').findOne(noted)).not.toBeNull();
+  });
+}
+
+async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
+  const { db } = tallyport.platform.mongo;
+  const profile = db.collection('system.profile');
+  // What earlier calls counted is not this one's.
+  await tallyport.platform.voteCounts.flush();
+  await db.command({ profile: 2 });
+  await work();
+  await db.command({ profile: 0 });
+  const own = { ns: { $not: /system\.profile$/ }, 'command.profile': { $exists: false } };
+  const operations = await profile.find(own).sort({ ts: 1 }).toArray();
+  await profile.drop();
+  return operations;
+}
+
+const put = (operation: Document) => `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
+
+const vote = (username: string, key?: string) => () =>
+  tallyport.vote(busy, username, key ? { 'idempotency-key': key } : {});
+const REPORT = { online_players: 1, max_players: 2, latency_ms: 3 };
+const AUTHENTICATION = ['query api_tokens', 'query servers', 'update api_tokens'];
+
+const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] = [
+  [
+    'a vote',
+    200,
+    vote('Newcomer'),
+    ['query votes', 'query listeners', 'query vote_counters', 'insert votes', 'update vote_counters'],
+  ],
+  [
+    'a vote of a player with a long past',
+    200,
+    vote('Steve'),
+    [
+      'query votes',
+      'query votes',
+      'query listeners',
+      'query vote_counters',
+      'insert votes',
+      'update vote_counters',
+    ],
+  ],
+  // On a lone mongod an update of nothing waits until the journal holds what was read.
+  [
+    'a vote that is refused',
+    429,
+    vote('Steve'),
+    ['query votes', 'query votes', 'query listeners', 'query vote_counters', 'update votes'],
+  ],
+  [
+    'a vote under a key',
+    200,
+    vote('Alex', 'new'),
+    [
+      'insert idempotency_keys',
+      'query votes',
+      'query votes',
+      'query listeners',
+      'query vote_counters',
+      'insert votes',
+      'update vote_counters',
+      'update idempotency_keys',
+    ],
+  ],
+  [
+    'a replay',
+    200,
+    vote('Alex', 'new'),
+    ['insert idempotency_keys', 'query idempotency_keys', 'update votes'],
+  ],
+  [
+    'a key used again',
+    422,
+    vote('Eve', 'new'),
+    ['insert idempotency_keys', 'query idempotency_keys', 'update votes'],
+  ],
+  [
+    'check-vote',
+    200,
+    () => tallyport.call(busy, 'check-vote?username=Steve'),
+    ['query votes', 'query votes', 'update votes'],
+  ],
+  ['check-vote of nobody', 200, () => tallyport.call(busy, 'check-vote?username=Nobody'), ['query votes']],
+  [
+    'a report',
+    200,
+    () => tallyport.report(busy, REPORT),
+    ['command servers', 'insert status_samples', 'command listeners'],
+  ],
+  [
+    'a report that is refused',
+    429,
+    () => tallyport.report(busy, REPORT),
+    ['command servers', 'query servers'],
+  ],
+  ['info', 200, () => tallyport.call(busy, 'info'), ['query servers', 'query vote_counters']],
+  ['reviews', 200, () => tallyport.call(busy, 'reviews'), ['query review_lists', 'query reviews']],
+  [
+    'the last page of reviews',
+    200,
+    () => tallyport.call(busy, 'reviews?limit=50&page=6'),
+    ['query review_lists', 'query reviews'],
+  ],
+  [
+    'a page of one review',
+    200,
+    () => tallyport.call(busy, 'reviews?limit=1&page=300'),
+    ['query review_lists', 'query reviews'],
+  ],
+  ['a page past the end', 200, () => tallyport.call(busy, 'reviews?page=99'), ['query review_lists']],
+];
+
+test.each(REQUESTS)('%s', async (_, status, request, expected) => {
+  const operations = await operationsOf(request, status);
+  expect(operations.map(put).toSorted()).toEqual([...AUTHENTICATION, ...expected].toSorted());
+  for (const operation of operations) expectIndexed(operation);
+});
+
+const MANY = 40;
+/** Servers that nobody else here votes for. */
+const quiet = Array.from({ length: MANY }, () => new ObjectId());
+const ballotOf = (n: number) => ({
+  // Every fourth is that of a player with a long past, and is refused.
+  serverId: n % 4 ? (quiet[n] as ObjectId) : busy.serverId,
+  username: 'Steve',
+  tokenId: busy.tokenId,
+});
+
+/** What so many requests in flight together do. The profiler shows one update command as many. */
+const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
+  [
+    'votes',
+    (n) => castVote(tallyport.platform, ballotOf(n)),
+    // The newest votes, and those imported behind them; then the counters are read and written.
+    ['command votes', 'command votes', 'query listeners', 'insert votes', 'query vote_counters'],
+  ],
+  [
+    'questions whether players voted',
+    (n) => checkVote(tallyport.platform, ballotOf(n).serverId, 'Steve'),
+    ['command votes', 'command votes'],
+  ],
+  [
+    'reports',
+    async (n) => {
+      const { serverId } = n % 2 ? busy : other;
+      return reportStatus(tallyport.platform, serverId, { onlinePlayers: n, maxPlayers: 100 });
+    },
+    // What stands before, who was first, and what stands in the others' way; then two servers have returned.
+    [
+      'query servers',
+      'query servers',
+      'query servers',
+      'insert status_samples',
+      'command listeners',
+      'command listeners',
+    ],
+  ],
+  [
+    'the figures of servers',
+    (n) => readServerInfo(tallyport.platform, n % 2 ? busy.serverId : other.serverId),
+    ['query servers', 'query vote_counters'],
+  ],
+  [
+    'reviews',
+    (n) =>
+      readReviews(tallyport.platform, n % 2 ? busy.serverId : other.serverId, {
+        page: 1 + (n % 2),
+        limit: 50,
+      }),
+    ['query review_lists', 'query review_lists', 'query reviews'],
+  ],
+  [
+    'calls with the tokens of two servers',
+    async (n) => {
+      const { serverId, token } = n % 2 ? busy : other;
+      expect(await authenticate(tallyport.platform, serverId.toHexString(), token)).not.toBeNull();
+    },
+    ['query api_tokens', 'query servers'],
+  ],
+];
+
+test.each(TOGETHER)('%s in flight together share their operations', async (_, ask, expected) => {
+  tallyport.clock.move(10 * MINUTE);
+  const operations = await profiled(() => Promise.all(Array.from({ length: MANY }, (_, n) => ask(n))));
+  for (const operation of operations) expectIndexed(operation);
+  const shared = operations.map(put).filter((operation) => !operation.startsWith('update'));
+  expect(shared.toSorted()).toEqual(expected.toSorted());
+});
+
+test.each([
+  ['an unknown token', () => ({ ...busy, token: makeToken() })],
+  ['a token of another server', () => ({ ...busy, token: other.token })],
+])('a call with %s', async (_, caller) => {
+  const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);
+  expect(operations.map(put).toSorted()).toEqual(['query api_tokens', 'query servers']);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test.each([
+  ['the newest samples of a chart', '48h', ['query servers', 'query status_samples']],
+  ['the hours of a chart', '30d', ['query servers', 'command status_samples']],
+  ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
+] as const)('%s', async (_, range, expected) => {
+  const operations = await profiled(() => historyOf(tallyport.platform, other.serverId, range));
+  // A long answer comes in several parts.
+  const begun = operations.map(put).filter((operation) => !operation.startsWith('getmore'));
+  expect([...new Set(begun)]).toEqual(expected);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('the thirty days of uptime', async () => {
+  const operations = await profiled(() => uptimeDays(tallyport.platform, busy.serverId));
+  expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('an operator’s page of a listener with many votes, and the second page of a state', async () => {
+  const { platform } = tallyport;
+  const listener = await platform.listeners.findOne({ serverId: busy.serverId });
+  if (!listener) throw new Error('not set');
+  const read = (page: Parameters<typeof listenerOverview>[2]) =>
+    profiled(() => listenerOverview(platform, listener._id, page));
+  const first = await listenerOverview(platform, listener._id, { state: 'delivered' });
+  for (const page of [{}, { state: 'delivered' as const, from: first?.next ?? undefined }]) {
+    const operations = await read(page);
+    const counted = ['command votes', 'command votes', 'command votes'];
+    const expected = [...counted, 'query listeners', 'query servers', 'query votes', 'query votes'];
+    expect(operations.map(put).toSorted()).toEqual(expected);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test.each<[string, VotesWanted & { recent?: boolean }, number]>([
+  ['of all votes', {}, 50],
+  ['of a state', { state: 'delivered' }, 50],
+  ['of a state and some days', { state: 'delivered', recent: true }, 1],
+  ['of those that nobody confirmed', { state: 'sent-not-confirmed' }, 50],
+  ['of a player', { player: 'STEVE' }, 20],
+  ['of a player, a state and some days', { player: 'Steve', state: 'failed', recent: true }, 0],
+])('an owner’s page %s, and the next one', async (_, { recent, ...wanted }, atLeast) => {
+  const { platform, clock } = tallyport;
+  const range = recent ? { since: after(clock.now(), -40 * DAY), until: clock.now() } : {};
+  const from = (await pageOfVotes(platform, busy.serverId, { ...wanted, ...range })).next ?? undefined;
+  for (const begins of [undefined, from]) {
+    const read = async () => {
+      const { votes } = await pageOfVotes(platform, busy.serverId, { ...wanted, ...range }, begins);
+      if (!begins) expect(votes.length).toBeGreaterThanOrEqual(atLeast);
+    };
+    const operations = await profiled(read);
+    expect(operations.map(put)).toEqual(['query votes']);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test('how a server’s listener stands, and one vote with its timeline', async () => {
+  const { platform, clock } = tallyport;
+  const { serverId } = busy;
+  const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
+  expect(shown.map(put)).toEqual(['query listeners', 'command votes', 'command votes', 'command votes']);
+  const vote = await platform.votes.findOne({ serverId });
+  if (!vote) throw new Error('no vote');
+  const told = await profiled(() => voteTimeline(platform, vote, null, clock.now()));
+  const found = await profiled(() => platform.votes.findOne({ serverId, _id: vote._id }));
+  for (const operation of [...shown, ...told, ...found]) expectIndexed(operation);
+});
+
+test('a diagnosis for an owner', async () => {
+  const { platform } = tallyport;
+  const deps = { ...platform, send: async () => outcome('acknowledged', 'acknowledged') };
+  const request = { ownerId: 'owner', serverId: busy.serverId, proven: true };
+  const ask = () => diagnoseForOwner(deps, request);
+  const crowd = Array.from({ length: 1_000 }, (_, n) => {
+    return { _id: `owner ${n}`, askedAt: [platform.clock.now()], expiresAt: platform.clock.now() };
+  });
+  await platform.diagnosisAllowances.insertMany(crowd);
+  const taken = await profiled(ask);
+  expect(taken.map(put)).toEqual(['query servers', 'query listeners', 'update diagnosis_allowances']);
+  for (let n = 1; n < 6; n += 1) await ask();
+  const refused = await profiled(ask);
+  expect(refused.map(put)).toContain('query diagnosis_allowances');
+  for (const operation of [...taken, ...refused]) expectIndexed(operation);
+});
+
+const nobody = () => other.serverId;
+const PAGES: [name: string, queries: () => Promise<unknown>][] = [
+  ['the drafts of a person', () => listDrafts(tallyport.platform, nobody())],
+  ['one draft', () => findDraft(tallyport.platform, nobody(), nobody())],
+  ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
+  [
+    'who has a place',
+    () => holderOf(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
+  ],
+  ['the tokens of a server', () => listTokens(tallyport.platform, busy.serverId)],
+  [
+    'a page of reviews with answers',
+    () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
+  ],
+  ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
+];
+
+test.each(PAGES)('%s', async (_, queries) => {
+  const operations = await profiled(queries);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test.each([
+  ['the newest people', () => listPeople(tallyport.platform, { limit: 50 })],
+  [
+    'a later page of people',
+    async () => {
+      const { next } = await listPeople(tallyport.platform, { limit: 50 });
+      return listPeople(tallyport.platform, { limit: 50, after: next ?? undefined });
+    },
+  ],
+  ['the operators', () => listPeople(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['a search for people', () => searchPeople(tallyport.platform, 'PERSON-7', 50)],
+  ['a search for people by name', () => searchPeople(tallyport.platform, 'person 71', 50)],
+  [
+    'one person',
+    async () => {
+      const somebody = await tallyport.platform.people.findOne({ email: 'person-500@example.org' });
+      return showPerson(tallyport.platform, somebody?._id ?? busy.serverId);
+    },
+  ],
+])('%s', async (_, look) => {
+  const operations = await profiled(look);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('signing up by a link, while a thousand other links wait', async () => {
+  const config = { ...tallyport.platform.config, SMTP_URL: 'smtp://127.0.0.1:1' };
+  const platform = { ...tallyport.platform, config, passwords: CHEAP_PASSWORDS };
+  const email = 'newcomer@example.org';
+  const waiting = Array.from({ length: 1_000 }, (_, n) => ({
+    _id: new ObjectId(),
+    identifier: `sign-up:${n}`,
+    value: `person-${n}@example.org`,
+    expiresAt: after(platform.clock.now(), HOUR),
+  }));
+  await platform.verifications.insertMany(waiting);
+  const offered = await profiled(() => offerAccount(platform, email));
+  const token = tokenOf(await linkTo(platform, email));
+  const auth = createAuth(platform, async () => {});
+  const chosen = { token, name: 'Nora', password: PASSWORD };
+  const finished = await profiled(async () => {
+    expect(await finishSignUp(platform, auth, chosen)).toMatchObject({ email });
+  });
+  expect(Math.min(offered.length, finished.length)).toBeGreaterThan(0);
+  for (const operation of [...offered, ...finished]) expectIndexed(operation);
+});
+
+test('a new name, of which many slugs are the beginning', async () => {
+  const { platform } = tallyport;
+  const { serverId } = await addServer(
+    platform,
+    { name: 'Plain', address: 'p.example', port: 1_000 },
+    'test',
+  );
+  for (const name of ['Ser', 'Server', 'Server 7']) {
+    const operations = await profiled(() => editServer(platform, new ObjectId(serverId), { name }, 'test'));
+    const read = operations.filter((one) => put(one) === 'query servers' && !one.command.filter._id);
+    expect(read.length).toBeGreaterThan(0);
+    for (const operation of read) expectIndexed(operation, name);
+  }
+});
+
+test('the top voters of a month read its votes once each, by their index, and no other', async () => {
+  const month = new Date(
+    Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
+  );
+  const votes = { serverId: busy.serverId, votedAt: { $gte: month } };
+  const cast = await tallyport.platform.votes.countDocuments(votes);
+  const [operation = {}] = await profiled(() => topVoters(tallyport.platform, busy.serverId, 25));
+  expect(operation.planSummary).toContain('IXSCAN { serverId: 1, votedAt: 1 }');
+  expect(operation.docsExamined).toBeLessThanOrEqual(cast);
+});
+
+/** A thousand listed servers whose names are alike, as the ranking has them. */
+async function rankAlike(): Promise<void> {
+  const { platform } = tallyport;
+  const all = await platform.servers.find({}, { projection: { _id: 1 } }).toArray();
+  const games = ['minecraft', 'rust'];
+  await platform.servers.bulkWrite(
+    all.map(({ _id }, i) => {
+      const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      return {
+        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+      };
+    }),
+  );
+  await recomputeRanks(platform);
+}
+
+test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
+  await rankAlike();
+  const { platform } = tallyport;
+  const page = ['query ranked_lists', 'command servers'];
+  const search = ['query ranked_lists', 'query servers', 'command servers'];
+  const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
+    ['the first page', () => rankingPage(platform, {}, 1), page],
+    ['the last page', () => rankingPage(platform, {}, 50), page],
+    ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
+    ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
+    ['what all names have', () => searchNames(platform, 'craft'), search],
+    ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],
+    ['what no name has', () => searchNames(platform, 'zzzz'), ['query ranked_lists']],
+    [
+      'a file of the site map',
+      () => listedSlugs(platform, { skip: 0, limit: 1_000 }),
+      ['query ranked_lists', 'query servers'],
+    ],
+    ['what there is to filter by', () => listingSummary(platform), ['query listing_summary']],
+  ];
+  for (const [name, queries, expected] of PUBLIC) {
+    const operations = await profiled(queries);
+    expect(
+      [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore')),
+      name,
+    ).toEqual(expected);
+    for (const operation of operations) expectIndexed(operation, name);
+  }
+  // Hidden ones all have the place behind the last.
+  const some = await platform.servers.find({ rankPosition: { $gt: 900 } }).toArray();
+  const hidden = { _id: { $in: some.map(({ _id }) => _id) } };
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
+  await recomputeRanks(platform);
+  const server = await platform.servers.findOne({ rankPosition: 900 });
+  if (!server) throw new Error('not ranked');
+  for (const operation of await profiled(() => explainRank(platform, server)))
+    expectIndexed(operation, 'explained');
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: null } });
+});
+
+/** Something of every kind that operators look at, a little of it among 1,000 servers. */
+async function giveOperatorsWork(): Promise<void> {
+  const { platform, clock } = tallyport;
+  const now = clock.now();
+  const some = await platform.servers.find({}).sort({ _id: -1 }).limit(5).toArray();
+  for (const { _id: serverId } of some) {
+    const pause = { at: now, by: 'tallyport' as const, code: 'bad-signature' as const };
+    await platform.listeners.updateOne({ serverId }, { $set: { pause } });
+    await platform.servers.updateOne(
+      { _id: serverId },
+      {
+        $set: {
+          hiddenAt: now,
+          playersDiffer: { at: now, reported: 90, probed: 1 },
+          unusualVotes: { at: now, tokenId: busy.tokenId, votes: 90, players: 1 },
+        },
+      },
+    );
+    for (let i = 0; i < 10; i++)
+      await writeReview(platform, { serverId, username: `player ${i}`, rating: 4 });
+  }
+  const open = { failures: 3, tests: 1, openSince: now, code: 'silent' as const };
+  await platform.listeners.updateOne({ serverId: busy.serverId }, { $set: { breaker: open } });
+  const failed = { 'delivery.state': 'failed' as const, votedAt: now };
+  const recent = await platform.votes.find({ serverId: busy.serverId }).limit(5).toArray();
+  for (const { _id } of recent)
+    await platform.votes.updateOne({ serverId: busy.serverId, _id }, { $set: failed });
+  for (let i = 0; i < 300; i++) {
+    const serverId = i % 3 ? other.serverId : busy.serverId;
+    const by = i % 2 ? 'one@example.org' : 'cli';
+    await recordAudit(platform, { by, action: `made.up-${i % 5}`, serverId, details: {} });
+  }
+}
+
+test('the pages of the operator desk', async () => {
+  await giveOperatorsWork();
+  const { headers } = await signIn(tallyport, { role: 'operator' });
+  const page = async (path: string) => {
+    const answer = await fetch(`${tallyport.url}/operator${path}`, { headers, redirect: 'manual' });
+    expect(answer.status, path).toBe(200);
+  };
+  // The figures of the queues are counted once in ten seconds, whoever asks.
+  await page('');
+  const of = `server=${busy.serverId}`;
+  for (const path of [
+    '',
+    '/reviews',
+    '/reviews?state=approved',
+    '/servers',
+    '/servers?list=hidden',
+    '/servers?list=removed',
+    '/servers?q=server-1',
+    '/servers?q=busy',
+    '/servers?q=one%40example.org',
+    `/servers/${busy.serverId}`,
+    '/votes',
+    `/votes?${of}`,
+    `/votes?${of}&player=steve`,
+    `/votes?${of}&since=2020-01-01T00:00`,
+    `/votes/exclude?${of}&since=2020-01-01T00:00`,
+    '/audit',
+    '/audit?by=cli',
+    '/audit?action=made.up-1',
+    `/audit?${of}`,
+  ]) {
+    const operations = await profiled(() => page(path));
+    expect(operations.length, path).toBeGreaterThan(1);
+    for (const operation of operations.filter((one) => !isCount(one))) expectIndexed(operation, path);
+  }
+});
+
+test('the public pages of a server, for strangers and for whoever is signed in', async () => {
+  const { headers, personId } = await signIn(tallyport);
+  const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
+  await saveOwnReview(tallyport.platform, { serverId: other.serverId, personId }, review);
+  const send = async (path: string, init: RequestInit, status: number) => {
+    const answer = await fetch(`${tallyport.url}/servers/${path}`, { redirect: 'manual', ...init });
+    expect(answer.status, path).toBe(status);
+  };
+  const form = (body: Record<string, string>): RequestInit => ({
+    method: 'POST',
+    headers: { ...headers, origin: 'http://localhost:3000' },
+    body: new URLSearchParams(body),
+  });
+  const requests: [string, RequestInit, number][] = [
+    ['other', {}, 200],
+    ['other?players=30d', {}, 200],
+    ['other?players=all', {}, 200],
+    ['other?reviews=20', {}, 200],
+    ['other/banner.svg', {}, 200],
+    ['other/badge.svg', {}, 200],
+    ['formerly-7', {}, 301],
+    ['nobody', {}, 404],
+    ['other', { headers }, 200],
+    ['other/review', form({ ...review, rating: '2' }), 303],
+    ['other/review/delete', form({}), 303],
+  ];
+  for (const [path, init, status] of requests) {
+    const operations = await profiled(() => send(path, init, status));
+    expect(operations.length, path).toBeGreaterThan(0);
+    for (const operation of operations.filter((one) => !readsHours(one))) expectIndexed(operation, path);
+  }
+});
+
+/** The hours of a chart are sums of all samples in them; what they read has a bound of its own. */
+function readsHours({ command }: Document): boolean {
+  return command.pipeline?.some((stage: Document) => stage.$unionWith !== undefined) ?? false;
+}
+
+/** A count examines one key for each that it counts; each has a bound of its own. */
+function isCount({ command }: Document): boolean {
+  const last = command.pipeline?.at(-1);
+  return (
+    last?.$group?.n !== undefined && command.pipeline.some((stage: Document) => stage.$limit !== undefined)
+  );
+}
+
+function expectIndexed(operation: Document, by = ''): void {
+  const { keysExamined = 0, docsExamined = 0, nreturned, nMatched, ninserted } = operation;
+  const affected = nreturned ?? nMatched ?? ninserted ?? 0;
+  const figures = JSON.stringify({ keysExamined, docsExamined, affected, plan: operation.planSummary });
+  const what = `${by} ${put(operation)} ${figures}`;
+  expect(operation.planSummary ?? '', what).not.toContain('COLLSCAN');
+  expect(Math.max(keysExamined, docsExamined), what).toBeLessThanOrEqual(3 * affected + 10);
+}
