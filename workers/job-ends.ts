@@ -13,8 +13,8 @@ import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 const AGAIN_MS = 10 * SECOND;
 
 /**
- * The relay wakes these within seconds. They are not delayed here: a delayed job takes every wake-up to itself, so
- * it stands for an unreachable listener and nothing else.
+ * The relay wakes these within seconds. They are not delayed here: a delayed job absorbs every wake-up, so only the
+ * jobs of unreachable and limited listeners are delayed.
  */
 const WOKEN_BY_RELAY: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 

@@ -59,7 +59,7 @@ export class AttemptsUnderWay {
     if (this.#fault) throw this.#fault;
   }
 
-  /** Resolves when an outcome is recorded, or after `ms` milliseconds. */
+  /** Resolves when a claimed vote is recorded or set aside, or after `ms` milliseconds. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
@@ -126,7 +126,7 @@ export class AttemptsUnderWay {
     return undefined;
   }
 
-  /** Records an outcome behind all earlier ones: their order decides about the listener's state. */
+  /** Records an outcome, usually behind all earlier ones, and lets it change the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);

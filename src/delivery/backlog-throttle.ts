@@ -1,12 +1,15 @@
 import { after, SECOND } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 
-/** So long after a fresh vote the backlogs of a worker are throttled. */
+/** A vote is fresh for this long after it was cast. */
 const FRESH_FOR_MS = 5 * SECOND;
+
+/** Backlogs are throttled for this long after a fresh vote was claimed. */
+const THROTTLED_FOR_MS = 5 * SECOND;
 
 /** The rate of all backlogs of a worker together then, in votes a second, and the most that one claim takes. */
 const VOTES_A_SECOND = 200;
-const LARGEST_CLAIM = 16;
+const LARGEST_THROTTLED_CLAIM = 16;
 
 /**
  * Limits how fast a worker drains backlogs while it forwards fresh votes. A backlog drains as fast as MongoDB writes its
@@ -24,16 +27,16 @@ export class BacklogThrottle {
   }
 
   get #isWanted(): boolean {
-    return performance.now() - this.#freshAt < FRESH_FOR_MS;
+    return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
   }
 
   /** How many of `most` votes the next claim of a backlog takes. */
   limit(most: number): number {
-    return this.#isWanted ? Math.min(most, LARGEST_CLAIM) : most;
+    return this.#isWanted ? Math.min(most, LARGEST_THROTTLED_CLAIM) : most;
   }
 
   /**
-   * Takes `votes` out of the rate.
+   * Reserves `votes` of the rate.
    *
    * @returns 0 when they may be claimed now; else in how many milliseconds to try again
    */

@@ -20,9 +20,9 @@ import {
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
- * How many votes a claim takes, and how many of them are sent at once. Only the latter may be votes with an ambiguous
- * outcome, or whose first sending is the last: a worker that dies leaves the others ambiguous without having sent them,
- * which must not make a vote `unconfirmed` that was never sent.
+ * How many votes a claim takes, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may
+ * be sent only once, is claimed only when it is sent at once: if the worker died before, the vote could become
+ * `unconfirmed` without having been sent.
  */
 type ClaimSize = { most: number; atOnce: number };
 
@@ -30,7 +30,7 @@ type ClaimStatement = { statement: UpdateStatement; size: number };
 
 /**
  * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. Four at
- * most, since a vote that is being cast waits for the command before it.
+ * most: a longer command would delay the inserts of votes.
  */
 const claims: Together<Collection<Vote>, ClaimStatement, boolean> = {
   most: 4,
@@ -45,7 +45,7 @@ const claims: Together<Collection<Vote>, ClaimStatement, boolean> = {
 /**
  * Claims the next votes of a listener in queue order and records an attempt on each, in one durable write, before
  * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
- * worker that was stopped for longer than its lease claims nothing.
+ * worker that was stopped for longer than its lease claims nothing under that lease.
  *
  * @returns them in queue order; none when no vote is due, or none that may be claimed
  * @throws the driver's error when MongoDB fails; what may have been claimed is released where that succeeds
@@ -62,10 +62,10 @@ export async function claimVotes(
   const due = dueVotes(listener, now, reason);
   const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
   const isSentOnce = mostSendings(listener) === 1;
-  const held = found.findIndex(({ delivery }, index) => {
+  const firstNotClaimable = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
   });
-  const next = held === -1 ? found : found.slice(0, held);
+  const next = firstNotClaimable === -1 ? found : found.slice(0, firstNotClaimable);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);

@@ -17,11 +17,12 @@ import { countWaiting } from './waiting-votes.ts';
 const serversOfDrains = serversTogether({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time while the breaker
- * is open. A lease in MongoDB makes sure that only one worker does this for a listener (design rule 3). Never throws
- * for anything a listener does.
+ * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time to a listener that
+ * is tested or unverified. A lease in MongoDB makes sure that only one worker does this for a listener (design rule 3).
+ * Never throws for anything a listener does.
  *
- * @throws the driver's error when MongoDB fails; whatever was under way is found again by its lease
+ * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened; whatever
+ * was under way is found again by its lease
  */
 export async function drainListener(
   given: Draining,
@@ -36,7 +37,7 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: a wake-up came or the settings changed after it had looked for the last time. */
+/** Drains under one lease. `again`: a wake-up came or the settings changed while it was held. */
 async function drainOnce(
   given: Draining,
   serverId: ObjectId,

@@ -31,8 +31,8 @@ type Leasing = {
 };
 
 /**
- * A listener whose lease this worker holds. Meanwhile nobody else changes its breaker, so that is kept in memory; what
- * its owner changes raises its revision and is taken over when the lease is renewed.
+ * A listener whose lease this worker holds. Its breaker is kept in memory: meanwhile others only bring its next test
+ * forward. What its owner changes raises its revision and is read when the lease is renewed.
  */
 export class LeasedListener {
   readonly #deps: Leasing;
@@ -132,7 +132,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** No connection to it is opened while an allowance is used up, unless its owner changes something. */
+  /** Stores that an allowance is used up, and until when; no connection is opened before, unless its owner changes it. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });

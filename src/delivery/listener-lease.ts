@@ -28,8 +28,8 @@ export async function takeLease(
 }
 
 /**
- * Renews a lease. One that another took meanwhile is lost, also when it is free again: the listener's state may have
- * changed.
+ * Renews a lease, an expired one too. A lease that another worker has held meanwhile is lost, even if it is free now:
+ * the listener's state may have changed.
  *
  * @returns the listener as it is now, or null when the lease is lost
  */

@@ -29,7 +29,8 @@ const outcomes: Together<Collection<Vote>, Asked, boolean> = {
 
 /**
  * Records how attempts ended (delivery rules). Only the newest attempt of a vote that is being sent changes the state
- * of the vote. One that was overtaken, since an earlier attempt's acknowledgement came late, is described and no more.
+ * of the vote. If a newer attempt has begun, or the vote has already ended, the outcome is only written into its own
+ * attempt.
  * One that was given up as lost stays so, unless it was acknowledged: that counts, however late (design rule 4).
  *
  * @returns of each whether its outcome counts
@@ -50,13 +51,13 @@ const RETRIED_FOR_MS = MINUTE;
  * `recordOutcomes` for one attempt, retried while MongoDB is away: an outcome that is never recorded counts as
  * ambiguous, and the vote is sent once more.
  *
- * @param hurry - once aborted, the first failure is the last
+ * @param waitNoLonger - once aborted, nothing is retried
  * @throws the driver's error when MongoDB stays away
  */
 export async function recordWithRetries(
   recording: Recording & { lanes: Lanes; log: Logger },
   ended: Ended,
-  hurry: AbortSignal,
+  waitNoLonger: AbortSignal,
 ): Promise<boolean> {
   const giveUpAt = performance.now() + RETRIED_FOR_MS;
   for (let record = () => recordOutcomes(recording, [ended]); ; ) {
@@ -67,7 +68,7 @@ export async function recordWithRetries(
       const voteId = ended.claimed.vote._id.toString();
       const { code } = ended.outcome;
       recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });
-      if (hurry.aborted || performance.now() > giveUpAt) throw error;
+      if (waitNoLonger.aborted || performance.now() > giveUpAt) throw error;
       await pause(RETRY_MS);
       record = async () => [await recordAlone(recording, ended)];
     }

@@ -58,7 +58,7 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
 }
 
 /** What a step of a round has read of a server: votes whose time is over, attempts whose lease ran out. */
-type Seen = { listener: Held | undefined; asOf: Date; overdue: boolean; lost: boolean };
+type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 /** One server's turn in a round. */
 async function relayServer(
@@ -67,7 +67,7 @@ async function relayServer(
   { listener, asOf, overdue, lost }: Seen,
   round: RelayRound,
 ): Promise<void> {
-  // Before looking: what falls due after this moment is called for by whoever makes it due.
+  // Noted before the reads: whoever makes a vote due after this moment adds a job.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -101,12 +101,12 @@ export async function serversWithOpenWork(
 }
 
 /** A listener, and whether a worker drains it just now. */
-type Held = Listener & { leased: boolean };
+type WithLease = Listener & { leased: boolean };
 
 /** The listeners of these servers; a lease goes by mongod's clock. */
-function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Promise<Held[]> {
+function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Promise<WithLease[]> {
   return listeners
-    .aggregate<Held>([
+    .aggregate<WithLease>([
       { $match: { serverId: { $in: serverIds } } },
       { $set: { leased: { $gt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] } } },
     ])
@@ -114,7 +114,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
 }
 
 /** Whether a drain would find something to do now; `lost`: it has attempts to end. */
-async function isDue({ votes, clock }: Relaying, listener: Held, lost: boolean): Promise<boolean> {
+async function isDue({ votes, clock }: Relaying, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();
   const { serverId, pause, breaker, limited } = listener;
@@ -123,6 +123,7 @@ async function isDue({ votes, clock }: Relaying, listener: Held, lost: boolean):
   const waiting = breaker.openSince
     ? { ...open, 'delivery.state': 'waiting' as const }
     : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
-  const held = pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until);
-  return !held && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
+  const isHeldBack =
+    pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until);
+  return !isHeldBack && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
 }

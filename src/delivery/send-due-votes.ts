@@ -8,13 +8,13 @@ import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
-/** While attempts are under way and no vote is due, new ones are looked for so soon, then ever later. */
+/** While attempts run and no vote is due, it looks again after 50 ms, then ever later, up to 1 s. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /**
- * The most votes that a claim of a backlog takes, and the most whose outcome is not recorded when it begins. If this
- * worker died, nobody could say which of them arrived.
+ * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
+ * that dies leaves at most twice as many in doubt.
  */
 const LARGEST_CLAIM = 64;
 
@@ -53,7 +53,7 @@ async function claimAndSend(
 ): Promise<Stop> {
   const { queue, stop, relayedAt, endsAt } = limits;
   const nextClaimSize = claimSizes();
-  let [votes, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
+  let [claimedCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
   for (;;) {
     attempts.throwFault();
     if (stop.aborted) return { kind: 'stopped' };
@@ -67,9 +67,9 @@ async function claimAndSend(
       continue;
     }
     if (held) return held;
-    // Looked at once: when a listener has begun to answer, or some votes of one that answers were claimed.
+    // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
     const answers = queueOf(leased.now) === 'forward-votes';
-    if (answers && !isBacklogKnown && (queue === 'test-listeners' || votes >= MOST_AT_ONCE)) {
+    if (answers && !isBacklogKnown && (queue === 'test-listeners' || claimedCount >= MOST_AT_ONCE)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
       isBacklogKnown = true;
     }
@@ -94,7 +94,7 @@ async function claimAndSend(
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
-    votes += claimed.length;
+    claimedCount += claimed.length;
     if (queue === 'forward-votes')
       deps.throttle?.note(
         claimed.map(({ vote }) => vote),
@@ -134,13 +134,13 @@ function mostToClaim(
   nextClaimSize: (unsent: number) => number,
 ): number {
   if (queue === 'drain-backlogs') return open <= LARGEST_CLAIM ? nextClaimSize(unsent) : 0;
-  const isTest = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
-  return open < (isTest ? 1 : MOST_AT_ONCE) ? 1 : 0;
+  const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
+  return open < (oneAtATime ? 1 : MOST_AT_ONCE) ? 1 : 0;
 }
 
 /**
- * The sizes of a backlog's claims: the next one begins when half of the last one was sent, and takes twice as many votes
- * when that took less than a second, half as many otherwise.
+ * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
+ * than a second has passed since the last claim, and half as large otherwise.
  */
 function claimSizes(): (unsent: number) => number {
   let [size, at] = [MOST_AT_ONCE, Number.NEGATIVE_INFINITY];

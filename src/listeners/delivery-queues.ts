@@ -5,9 +5,9 @@ import type { Listener } from './listener.ts';
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
  *
- * - `forward-votes`: listeners that answer.
- * - `test-listeners`: listeners that failed since their last vote, and those that have never taken one.
- * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` votes waiting.
+ * - `forward-votes`: listeners that answer: they have taken a vote, and no attempt failed since.
+ * - `test-listeners`: all others.
+ * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` open votes (waiting or sending).
  */
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];

@@ -25,7 +25,7 @@ const breakerDefinition = {
   failures: { type: Number, required: true },
   /** When it became unreachable; absent while it is not. */
   openSince: { type: Date },
-  /** When one vote may test it; of one that is not known to answer, when its turn comes. Absent otherwise. */
+  /** When the next vote may test it. Absent while no test is planned. */
   nextTestAt: { type: Date },
   /** What brought that test forward. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },
