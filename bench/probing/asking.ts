@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { GameDig } from 'gamedig';
 import ipaddr from 'ipaddr.js';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import { gameOf } from '../../src/probing/games.ts';
+import { gameOf } from '../../src/games/games.ts';
 
 type Place = { game: string; port: number };
 type Way = (place: Place) => Promise<boolean>;

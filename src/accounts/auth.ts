@@ -9,9 +9,6 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import type { Server } from '../servers/server.ts';
-import { claimOnEntry } from './claim-servers.ts';
 import { noteCause } from './library-cause.ts';
 import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
@@ -44,9 +41,8 @@ export type AuthSources = {
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
   twoFactors: Collection<SecondFactor>;
-  servers: Collection<Server>;
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
+  /** Gives a person who signs up or in the imported servers that wait for their address; never rejects. */
+  claimServers: (personId: ObjectId) => Promise<void>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };
@@ -157,7 +153,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: asksForCode(path) ? clock.now() : given } };
           },
-          after: ({ userId }) => claimOnEntry(sources, new ObjectId(userId)),
+          after: ({ userId }) => sources.claimServers(new ObjectId(userId)),
         },
       },
     },

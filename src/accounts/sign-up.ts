@@ -3,7 +3,6 @@ import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Auth, AuthSources } from './auth.ts';
-import { claimOnEntry } from './claim-servers.ts';
 import { ensurePerson } from './people.ts';
 import type { Person, Verification } from './person.ts';
 import { type LinkSources, sendLink, tellKnownAddress } from './send-link.ts';
@@ -88,7 +87,7 @@ export async function finishSignUp(
     accountId: userId,
     password: hash,
   });
-  await claimOnEntry(sources, person._id);
+  await sources.claimServers(person._id);
   return person;
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ListedGame, listGames } from '../probing/games.ts';
+import { type ListedGame, listGames } from '../games/games.ts';
 import { type Answer, examples, give } from './answer.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { gameOf } from '../games/games.ts';
 import { listenerState } from '../listeners/listener.ts';
+import { removeServer } from '../listing/remove-server.ts';
 import { hostWarning } from '../platform/address-guard.ts';
-import { gameOf } from '../probing/games.ts';
 import type { Platform } from '../process/platform.ts';
-import { addServer, editServer, listServers, removeServer } from '../servers/listing.ts';
+import { addServer, editServer, listServers } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { statusAt } from '../status/current-status.ts';
 import { voteFigures } from '../votes/vote-figures.ts';

@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
+import { type Game, gameOf } from '../games/games.ts';
+import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import type { Admit } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
-import { type Game, gameOf } from './games.ts';
 import { tame } from './protocol-traps.ts';
-import { transportOf } from './protocols.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-fault.ts';
 import { QueryLimit } from './query-limit.ts';

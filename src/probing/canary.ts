@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { GameError, gameOf } from '../games/games.ts';
 import { type AddressRanges, resolveAddress } from '../platform/address-guard.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { CanaryAddress } from '../platform/config-values.ts';
 import type { Ask } from './ask.ts';
-import { GameError, gameOf } from './games.ts';
 
 /** Tells our own network's failure from a server's (design rule 7). One a process, in memory. */
 export type Canary = {

@@ -1,4 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
+import type { Game } from '../games/games.ts';
 import {
   AddressError,
   isRefusedPort,
@@ -8,7 +9,6 @@ import {
 } from '../platform/address-guard.ts';
 import { within } from '../platform/deadline.ts';
 import type { Target } from './ask.ts';
-import type { Game } from './games.ts';
 
 /** An SRV record, as node:dns gives it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };

@@ -1,6 +1,6 @@
+import { GameError } from '../games/games.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { Probe, ProbeFault } from './ask.ts';
-import { GameError } from './games.ts';
 
 /** A query that ended without an answer. */
 export class QueryError extends Error {

@@ -1,6 +1,6 @@
 import type { Results } from 'gamedig';
+import type { Game } from '../games/games.ts';
 import type { ServerAnswer } from './ask.ts';
-import type { Game } from './games.ts';
 import { legacyText, withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-fault.ts';
 

@@ -1,4 +1,6 @@
+import type { AuthSources } from '../accounts/auth.ts';
 import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
+import { claimOnEntry } from '../listing/claim-servers.ts';
 import type { Kept } from '../platform/batching/kept.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
@@ -12,7 +14,12 @@ import { bindCollections, type Collections } from './collections.ts';
  * function asks for the few it needs.
  */
 export type Platform = Resources &
-  Collections & { admitted: Kept<Admitted>; passwords: PasswordHashing; voteCounts: VoteCounts };
+  Collections & {
+    admitted: Kept<Admitted>;
+    passwords: PasswordHashing;
+    voteCounts: VoteCounts;
+    claimServers: AuthSources['claimServers'];
+  };
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
 export async function openPlatform(
@@ -29,6 +36,7 @@ export async function openPlatform(
     admitted: keepAdmitted(),
     passwords: { hash: hashPassword, verify: verifyPassword },
     voteCounts,
+    claimServers: (personId) => claimOnEntry({ ...resources, ...collections }, personId),
     async close() {
       // A vote that is being inserted is counted after it.
       await resources.lanes.settle(SECOND);

@@ -1,5 +1,5 @@
+import { gameOf } from '../games/games.ts';
 import { queryPorts } from '../probing/find-server.ts';
-import { gameOf } from '../probing/games.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';
 import { samplePlayersAt } from './sample-days.ts';

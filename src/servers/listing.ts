@@ -1,16 +1,11 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
-import { failWaitingVotes } from '../delivery/listeners.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Kept } from '../platform/batching/kept.ts';
 import { after, type Clock, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
-import type { Vote } from '../votes/vote.ts';
-import type { Admitted } from './api-tokens.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { ProbeState, Server } from './server.ts';
-import type { ServerDraft } from './server-draft.ts';
 import {
   type NewServer,
   newServer,
@@ -50,7 +45,7 @@ export function newProbeState(now: Date): ProbeState {
 
 type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 /** The list itself changes, and with it the ranking. */
-type ListChange = Listing & { producer: Pick<Producer, 'add'> };
+export type ListChange = Listing & { producer: Pick<Producer, 'add'> };
 
 /**
  * Lists a server. It stands in the last place of the ranking at first, and all of its figures are unknown.
@@ -210,40 +205,6 @@ function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<S
     $min: { 'probe.scheduledAt': after(now, PROBE_INTERVAL_SECONDS * SECOND) },
     $inc: { 'probe.revision': 1 },
   };
-}
-
-/**
- * Takes a server off the list for ever: its tokens are refused, its waiting votes are failed. The document stays,
- * so that its id and slug are never used again. Killed half-way, running it again finishes it.
- *
- * @returns the server and how many waiting votes were failed; null when there never was such a server
- */
-export async function removeServer(
-  deps: ListChange & {
-    votes: Collection<Vote>;
-    serverDrafts: Collection<ServerDraft>;
-    admitted: Kept<Admitted>;
-  },
-  serverId: ObjectId,
-  by: string,
-): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
-  const server = await deps.servers.findOneAndUpdate(
-    { _id: serverId },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
-    { returnDocument: 'after' },
-  );
-  if (!server) return null;
-  deps.admitted.forget((one) => one.serverId.equals(serverId));
-  await deps.serverDrafts.deleteOne({ serverId });
-  const failedVotes = await failWaitingVotes(deps, serverId);
-  await recordAudit(deps, {
-    by,
-    action: 'server.remove',
-    serverId,
-    details: { slug: server.slug, failedVotes },
-  });
-  await requestRanks(deps.producer);
-  return { server, failedVotes };
 }
 
 /**

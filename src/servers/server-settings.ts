@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { GameError, gameOf } from '../games/games.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
 import { shownText } from '../platform/text.ts';
-import { GameError, gameOf } from '../probing/games.ts';
 
 const portRule = 'must be a whole number, 1 to 65535';
 const port = z

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
-import { removeServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { ask } from '../support/api-description.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';

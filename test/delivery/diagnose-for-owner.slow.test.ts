@@ -7,9 +7,9 @@ import type { DiagnosisStep } from '../../src/delivery/diagnosis-steps.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { bindCollections } from '../../src/process/collections.ts';
-import { removeServer } from '../../src/servers/listing.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 

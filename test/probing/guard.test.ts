@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { gameOf } from '../../src/games/games.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { type Lookups, queryPorts, type SrvRecord } from '../../src/probing/find-server.ts';
-import { gameOf } from '../../src/probing/games.ts';
 import { HttpExchange } from '../../src/probing/http-exchange.ts';
 import { TcpConnection } from '../../src/probing/tcp-connection.ts';
 import { UdpConnection } from '../../src/probing/udp-connection.ts';

@@ -6,7 +6,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAuth } from '../../src/accounts/auth.ts';
-import { listPeople, searchPeople, showPerson } from '../../src/accounts/find-people.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnose-for-owner.ts';
@@ -14,6 +13,7 @@ import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { listPeople, searchPeople, showPerson } from '../../src/listing/find-people.ts';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';

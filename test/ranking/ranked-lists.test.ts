@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
@@ -7,7 +8,7 @@ import { type Filters, passes } from '../../src/ranking/filters.ts';
 import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { addServer, editServer, removeServer } from '../../src/servers/listing.ts';
+import { addServer, editServer } from '../../src/servers/listing.ts';
 import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
 import { listServers } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';

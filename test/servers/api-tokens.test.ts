@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
@@ -11,7 +12,7 @@ import {
   revokeToken,
   rotateToken,
 } from '../../src/servers/api-tokens.ts';
-import { addServer, removeServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';

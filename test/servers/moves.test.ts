@@ -1,12 +1,12 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
+import { type Prover, type Proving, proveDraft, proveMove } from '../../src/listing/prove-draft.ts';
+import { transferServer } from '../../src/listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listing.ts';
-import { type Prover, type Proving, proveDraft, proveMove } from '../../src/servers/prove-draft.ts';
 import type { Server } from '../../src/servers/server.ts';
-import { transferServer } from '../../src/servers/transfer-server.ts';
 import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
 /** A listed server of `owner` at a place where nothing is. */

@@ -1,11 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendPerson } from '../../src/accounts/people.ts';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
-import { editServer, removeServer } from '../../src/servers/listing.ts';
+import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { reportStatus } from '../../src/status/report-status.ts';
 import { insert, probe } from '../status/samples.ts';

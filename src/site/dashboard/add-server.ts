@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { proveDraft } from '../../listing/prove-draft.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
-import { proveDraft } from '../../servers/prove-draft.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';

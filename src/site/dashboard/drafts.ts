@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
+import { type Proved, proveDraft } from '../../listing/prove-draft.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
-import { type Proved, proveDraft } from '../../servers/prove-draft.ts';
 import { isId } from '../../servers/slug.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';

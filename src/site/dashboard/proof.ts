@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { html } from 'hono/html';
+import { recordName, recordText } from '../../listing/check-draft.ts';
 import { after } from '../../platform/clock.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
-import { recordName, recordText } from '../../servers/check-draft.ts';
 import { DRAFT_KEPT_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
 import type { Content, Html } from '../html.ts';
 import { button, card, copyable, notice } from '../parts.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { gameOf, listGames } from '../../probing/games.ts';
+import { gameOf, listGames } from '../../games/games.ts';
 import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import { PORT_LENGTH, select, textField } from '../parts.ts';

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { proveMove } from '../../listing/prove-draft.ts';
+import { removeServer } from '../../listing/remove-server.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
-import { editServer, isAskedAnew, removeServer } from '../../servers/listing.ts';
-import { proveMove } from '../../servers/prove-draft.ts';
+import { editServer, isAskedAnew } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { isByOperator, personOf, serverOf } from '../access.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
-import { listPeople, type PeoplePosition, searchPeople } from '../../accounts/find-people.ts';
 import type { Person } from '../../accounts/person.ts';
+import { listPeople, type PeoplePosition, searchPeople } from '../../listing/find-people.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';

@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { mailAccountChange } from '../../accounts/account-changes.ts';
 import { createAuth } from '../../accounts/auth.ts';
-import { type PersonView, showPerson } from '../../accounts/find-people.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import {
   type Decider,
@@ -17,6 +16,7 @@ import {
 import type { Person } from '../../accounts/person.ts';
 import { sendLink } from '../../accounts/send-link.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
+import { type PersonView, showPerson } from '../../listing/find-people.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';

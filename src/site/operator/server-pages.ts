@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { removeServer } from '../../listing/remove-server.ts';
+import { nextOwner, TransferError, transferServer } from '../../listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { editServer, removeServer } from '../../servers/listing.ts';
+import { editServer } from '../../servers/listing.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import {
   listServersByTime,
@@ -13,7 +15,6 @@ import {
 } from '../../servers/search-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
-import { nextOwner, TransferError, transferServer } from '../../servers/transfer-server.ts';
 import { personOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';

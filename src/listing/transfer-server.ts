@@ -3,8 +3,8 @@ import type { Person } from '../accounts/person.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
-import type { Drafting } from './drafts.ts';
-import type { Server } from './server.ts';
+import type { Drafting } from '../servers/drafts.ts';
+import type { Server } from '../servers/server.ts';
 
 type People = { people: Collection<Person> };
 

@@ -7,14 +7,14 @@ import type { Leasing } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
+import { findDraft, findMove } from '../servers/drafts.ts';
+import { decidingPlaces, holderOf } from '../servers/listed-places.ts';
+import { editServer, lastPlace, newListing } from '../servers/listing.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import type { ProofMethod, Server } from '../servers/server.ts';
+import type { ServerDraft } from '../servers/server-draft.ts';
+import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
 import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
-import { findDraft, findMove } from './drafts.ts';
-import { decidingPlaces, holderOf } from './listed-places.ts';
-import { editServer, lastPlace, newListing } from './listing.ts';
-import { requestRanks } from './request-ranks.ts';
-import type { ProofMethod, Server } from './server.ts';
-import type { ServerDraft } from './server-draft.ts';
-import { insertUnderFreeSlug } from './server-slugs.ts';
 
 export type Proving = DraftChecking &
   Leasing & {

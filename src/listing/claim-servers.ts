@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
+import type { Person } from '../accounts/person.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
@@ -7,7 +8,6 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { Person } from './person.ts';
 
 type Claiming = {
   servers: Collection<Server>;

@@ -1,6 +1,12 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
+import {
+  type Credential,
+  NAME_COLLATION,
+  type Person,
+  type Role,
+  type SignInSession,
+} from '../accounts/person.ts';
 import type { Server } from '../servers/server.ts';
-import { type Credential, NAME_COLLATION, type Person, type Role, type SignInSession } from './person.ts';
 
 type People = { people: Collection<Person> };
 

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { gameOf } from '../games/games.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';
-import { gameOf } from '../probing/games.ts';
 import { plainText } from '../probing/minecraft-text.ts';
-import type { Drafting } from './drafts.ts';
-import { holderOf } from './listed-places.ts';
-import type { Server } from './server.ts';
-import type { DraftCheck, ServerDraft } from './server-draft.ts';
-import { txtRecords } from './txt-records.ts';
+import type { Drafting } from '../servers/drafts.ts';
+import { holderOf } from '../servers/listed-places.ts';
+import type { Server } from '../servers/server.ts';
+import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
+import { txtRecords } from '../servers/txt-records.ts';
 
 export type DraftChecking = Drafting &
   OutgoingLimiting & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };

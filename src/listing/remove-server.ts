@@ -1,0 +1,44 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { failWaitingVotes } from '../delivery/listeners.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { Kept } from '../platform/batching/kept.ts';
+import type { Admitted } from '../servers/api-tokens.ts';
+import type { ListChange } from '../servers/listing.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerDraft } from '../servers/server-draft.ts';
+import type { Vote } from '../votes/vote.ts';
+
+/**
+ * Takes a server off the list for ever: its tokens are refused, its waiting votes are failed. The document stays,
+ * so that its id and slug are never used again. Killed half-way, running it again finishes it.
+ *
+ * @returns the server and how many waiting votes were failed; null when there never was such a server
+ */
+export async function removeServer(
+  deps: ListChange & {
+    votes: Collection<Vote>;
+    serverDrafts: Collection<ServerDraft>;
+    admitted: Kept<Admitted>;
+  },
+  serverId: ObjectId,
+  by: string,
+): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId },
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  deps.admitted.forget((one) => one.serverId.equals(serverId));
+  await deps.serverDrafts.deleteOne({ serverId });
+  const failedVotes = await failWaitingVotes(deps, serverId);
+  await recordAudit(deps, {
+    by,
+    action: 'server.remove',
+    serverId,
+    details: { slug: server.slug, failedVotes },
+  });
+  await requestRanks(deps.producer);
+  return { server, failedVotes };
+}
