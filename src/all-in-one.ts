@@ -4,9 +4,9 @@
  */
 import { resolve } from 'node:path';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
-import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { ServiceError } from './embedded/service-error.ts';
 import { ConfigError, loadConfig } from './platform/config.ts';
+import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
 let platform: AllInOne | undefined;

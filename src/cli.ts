@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { onStopSignal } from './all-in-one/stop-signals.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
 import { sentence, systemReason } from './cli/words.ts';
 import { ownEnvironment } from './platform/config.ts';
+import { onStopSignal } from './platform/stop-signals.ts';
 
 async function run(args: string[]): Promise<number> {
   try {

@@ -1,9 +1,9 @@
 import type { Processor } from 'bullmq';
+import { aggregateDay } from '../src/history/aggregate-day.ts';
+import { refreshDailyFigures } from '../src/history/daily-figures.ts';
+import { markAggregated } from '../src/history/due-aggregates.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
-import { aggregateDay } from '../src/status/aggregate-day.ts';
-import { refreshDailyFigures } from '../src/status/daily-figures.ts';
-import { markAggregated } from '../src/status/due-aggregates.ts';
 
 /**
  * Computes the day that a job names and every server's figures, and marks the day. The progress in Bull Board is

@@ -1,5 +1,5 @@
 import type { Processor } from 'bullmq';
-import { findUnusualVotes } from '../src/attention/unusual-votes.ts';
+import { findUnusualVotes } from '../src/moderation/unusual-votes.ts';
 import type { Platform } from '../src/process/platform.ts';
 
 /** Looks for unusual votes. What a stop cuts short, the next round does. */

@@ -1,12 +1,12 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { z } from 'zod';
+import { DayNotOverError, DayTooOldError } from '../src/history/aggregate-day.ts';
 import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { isPassingFault } from '../src/platform/passing-faults.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import type { Platform } from '../src/process/platform.ts';
-import { DayNotOverError, DayTooOldError } from '../src/status/aggregate-day.ts';
 import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 
 /** Work that a passing fault cut short is tried again after this long. */

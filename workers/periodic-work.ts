@@ -1,9 +1,9 @@
+import { dueAggregates } from '../src/history/due-aggregates.ts';
 import { dueMails } from '../src/mail/send-mail.ts';
 import { after, DAY, MINUTE } from '../src/platform/clock.ts';
 import { dayOf, dueDays } from '../src/platform/periods/period-marks.ts';
 import type { Platform } from '../src/process/platform.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
-import { dueAggregates } from '../src/status/due-aggregates.ts';
 import { openExclusions } from '../src/votes/exclude-votes.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */

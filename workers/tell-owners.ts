@@ -1,5 +1,5 @@
 import type { Processor } from 'bullmq';
-import { tellOwners } from '../src/notices/tell-owners.ts';
+import { tellOwners } from '../src/notifications/tell-owners.ts';
 import type { Platform } from '../src/process/platform.ts';
 
 /** Writes the mails that owners are to get about their listeners. What a stop cuts short, the next round does. */

@@ -9,16 +9,16 @@ import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { startService } from '../../src/embedded/service-process.ts';
+import { aggregateDay } from '../../src/history/aggregate-day.ts';
+import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
+import type { StatusSample } from '../../src/history/status-sample.ts';
+import { PROBE_SUMS } from '../../src/history/sum-samples.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { startOf } from '../../src/platform/periods/period-marks.ts';
 import { bindCollections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import { newProbeState } from '../../src/servers/listing.ts';
-import { aggregateDay } from '../../src/status/aggregate-day.ts';
-import { refreshDailyFigures } from '../../src/status/daily-figures.ts';
-import type { StatusSample } from '../../src/status/status-sample.ts';
-import { PROBE_SUMS } from '../../src/status/sum-samples.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
 

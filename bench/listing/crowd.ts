@@ -1,17 +1,17 @@
 import { type AnyBulkWriteOperation, type Document, ObjectId } from 'mongodb';
+import { chance } from '../../src/demo/chance.ts';
+import { writeSampleHistory } from '../../src/demo/sample-history.ts';
+import { writeSampleReviews } from '../../src/demo/sample-reviews.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
+import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { chance } from '../../src/sample/chance.ts';
-import { writeSampleHistory } from '../../src/sample/sample-history.ts';
-import { writeSampleReviews } from '../../src/sample/sample-reviews.ts';
-import { SAMPLES } from '../../src/sample/samples.ts';
 import { newListing } from '../../src/servers/listing.ts';
 import { slugOf } from '../../src/servers/slug.ts';
-import { refreshDailyFigures } from '../../src/status/daily-figures.ts';
-import { emptySums } from '../../src/status/daily-sums.ts';
 
 const FIRST =
   'Amber Bright Copper Dawn Echo Frost Golden Hollow Iron Jade Kindred Lunar Misty North Obsidian Pixel Quiet River Silver Twin Under Velvet Wild Xenon Yonder Zephyr Alpha Boreal Crimson Drift';

@@ -6,8 +6,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { GameDig } from 'gamedig';
 import ipaddr from 'ipaddr.js';
-import { createAsk } from '../../src/probing/ask-server.ts';
 import { gameOf } from '../../src/games/games.ts';
+import { createAsk } from '../../src/probing/ask-server.ts';
 
 type Place = { game: string; port: number };
 type Way = (place: Place) => Promise<boolean>;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RefusedError, SENTENCES, unavailable } from './errors.ts';
+import { RefusedError, SENTENCES, unavailable } from '../process/http-errors.ts';
 
 /**
  * Gives every answer its request's id, refuses a request without a Host, and logs how each one ended. Like all hooks

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RefusedError, SENTENCES } from './errors.ts';
+import { RefusedError, SENTENCES } from '../process/http-errors.ts';
 
 /** `/servers/:id/vote` as an expression; `*` stands for any rest. */
 function asExpression(pattern: string): RegExp {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { aggregateDay, computableDays, requireComputable } from '../history/aggregate-day.ts';
+import { refreshDailyFigures } from '../history/daily-figures.ts';
+import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
-import { aggregateDay, computableDays, requireComputable } from '../status/aggregate-day.ts';
-import { refreshDailyFigures } from '../status/daily-figures.ts';
-import { markAggregated } from '../status/due-aggregates.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { day } from './option-values.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
-import { type Export, exportSamples, exportVotes, type Span } from '../moving/export.ts';
+import { type Export, exportSamples, exportVotes, type Span } from '../import-export/export.ts';
 import type { Platform } from '../process/platform.ts';
 import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';

@@ -3,13 +3,13 @@ import { ZodError } from 'zod';
 import { PersonError } from '../accounts/people.ts';
 import { CredentialError } from '../delivery/credentials.ts';
 import { ServiceError } from '../embedded/service-error.ts';
+import { DayNotOverError, DayTooOldError } from '../history/aggregate-day.ts';
 import { TransferError } from '../listing/transfer-server.ts';
 import { ConfigError } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownEnd } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
-import { DayNotOverError, DayTooOldError } from '../status/aggregate-day.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './words.ts';
 

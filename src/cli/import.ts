@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Importing, importSamples, importServers, importVotes } from '../moving/import.ts';
-import type { ImportEnd, ImportOptions } from '../moving/import-lines.ts';
-import { openSourceFile, type SourceFile } from '../moving/source-file.ts';
+import { type Importing, importSamples, importServers, importVotes } from '../import-export/import.ts';
+import type { ImportEnd, ImportOptions } from '../import-export/import-lines.ts';
+import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';

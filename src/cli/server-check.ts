@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { statusAt } from '../history/current-status.ts';
 import type { Probe, ProbeFault } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
 import type { ServerStatus } from '../servers/server.ts';
-import { statusAt } from '../status/current-status.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';

@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
+import { latencyAt, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
-import { latencyAt, playersSource, sourceAt, statusAt } from '../status/current-status.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { pairs } from './table.ts';
 import { counted, iso, when } from './words.ts';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { gameOf } from '../games/games.ts';
+import { statusAt } from '../history/current-status.ts';
 import { listenerState } from '../listeners/listener.ts';
 import { removeServer } from '../listing/remove-server.ts';
 import { hostWarning } from '../platform/address-guard.ts';
 import type { Platform } from '../process/platform.ts';
 import { addServer, editServer, listServers } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
-import { statusAt } from '../status/current-status.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';

@@ -1,12 +1,12 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
+import { type Source, statusAt } from '../history/current-status.ts';
+import { keepSample } from '../history/keep-sample.ts';
+import type { StatusSample } from '../history/status-sample.ts';
+import { type Waking, wakeListener } from '../history/wake-listener.ts';
 import type { Lanes } from '../platform/batching/lanes.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type Admit, admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
-import { type Source, statusAt } from '../status/current-status.ts';
-import { keepSample } from '../status/keep-sample.ts';
-import type { StatusSample } from '../status/status-sample.ts';
-import { type Waking, wakeListener } from '../status/wake-listener.ts';
 import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';

@@ -1,7 +1,7 @@
+import type { StatusSample } from '../history/status-sample.ts';
 import { after, HOUR, SECOND } from '../platform/clock.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
 import type { ProbeState } from '../servers/server.ts';
-import type { StatusSample } from '../status/status-sample.ts';
 
 /** Failures in a row that make a server offline, one of them so long after the first. */
 const FAILURES_TO_OFFLINE = 3;

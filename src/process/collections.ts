@@ -12,9 +12,11 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/person.ts';
+import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
+import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
 import { type Mail, mailSchema } from '../mail/mail.ts';
-import { type ListenerNotices, listenerNoticesSchema } from '../notices/listener-notices.ts';
+import { type ListenerNotices, listenerNoticesSchema } from '../notifications/listener-notices.ts';
 import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.ts';
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
@@ -31,8 +33,6 @@ import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '..
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
-import { type DailyStats, dailyStatsSchema } from '../status/daily-stats.ts';
-import { type StatusSample, statusSampleSchema } from '../status/status-sample.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-key.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';

@@ -1,9 +1,9 @@
 import Fastify from 'fastify';
-import { answerClientError } from '../api/connection-errors.ts';
-import { answerError } from '../api/errors.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
+import { answerClientError } from './connection-errors.ts';
 import { healthRoutes, type Readiness } from './health.ts';
+import { answerError } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The endpoints of a process that are not for the public. */

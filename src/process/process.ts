@@ -1,8 +1,8 @@
-import { onStopSignal } from '../all-in-one/stop-signals.ts';
-import { endWithParent } from '../embedded/end-with-parent.ts';
 import { SECOND } from '../platform/clock.ts';
 import { ConfigError, type ConnectedConfig, loadConfig } from '../platform/config.ts';
+import { endWithParent } from '../platform/end-with-parent.ts';
 import type { OpenOptions } from '../platform/resources.ts';
+import { onStopSignal } from '../platform/stop-signals.ts';
 import { watchReadiness } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openPlatform, type Platform } from './platform.ts';

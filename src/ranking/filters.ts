@@ -1,5 +1,5 @@
+import { statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
-import { statusAt } from '../status/current-status.ts';
 
 /** What a list of servers is narrowed down to; what is absent is not asked for. */
 export type Filters = {

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { playersSource, type Source, statusAt } from '../history/current-status.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
-import { playersSource, type Source, statusAt } from '../status/current-status.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
 

@@ -1,7 +1,7 @@
+import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
 import type { HeldLease } from '../platform/periods/work-lease.ts';
-import { dueAggregates } from '../status/due-aggregates.ts';
 import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 
 /** The mark of days whose places are kept. */

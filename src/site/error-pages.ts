@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { noteFault, type Refusal, refusalOf, sendRefusal } from '../api/errors.ts';
 import { after, SECOND } from '../platform/clock.ts';
+import { noteFault, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
 import type { Content } from './html.ts';
 import { layout, sendHtml } from './layout.ts';
 import { textField } from './parts.ts';

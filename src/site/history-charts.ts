@@ -1,6 +1,6 @@
+import type { GreyReason, History, HistoryPoint, UptimeDay } from '../history/history.ts';
+import { inSlots } from '../history/history-slots.ts';
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
-import type { GreyReason, History, HistoryPoint, UptimeDay } from '../status/history.ts';
-import { inSlots } from '../status/history-slots.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
 import type { Html } from './html.ts';
 import { dataTable } from './parts.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ServerInfo } from '../status/server-info.ts';
+import type { ServerInfo } from '../history/server-info.ts';
 import type { Content, Html } from './html.ts';
 import { figure } from './parts.ts';
 import { count, counted, decimal } from './words.ts';

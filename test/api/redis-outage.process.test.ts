@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startRedis } from '../support/services.ts';
 

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';

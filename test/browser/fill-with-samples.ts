@@ -1,11 +1,11 @@
+import { fillSamples } from '../../src/demo/fill-samples.ts';
+import { openSamples } from '../../src/demo/open-samples.ts';
+import { openStandIn } from '../../src/demo/open-stand-in.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { reportStatus } from '../../src/history/report-status.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { fillSamples } from '../../src/sample/fill-samples.ts';
-import { openSamples } from '../../src/sample/open-samples.ts';
-import { openStandIn } from '../../src/sample/open-stand-in.ts';
-import { SAMPLES } from '../../src/sample/samples.ts';
-import { reportStatus } from '../../src/status/report-status.ts';
 
 const LOOK_EVERY_MS = 250;
 

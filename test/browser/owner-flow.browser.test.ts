@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
-import { insert, probes } from '../status/samples.ts';
+import { insert, probes } from '../history/samples.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
-import { insert, probe } from '../status/samples.ts';
+import { insert, probe } from '../history/samples.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
 let cli: Cli;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/delivery/send-vote.ts';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { setV2 } from './listening.ts';
 import { type Cli, openCli } from './tallyport.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { Cli, Ended } from './tallyport.ts';
 
 /** A Votifier listener that runs until the test ends. */

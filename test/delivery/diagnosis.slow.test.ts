@@ -7,9 +7,9 @@ import { EXPLANATIONS, type Explanation } from '../../src/delivery/explanations.
 import { FAULTS, type Fault } from '../../src/delivery/faults.ts';
 import { setHttpListener } from '../../src/delivery/http-listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { SampleGameServer } from '../../src/demo/game-server.ts';
+import type { Behaviour } from '../../src/demo/votifier-listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
-import { SampleGameServer } from '../../src/sample/game-server.ts';
-import type { Behaviour } from '../../src/sample/votifier-listener.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
 import { deafTarget } from './remote-peer.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import net, { type Socket } from 'node:net';
-import { readV1Vote, readV2Vote, VoteRefusal } from '../../src/sample/votifier-decoding.ts';
+import { readV1Vote, readV2Vote, VoteRefusal } from '../../src/demo/votifier-decoding.ts';
 import { listen } from '../support/fake-http-listener.ts';
 
 /** What a fake listener does once it has read a whole frame. */

@@ -10,7 +10,7 @@ import {
   sendVote,
   type VotifierTarget,
 } from '../../src/delivery/votifier-client.ts';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 
 export const VOTE = {
   id: '01998a3e-7e4b-7000-8000-0123456789ab',

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendVote } from '../../src/delivery/votifier-client.ts';
-import { type Behaviour, VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { type Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { OPTIONS, targetsOf, VOTE } from './remote-peer.ts';
 
 const listener = new VotifierListener();

@@ -1,6 +1,6 @@
 import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { statusPacket } from '../../src/sample/game-server.ts';
+import { statusPacket } from '../../src/demo/game-server.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';

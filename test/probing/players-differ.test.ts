@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, expect, test } from 'vitest';
+import { reportStatus } from '../../src/history/report-status.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
-import { reportStatus } from '../../src/status/report-status.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

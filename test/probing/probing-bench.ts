@@ -1,5 +1,6 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { onTestFinished } from 'vitest';
+import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
@@ -7,7 +8,6 @@ import type { Checking } from '../../src/probing/check-server.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
-import type { StatusSample } from '../../src/status/status-sample.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

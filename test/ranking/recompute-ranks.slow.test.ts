@@ -5,7 +5,7 @@ import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { rankHistory } from '../../src/ranking/rank-history.ts';
 import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { unhideServer } from '../../src/servers/moderate-server.ts';
-import { insert, probe } from '../status/samples.ts';
+import { insert, probe } from '../history/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { computeDays, listServer, placesOf, setCounters } from './ranked-servers.ts';

@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
+import { serverImporter } from '../../src/import-export/import-servers.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
-import { serverImporter } from '../../src/moving/import-servers.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
-import { importText, lines } from '../moving/importing.ts';
+import { importText, lines } from '../import-export/importing.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;

@@ -6,7 +6,7 @@ import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { NOTHING } from '../status/samples.ts';
+import { NOTHING } from '../history/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
+import { reportStatus } from '../../src/history/report-status.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import { reportStatus } from '../../src/status/report-status.ts';
-import { insert, NOTHING, probe } from '../status/samples.ts';
+import { insert, NOTHING, probe } from '../history/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';

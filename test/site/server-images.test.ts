@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { ServerInfo } from '../../src/history/server-info.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { badgeImage, bannerImage } from '../../src/site/listing/server-images.ts';
 import { fitted, imageText, textWidth } from '../../src/site/listing/svg-text.ts';
-import type { ServerInfo } from '../../src/status/server-info.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';

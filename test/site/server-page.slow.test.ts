@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendPerson } from '../../src/accounts/people.ts';
+import { reportStatus } from '../../src/history/report-status.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
@@ -8,8 +9,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { editServer } from '../../src/servers/listing.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
-import { reportStatus } from '../../src/status/report-status.ts';
-import { insert, probe } from '../status/samples.ts';
+import { insert, probe } from '../history/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';

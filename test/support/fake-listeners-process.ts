@@ -3,7 +3,7 @@
  * `startFakeListeners` (fake-listeners.ts), which gives the plan and the orders.
  */
 import net from 'node:net';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { FakeOrder, FakePlan, FakeReport } from './fake-listeners.ts';
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as FakePlan;

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/platform/clock.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { insert, listServer, probe } from '../status/samples.ts';
+import { insert, listServer, probe } from '../history/samples.ts';
 import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';

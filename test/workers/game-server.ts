@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { VotifierListener } from '../../src/sample/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';

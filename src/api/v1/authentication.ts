@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
 import { type Admitted, admit, admittedBefore, noteTokenUse } from '../../servers/api-tokens.ts';
-import { RefusedError } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { describeSkew } from '../../platform/clock-skew.ts';
+import { RefusedError, SENTENCES, unavailable } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
-import { RefusedError, SENTENCES, unavailable } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 /**

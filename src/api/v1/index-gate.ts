@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RefusedError, unavailable } from '../../process/http-errors.ts';
 import { missingUniqueIndexes } from '../../process/migrate.ts';
 import type { Platform } from '../../process/platform.ts';
-import { RefusedError, unavailable } from '../errors.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
 import { after } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
+import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
-import { REPORT_INTERVAL_MS, reportStatus } from '../../status/report-status.ts';
-import { RefusedError } from '../errors.ts';
 import { callerOf } from './authentication.ts';
 import { requireRightClock } from './clock-gate.ts';
 import { withinDatabaseTime } from './database-time.ts';

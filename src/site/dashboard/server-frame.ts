@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
+import { statusAt } from '../../history/current-status.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
-import { statusAt } from '../../status/current-status.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
+import { type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type HistoryPoint, historyAndReports, uptimeDays } from '../../status/history.ts';
 import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { csv } from '../csv.ts';

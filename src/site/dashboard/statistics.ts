@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
 import type { Server } from '../../servers/server.ts';
-import { type History, historyAndReports, uptimeDays } from '../../status/history.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { serverOf } from '../access.ts';

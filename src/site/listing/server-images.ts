@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type ServerInfo, serverInfo } from '../../status/server-info.ts';
 import { placeOf } from '../dashboard/server-frame.ts';
 import type { Html } from '../html.ts';
 import { PUBLIC } from '../page-route.ts';

@@ -1,12 +1,12 @@
 import type { WithId } from 'mongodb';
+import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
+import { serverInfo } from '../../history/server-info.ts';
 import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { Platform } from '../../process/platform.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Server } from '../../servers/server.ts';
-import { type HistoryRange, historyOf, uptimeDays } from '../../status/history.ts';
-import { serverInfo } from '../../status/server-info.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';

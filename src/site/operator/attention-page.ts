@@ -6,7 +6,7 @@ import {
   type Kind,
   needsAttention,
   type StuckListener,
-} from '../../attention/needs-attention.ts';
+} from '../../moderation/needs-attention.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { QUEUES, type QueueName } from '../../platform/queues.ts';
 import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.ts';

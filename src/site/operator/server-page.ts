@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { Person } from '../../accounts/person.ts';
-import { COUNTED } from '../../attention/needs-attention.ts';
 import { listenerReason } from '../../delivery/explanations.ts';
+import { playersSource } from '../../history/current-status.ts';
 import { type Listener, type ListenerState, lastDelivery, listenerState } from '../../listeners/listener.ts';
+import { COUNTED } from '../../moderation/needs-attention.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
-import { playersSource } from '../../status/current-status.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
 import { protocolName } from '../dashboard/listener-form.ts';
 import { LISTENER_TONES } from '../dashboard/listener-state.ts';

@@ -1,0 +1,125 @@
+import type { ObjectId } from 'mongodb';
+import type { StatusSample } from '../history/status-sample.ts';
+import type { VoteRecord } from '../import-export/import-votes.ts';
+import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { chance } from './chance.ts';
+import type { Sample } from './sample.ts';
+import { samplePlayer } from './sample-players.ts';
+
+/** A sample server that is listed. */
+export type ListedSample = { serverId: ObjectId; sample: Sample };
+
+/** What is made up of a sample is the same for the same name and moment. */
+export function seedOf({ name }: Sample): number {
+  return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
+}
+
+/** Hours that a country's clock is ahead of UTC, near enough for its evenings. */
+const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT: 0, GB: 0, FI: 2, TR: 3 };
+const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
+const ELSEWHERE = 1;
+
+/** How many play at a moment: most in the evening and at the week's end, and never twice the same. */
+export function samplePlayersAt(sample: Sample, at: Date): number {
+  const { places, busy } = sample.crowd;
+  const seed = seedOf(sample);
+  const hour = (at.getTime() % DAY) / HOUR + hoursAhead(sample);
+  const evening = ((1 + Math.cos(((hour - 20.5) / 12) * Math.PI)) / 2) ** 1.4;
+  const noise = 0.93 + 0.14 * chance(seed + Math.floor(at.getTime() / (5 * MINUTE)) / 7);
+  const online = places * busy * (0.12 + 0.8 * evening) * crowding(seed, at) * noise;
+  return Math.min(places, Math.round(online));
+}
+
+function hoursAhead({ countryCode }: Sample): number {
+  return HOURS_AHEAD[countryCode] ?? FURTHER_EAST[countryCode] ?? ELSEWHERE;
+}
+
+/** Around 1: days and weeks go up and down, each server's in its own way, and more play at the week's end. */
+function crowding(seed: number, at: Date): number {
+  const wave = (days: number, turn: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + turn));
+  const weekend = [0, 6].includes(at.getUTCDay()) ? 1.12 : 1;
+  const weeks = 0.16 * wave(20 + 30 * chance(seed), chance(seed + 0.5));
+  const days = 0.16 * wave(3 + 5 * chance(seed + 0.2), chance(seed + 0.7));
+  return (1 + weeks + days) * weekend;
+}
+
+/** Whole days before today on which our own network was down, and nothing is known of anybody. */
+const GREY_DAY = 11;
+
+/** For how many whole days a server that is gone has been away. */
+const GONE_DAYS = 4;
+
+/** Failed checks that are not confirmed yet. */
+const UNCONFIRMED_MS = 10 * MINUTE;
+
+/** How long a server has been away at a moment, in milliseconds; 0 while it is there. */
+function awayFor(sample: Sample, at: Date, now: Date): number {
+  const gone = startOf(addDays(dayOf(now), -GONE_DAYS));
+  if (sample.kind === 'gone' && at >= gone) return 1 + at.getTime() - gone.getTime();
+  const day = Math.floor(at.getTime() / DAY);
+  const seed = seedOf(sample) + day / 3;
+  if (chance(seed) > 0.16 * chance(seedOf(sample))) return 0;
+  const began = day * DAY + Math.floor(chance(seed + 1) * 20) * HOUR;
+  const lasted = (25 + 200 * chance(seed + 2) ** 3) * MINUTE;
+  const away = 1 + at.getTime() - began;
+  return away > 0 && away <= lasted ? away : 0;
+}
+
+/** Older days have a sample in so long, the last two and today one in five minutes. */
+const COARSE_MS = 15 * MINUTE;
+const FINE_MS = 5 * MINUTE;
+const FINE_DAYS = 2;
+
+/** Every sample of a server from `from` to `now`, oldest first. */
+export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: Date): StatusSample[] {
+  const fineFrom = startOf(addDays(dayOf(now), -FINE_DAYS));
+  const samples: StatusSample[] = [];
+  for (let at = from; at < now; at = after(at, at < fineFrom ? COARSE_MS : FINE_MS)) {
+    const seconds = (at < fineFrom ? COARSE_MS : FINE_MS) / 1_000;
+    const found = sampleAt(sample, at, now);
+    if (found) samples.push({ at, serverId, ...found, seconds: found.source === 'report' ? 0 : seconds });
+  }
+  return samples;
+}
+
+/** What was found at a moment; null where a server that reports by itself was away. */
+function sampleAt(
+  sample: Sample,
+  at: Date,
+  now: Date,
+): Omit<StatusSample, 'at' | 'serverId' | 'seconds'> | null {
+  const source = sample.kind === 'reporting' ? 'report' : 'probe';
+  const nobody = { source, onlinePlayers: 0, maxPlayers: 0, latencyMs: null } as const;
+  const away = awayFor(sample, at, now);
+  if (source === 'report' && away > 0) return null;
+  if (source === 'probe' && dayOf(at) === addDays(dayOf(now), -GREY_DAY))
+    return { ...nobody, status: 'unknown', reason: 'canary' };
+  if (away > UNCONFIRMED_MS) return { ...nobody, status: 'offline' };
+  if (away > 0) return { ...nobody, status: 'unknown', reason: 'unconfirmed' };
+  const seed = seedOf(sample);
+  const latencyMs = 15 + 90 * chance(seed) + 25 * chance(seed + at.getTime() / MINUTE) ** 4;
+  return {
+    source,
+    status: 'online',
+    onlinePlayers: samplePlayersAt(sample, at),
+    maxPlayers: sample.crowd.places,
+    latencyMs: Math.round(latencyMs * 10) / 10,
+  };
+}
+
+/** The votes of a UTC day. Each player has their hour of the day, and some forget it more often than others. */
+export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
+  const start = startOf(day);
+  const seed = seedOf(sample);
+  const shown = crowding(seed, start) * (0.8 + 0.4 * chance(seed + start.getTime() / DAY));
+  const players = 2 * sample.crowd.votes;
+  return Array.from({ length: players }, (_, player) => {
+    const drawn = seed + start.getTime() / DAY + player * 1_000;
+    const keen = 0.1 + 0.8 * (1 - player / players);
+    if (chance(drawn) > keen * shown) return [];
+    const habit = (0.35 + 0.6 * chance(seed + player)) * DAY;
+    const votedAt = after(start, Math.floor(habit + chance(drawn + 0.5) * HOUR));
+    return [{ serverId, username: samplePlayer(seed, player), votedAt }];
+  }).flat();
+}

@@ -1,0 +1,58 @@
+import { countImported, type Importing, summarise } from '../import-export/import.ts';
+import { writeSamples } from '../import-export/import-samples.ts';
+import { writeVotes } from '../import-export/import-votes.ts';
+import { after, DAY, MINUTE } from '../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
+
+const HISTORY_DAYS = 30;
+const BATCH = 2_000;
+
+/**
+ * Makes up to 30 days of history for sample servers: samples, the figures of their days, and votes. The same
+ * moment always has the same sample: what was cut short is completed by doing it again. Today's votes are counted by
+ * `countToday`.
+ */
+export async function writeSampleHistory(deps: Importing, listed: ListedSample[]): Promise<void> {
+  const now = deps.clock.now();
+  const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
+  // A vote of the last moments would make counting wait until it must have been counted by itself.
+  const settled = after(now, -MINUTE);
+  const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
+  for (const one of listed) {
+    const { serverId, sample } = one;
+    const listedAt = after(now, -sample.listedDays * DAY);
+    await deps.servers.updateOne({ _id: serverId }, { $min: { listedAt } });
+    const from = startOf(dayOf(listedAt > first ? listedAt : first));
+    const days = daysFrom(from, now);
+    touched.push({ serverId, days });
+    for (const some of batches(samplesOf(one, from, now))) await writeSamples(deps, some);
+    const votes = days.flatMap((day) => votesOn(one, day)).filter(({ votedAt }) => votedAt <= settled);
+    for (const some of batches(votes)) await writeVotes(deps, some);
+  }
+  await summarise(deps, touched);
+  const today = dayOf(now);
+  for (const { serverId, days } of touched)
+    await countImported(
+      deps,
+      serverId,
+      days.filter((day) => day < today),
+    );
+}
+
+/** Counts today's votes of sample servers. */
+export async function countToday(deps: Importing, listed: ListedSample[]): Promise<void> {
+  const today = dayOf(deps.clock.now());
+  await Promise.all(listed.map(({ serverId }) => countImported(deps, serverId, [today])));
+}
+
+function daysFrom(from: Date, now: Date): string[] {
+  const days: string[] = [];
+  for (let day = dayOf(from); day <= dayOf(now); day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
+function batches<T>(all: T[]): T[][] {
+  const count = Math.ceil(all.length / BATCH);
+  return Array.from({ length: count }, (_, index) => all.slice(index * BATCH, (index + 1) * BATCH));
+}

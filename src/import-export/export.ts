@@ -1,0 +1,88 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { computableDays } from '../history/aggregate-day.ts';
+import type { StatusSample } from '../history/status-sample.ts';
+import type { Clock } from '../platform/clock.ts';
+import { startOf } from '../platform/periods/period-marks.ts';
+import type { Vote } from '../votes/vote.ts';
+import { countVotesBetween } from '../votes/vote-figures.ts';
+
+/** From `since` on, before `until`; without one of them there is no such bound. */
+export type Span = { since?: Date | undefined; until?: Date | undefined };
+
+/** What is exported: how many lines there will be, and the lines. */
+export type Export = { total: number; lines: AsyncIterable<string> };
+
+/** No date is later. */
+const LAST_MOMENT = 8.64e15;
+
+/** Read so many at a time: memory does not grow with the history. */
+const BATCH = 1_000;
+
+/**
+ * A server's samples as lines that `import samples` takes today, oldest first. The time series keeps 35 days of
+ * probes; of older ones there are only sums. An import takes no report of a day that cannot be computed any more.
+ */
+export async function exportSamples(
+  { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
+  serverId: ObjectId,
+  span: Span,
+): Promise<Export> {
+  const firstReport = startOf(computableDays(clock.now()).first);
+  const wanted = {
+    serverId,
+    ...between('at', span),
+    $or: [{ source: 'probe' as const }, { at: { $gte: firstReport } }],
+  };
+  const samples = statusSamples.find(wanted).sort({ at: 1 }).batchSize(BATCH);
+  return { total: await statusSamples.countDocuments(wanted), lines: linesOf(samples, sampleRecord) };
+}
+
+async function* linesOf<T>(
+  documents: AsyncIterable<T>,
+  record: (document: T) => object,
+): AsyncIterable<string> {
+  for await (const document of documents) yield `${JSON.stringify(record(document))}\n`;
+}
+
+function sampleRecord(sample: StatusSample): object {
+  const { status, reason, source, seconds } = sample;
+  return {
+    server_id: sample.serverId.toHexString(),
+    at: sample.at.toISOString(),
+    online: status === 'unknown' ? null : status === 'online',
+    online_players: sample.onlinePlayers,
+    max_players: sample.maxPlayers,
+    latency_ms: sample.latencyMs ?? null,
+    ...(source === 'report' ? { source } : { seconds }),
+    ...(status === 'unknown' ? { reason: reason ?? 'unconfirmed' } : {}),
+  };
+}
+
+/** A server's votes as lines that `import votes` takes, oldest first. Excluded votes count nowhere: they stay. */
+export async function exportVotes(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  span: Span,
+): Promise<Export> {
+  const counting = { serverId, ...between('votedAt', span), excludedAt: { $exists: false } };
+  const found = votes
+    .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
+    .sort({ votedAt: 1 })
+    .batchSize(BATCH);
+  const total = await countVotesBetween(
+    votes,
+    serverId,
+    span.since ?? new Date(0),
+    span.until ?? new Date(LAST_MOMENT),
+  );
+  return { total, lines: linesOf(found, voteRecord) };
+}
+
+function voteRecord({ serverId, username, votedAt }: Vote): object {
+  return { server_id: serverId.toHexString(), username, voted_at: votedAt.toISOString() };
+}
+
+function between(field: string, { since, until }: Span): Record<string, unknown> {
+  if (!since && !until) return {};
+  return { [field]: { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) } };
+}

@@ -1,0 +1,147 @@
+import { type AnyBulkWriteOperation, Binary, type Collection, MongoBulkWriteError, ObjectId } from 'mongodb';
+import type { DailyStats, DailySums } from '../history/daily-stats.ts';
+import { addSample, emptySums } from '../history/daily-sums.ts';
+import type { StatusSample } from '../history/status-sample.ts';
+import { dayOf, startOf } from '../platform/periods/period-marks.ts';
+
+/**
+ * A server's day while samples are folded into it. The sums and the moments that they hold stand in one document
+ * and change in one update, so that a sample is in both or in neither, whenever the process dies.
+ */
+type Day = {
+  serverId: ObjectId;
+  day: string;
+  standing: DailyStats | null;
+  probes: DailySums;
+  /** Milliseconds of the day. */
+  moments: Set<number>;
+  changed: boolean;
+};
+
+const MOMENT_BYTES = 4;
+
+/** Imports that race are few: who comes too late reads the days again. */
+const MOST_TRIES = 5;
+
+/**
+ * Adds samples that are older than the time series keeps to the sums of their days. Each moment of a server is
+ * added once, in whatever order and from however many files they come. A day that was computed from samples
+ * while they were there is complete and stays as it is.
+ *
+ * @returns for each sample whether it was added now
+ */
+export async function foldSamples(
+  { dailyStats }: { dailyStats: Collection<DailyStats> },
+  samples: StatusSample[],
+): Promise<boolean[]> {
+  if (samples.length === 0) return [];
+  for (let tries = 1; ; tries++) {
+    const days = await readDays(dailyStats, samples);
+    const added = samples.map((sample) => fold(days.get(dayKey(sample.serverId, dayOf(sample.at))), sample));
+    const changes = [...days.values()].filter(({ changed }) => changed).map(changeOf);
+    if (await writeAll(dailyStats, changes)) return added;
+    if (tries === MOST_TRIES) throw new Error('other imports change the same days all the time');
+  }
+}
+
+function dayKey(serverId: ObjectId, day: string): string {
+  return `${serverId.toHexString()} ${day}`;
+}
+
+async function readDays(
+  dailyStats: Collection<DailyStats>,
+  samples: StatusSample[],
+): Promise<Map<string, Day>> {
+  const days = new Map<string, Day>();
+  const named = new Map<string, { serverId: ObjectId; days: Set<string> }>();
+  for (const { serverId, at } of samples) {
+    const day = dayOf(at);
+    const probes = emptySums();
+    days.set(dayKey(serverId, day), {
+      serverId,
+      day,
+      standing: null,
+      probes,
+      moments: new Set(),
+      changed: false,
+    });
+    const server = named.get(serverId.toHexString()) ?? { serverId, days: new Set() };
+    named.set(serverId.toHexString(), server);
+    server.days.add(day);
+  }
+  const ofServers = [...named.values()].map((server) => ({
+    serverId: server.serverId,
+    day: { $in: [...server.days] },
+  }));
+  for await (const standing of dailyStats.find({ $or: ofServers })) {
+    const day = days.get(dayKey(standing.serverId, standing.day));
+    if (!day) continue;
+    day.standing = standing;
+    day.probes = { ...standing.probes };
+    day.moments = momentsOf(standing.foldedMoments);
+  }
+  return days;
+}
+
+function fold(day: Day | undefined, sample: StatusSample): boolean {
+  if (!day || isComplete(day.standing)) return false;
+  const moment = sample.at.getTime() - startOf(day.day).getTime();
+  if (day.moments.has(moment)) return false;
+  day.moments.add(moment);
+  addSample(day.probes, sample);
+  day.changed = true;
+  return true;
+}
+
+/** Whether a day's probes were summed up from samples that are gone since. */
+function isComplete(standing: DailyStats | null): boolean {
+  if (!standing || standing.foldedMoments) return false;
+  return Object.values(standing.probes).some((sum) => sum > 0);
+}
+
+/** Only while the day stands as it was read. */
+function changeOf({ serverId, day, standing, probes, moments }: Day): AnyBulkWriteOperation<DailyStats> {
+  const foldedMoments = binaryOf(moments);
+  if (!standing) {
+    const document = { _id: new ObjectId(), serverId, day, probes, reports: emptySums(), foldedMoments };
+    return { insertOne: { document } };
+  }
+  const unchanged = standing.foldedMoments ?? { $exists: false };
+  return {
+    updateOne: {
+      filter: { serverId, day, _id: standing._id, foldedMoments: unchanged },
+      update: { $set: { probes, foldedMoments } },
+    },
+  };
+}
+
+/** @returns false when a day was changed by somebody else since it was read */
+async function writeAll(
+  dailyStats: Collection<DailyStats>,
+  changes: AnyBulkWriteOperation<DailyStats>[],
+): Promise<boolean> {
+  if (changes.length === 0) return true;
+  try {
+    const { insertedCount, matchedCount } = await dailyStats.bulkWrite(changes, { ordered: false });
+    return insertedCount + matchedCount === changes.length;
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    if ([error.writeErrors].flat().some(({ code }) => code !== 11_000)) throw error;
+    return false;
+  }
+}
+
+function momentsOf(binary: Binary | undefined): Set<number> {
+  const moments = new Set<number>();
+  if (!binary) return moments;
+  const bytes = Buffer.from(binary.value());
+  for (let at = 0; at < bytes.length; at += MOMENT_BYTES) moments.add(bytes.readUInt32LE(at));
+  return moments;
+}
+
+function binaryOf(moments: Set<number>): Binary {
+  const bytes = Buffer.alloc(moments.size * MOMENT_BYTES);
+  for (const [index, moment] of [...moments].toSorted((a, b) => a - b).entries())
+    bytes.writeUInt32LE(moment, index * MOMENT_BYTES);
+  return new Binary(bytes);
+}

@@ -1,0 +1,99 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { aggregateDay, DayTooOldError } from '../history/aggregate-day.ts';
+import { refreshDailyFigures } from '../history/daily-figures.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import type { Producer } from '../platform/queues.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import { recountVotes } from '../votes/recount-votes.ts';
+import type { VoteCounter } from '../votes/vote-counter.ts';
+import { type ImportEnd, type ImportOptions, importLines } from './import-lines.ts';
+import { type SampleImporting, sampleImporter } from './import-samples.ts';
+import { type ServerImporting, serverImporter } from './import-servers.ts';
+import { type VoteImporting, voteImporter } from './import-votes.ts';
+import type { SourceFile } from './source-file.ts';
+
+/** What imports work on. */
+export type Importing = ServerImporting &
+  VoteImporting &
+  SampleImporting &
+  Leasing & { voteCounters: Collection<VoteCounter>; producer: Producer };
+
+/** Imports servers; see `serverImporter`. Their ranks are computed by a worker afterwards. */
+export async function importServers(
+  deps: Importing,
+  source: SourceFile,
+  options: ImportOptions,
+  by: string,
+): Promise<ImportEnd> {
+  const end = await importLines(source, () => serverImporter(deps, by), options);
+  await requestRanks(deps.producer);
+  return end;
+}
+
+/** Imports votes and counts them; see `voteImporter`. */
+export async function importVotes(
+  deps: Importing,
+  source: SourceFile,
+  options: ImportOptions,
+): Promise<ImportEnd> {
+  const count = (serverId: ObjectId, days: string[]) => countImported(deps, serverId, days);
+  const end = await importLines(source, () => voteImporter(deps, count), options);
+  await requestRanks(deps.producer);
+  return end;
+}
+
+/**
+ * Imports samples and computes the days and the figures that they change; see `sampleImporter`. Nothing in the
+ * time series is unique, so an import waits for the end of another one.
+ *
+ * @throws {LeaseLostError} when another import may have begun; running it again completes this one
+ */
+export async function importSamples(
+  deps: Importing,
+  source: SourceFile,
+  options: ImportOptions,
+): Promise<ImportEnd> {
+  const aggregate = (touched: Touched) => summarise(deps, touched);
+  const end = await withLease(deps, 'import-samples', ({ requireHeld }) =>
+    importLines(source, () => sampleImporter(deps, { aggregate, requireHeld }), options),
+  );
+  await requestRanks(deps.producer);
+  return end;
+}
+
+/** Counts UTC days of a server from its votes. */
+export async function countImported(
+  deps: Pick<Importing, 'votes' | 'voteCounters' | 'clock'>,
+  serverId: ObjectId,
+  days: string[],
+): Promise<void> {
+  await recountVotes(deps, serverId, days);
+}
+
+type Touched = { serverId: ObjectId; days: string[] }[];
+
+/**
+ * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight the
+ * oldest day becomes too old, in the middle of an import too: it is passed over, and importing again adds its
+ * samples to its sums.
+ */
+export async function summarise(deps: SampleImporting, touched: Touched): Promise<void> {
+  const today = dayOf(deps.clock.now());
+  const serversOf = new Map<string, ObjectId[]>();
+  for (const { serverId, days } of touched) {
+    for (const day of days) {
+      const serverIds = serversOf.get(day) ?? [];
+      serversOf.set(day, serverIds);
+      serverIds.push(serverId);
+    }
+  }
+  for (const [day, serverIds] of serversOf) {
+    if (day < today) await aggregateDay(deps, day, { serverIds }).catch(passOverTooOld);
+  }
+  await refreshDailyFigures(deps, { serverIds: touched.map(({ serverId }) => serverId) });
+}
+
+function passOverTooOld(error: unknown): void {
+  if (!(error instanceof DayTooOldError)) throw error;
+}

@@ -1,0 +1,139 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { playersSource } from '../history/current-status.ts';
+import type { DailyStats } from '../history/daily-stats.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import { addDays, dayOf } from '../platform/periods/period-marks.ts';
+import type { Server } from '../servers/server.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { VoteCounter } from '../votes/vote-counter.ts';
+
+type Finding = {
+  servers: Collection<Server>;
+  dailyStats: Collection<DailyStats>;
+  votes: Collection<Vote>;
+  voteCounters: Collection<VoteCounter>;
+  clock: Clock;
+};
+
+/** So many votes of a server in 24 h, over all of its tokens, are never remarked. */
+const ALWAYS_ALLOWED = 50;
+/** Nor are ten for each player of the server's peak, which counts as at least this many. */
+const VOTES_A_PLAYER = 10;
+const FEWEST_PLAYERS = 5;
+/** Reports are the server's own word: no more players than this are believed. */
+const MOST_REPORTED = 50;
+/** Days back in which a peak that probes saw counts. */
+const PEAK_DAYS = 7;
+
+/** Whether votes of 24 h are far more than a server with such a peak of players would have. */
+export function isUnusual(votes: number, peakPlayers: number): boolean {
+  return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(peakPlayers, FEWEST_PLAYERS));
+}
+
+type Suspect = { serverId: ObjectId; players: number };
+
+/**
+ * Flags servers with far more votes in 24 h than players, all tokens summed, and removes flags that no longer hold. The
+ * counters of today and yesterday say where to look, so the votes of few servers are read. Excluded votes do not count.
+ * Doing it again changes nothing.
+ *
+ * @returns how many were found
+ * @throws the signal's reason
+ */
+export async function findUnusualVotes(
+  deps: Finding,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<{ found: number }> {
+  const { servers, clock } = deps;
+  const now = clock.now();
+  const found: ObjectId[] = [];
+  for (const { serverId, players } of await suspects(deps, now)) {
+    signal?.throwIfAborted();
+    const counted = await votesOfTokens(deps, serverId, now);
+    if (!counted || !isUnusual(counted.votes, players)) continue;
+    const unusualVotes = { at: now, ...counted, players };
+    await servers.updateOne({ _id: serverId }, { $set: { unusualVotes } });
+    found.push(serverId);
+  }
+  await servers.updateMany(
+    { 'unusualVotes.votes': { $exists: true }, _id: { $nin: found } },
+    { $unset: { unusualVotes: 1 } },
+  );
+  return { found: found.length };
+}
+
+/** The listed servers with more votes, today and yesterday together, than they may have in a day. */
+async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Date): Promise<Suspect[]> {
+  const days = [dayOf(now), addDays(dayOf(now), -1)];
+  const votesOf = days.map((day) => ({
+    $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
+  }));
+  const busy = voteCounters.aggregate<{ _id: ObjectId; votes: number }>([
+    { $match: { month: { $in: [...new Set(days.map((day) => day.slice(0, 7)))] } } },
+    { $group: { _id: '$serverId', votes: { $sum: { $add: votesOf } } } },
+    { $match: { votes: { $gt: ALWAYS_ALLOWED } } },
+  ]);
+  const counts = new Map<string, number>();
+  const ids: ObjectId[] = [];
+  for await (const { _id, votes } of busy) {
+    counts.set(_id.toHexString(), votes);
+    ids.push(_id);
+  }
+  const listed = servers.find(
+    { _id: { $in: ids }, removedAt: null },
+    {
+      projection: {
+        'daily.peakPlayers': 1,
+        'current.onlinePlayers': 1,
+        'current.playersSource': 1,
+        'probe.succeededAt': 1,
+        'lastReport.at': 1,
+      },
+    },
+  );
+  const all: Suspect[] = [];
+  for await (const server of listed) {
+    const { _id } = server;
+    const players = await believedPlayers(dailyStats, server, dayOf(now));
+    if (isUnusual(counts.get(_id.toHexString()) ?? 0, players)) all.push({ serverId: _id, players });
+  }
+  return all;
+}
+
+/**
+ * The most players that a server has had lately: what probes saw, and what it reports itself up to a bound, since a
+ * report of a million would hide any number of votes.
+ */
+async function believedPlayers(
+  dailyStats: Collection<DailyStats>,
+  { _id, daily, current, probe, lastReport }: WithId<Server>,
+  today: string,
+): Promise<number> {
+  const newest = Math.max(daily.peakPlayers, current.onlinePlayers);
+  if (!lastReport) return newest;
+  const days = { $gte: addDays(today, -PEAK_DAYS), $lte: today };
+  const peaks = await dailyStats
+    .find({ serverId: _id, day: days }, { projection: { 'probes.peakPlayers': 1 } })
+    .map(({ probes }) => probes.peakPlayers)
+    .toArray();
+  const isProbed = playersSource({ current, probe, lastReport }) === 'probes';
+  return Math.max(Math.min(newest, MOST_REPORTED), ...peaks, isProbed ? current.onlinePlayers : 0);
+}
+
+/** A server's votes of the last 24 h, and the token that cast most of them; null where none was cast here. */
+async function votesOfTokens(
+  { votes }: Finding,
+  serverId: ObjectId,
+  now: Date,
+): Promise<{ tokenId: ObjectId; votes: number } | null> {
+  const [counted] = await votes
+    .aggregate<{ tokenId: ObjectId; votes: number }>([
+      { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, tokenId: { $ne: null }, excludedAt: null } },
+      { $group: { _id: '$tokenId', votes: { $sum: 1 } } },
+      { $sort: { votes: -1, _id: 1 } },
+      { $group: { _id: null, tokenId: { $first: '$_id' }, votes: { $sum: '$votes' } } },
+      { $project: { _id: 0 } },
+    ])
+    .toArray();
+  return counted ?? null;
+}

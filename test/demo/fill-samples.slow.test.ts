@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { fillSamples } from '../../src/demo/fill-samples.ts';
+import { listSample, samplesListed } from '../../src/demo/list-samples.ts';
+import type { Sample } from '../../src/demo/sample.ts';
+import type { ListedSample } from '../../src/demo/sample-days.ts';
+import { isSamplePlayer } from '../../src/demo/sample-players.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { uptimeDays } from '../../src/history/history.ts';
+import { serverInfo } from '../../src/history/server-info.ts';
+import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+let platform: Platform;
+const written: string[] = [];
+
+const there = (kind: Sample['kind']) => SAMPLES.find((sample) => sample.kind === kind) as Sample;
+/** One that is asked, one that reports, one that is gone. */
+const SOME = [SAMPLES[2] as Sample, there('reporting'), there('gone')];
+
+beforeEach(async () => {
+  platform = await testPlatform();
+  written.length = 0;
+});
+
+async function list(): Promise<ListedSample[]> {
+  const known = await samplesListed(platform);
+  const place = { address: '127.0.0.1', port: 25_565, queryPort: null };
+  return Promise.all(SOME.map((sample) => listSample(platform, known, sample, place)));
+}
+
+function fill(listed: ListedSample[], signal = new AbortController().signal): Promise<void> {
+  return fillSamples(platform, listed, {
+    signal,
+    written: (some, ready) => {
+      written.push(`${some.map(({ sample }) => sample.name).join(', ')}: ${ready}`);
+    },
+  });
+}
+
+async function info({ serverId }: ListedSample) {
+  const server = await platform.servers.findOne({ _id: serverId });
+  if (!server) throw new Error('there is no server');
+  return serverInfo(platform, server);
+}
+
+const everything = async () => ({
+  samples: await platform.statusSamples.countDocuments({}),
+  days: await platform.dailyStats.countDocuments({}),
+  votes: await platform.votes.countDocuments({}),
+  reviews: await platform.reviews.countDocuments({}),
+  approved: await platform.reviews.countDocuments({ state: 'approved' }),
+  servers: await platform.servers.countDocuments({}),
+});
+
+describe('the past of the demo’s sample servers', () => {
+  it('gives every figure that comes from history, by probes, by reports and of one that is gone', async () => {
+    const [asked, reporting, gone] = (await list()) as [ListedSample, ListedSample, ListedSample];
+    await fill([asked, reporting, gone]);
+    const known = await info(asked);
+    expect(known.averagePlayers).toBeGreaterThan(10);
+    expect(known.peakPlayers).toBeGreaterThan(known.averagePlayers);
+    expect(known.averageLatency).toBeGreaterThan(10);
+    expect(known.uptimePercentage).toBeGreaterThan(95);
+    expect(known.votesCount).toBeGreaterThan(500);
+    expect(platform.clock.now().getTime() - known.listedAt.getTime()).toBeGreaterThan(30 * DAY);
+
+    const days = await platform.dailyStats.find({ serverId: reporting.serverId }).toArray();
+    expect(days.length).toBeGreaterThanOrEqual(30);
+    expect(days.every(({ reports, probes }) => reports.onlineSeconds > 0 && probes.onlineSeconds === 0)).toBe(
+      true,
+    );
+    expect((await info(gone)).uptimePercentage).toBeLessThan(90);
+  });
+
+  it('has a grey day on which our own network was down', async () => {
+    const [asked] = await list();
+    if (!asked) throw new Error('there is no sample');
+    await fill([asked]);
+    const days = await uptimeDays(platform, asked.serverId);
+    expect(days.filter(({ unknown }) => unknown.canary === DAY / SECOND)).toHaveLength(1);
+    expect(days.filter(({ onlineSeconds }) => onlineSeconds > 0)).toHaveLength(29);
+  });
+
+  it('gives places by the ranking’s formula, day by day', async () => {
+    const listed = await list();
+    await fill(listed);
+    await recomputeRanks(platform);
+    const places = await platform.rankSnapshots.find({}).toArray();
+    const yesterday = addDays(dayOf(platform.clock.now()), -1);
+    const last = places.filter(({ month }) => month === yesterday.slice(0, 7));
+    expect(last.map(({ days }) => days[yesterday.slice(8)]).toSorted()).toEqual([1, 2, 3]);
+  });
+
+  it('has reviews that are approved, that wait, and that the owner answered', async () => {
+    await fill(await list());
+    const reviews = await platform.reviews.find({}).toArray();
+    expect(reviews.filter(({ state }) => state === 'approved').length).toBeGreaterThan(5);
+    expect(reviews.some(({ answer }) => answer)).toBe(true);
+    expect(
+      reviews.every(({ username, createdAt }) => isSamplePlayer(username) && createdAt < new Date()),
+    ).toBe(true);
+  });
+
+  it('is written once, the first server first, and completed where it was cut short', async () => {
+    const listed = await list();
+    const stop = new AbortController();
+    const cutShort = fillSamples(platform, listed, {
+      signal: stop.signal,
+      written: () => stop.abort(new Error('stopped')),
+    });
+    await expect(cutShort).rejects.toThrow('stopped');
+    expect(await platform.auditLog.countDocuments({ action: 'sample.history' })).toBe(1);
+
+    const again = await list();
+    expect(again.map(({ serverId }) => serverId)).toEqual(listed.map(({ serverId }) => serverId));
+    await fill(again);
+    expect(written).toEqual([`${SOME[0]?.name}: 1`, `${SOME[1]?.name}: 2`, `${SOME[2]?.name}: 3`]);
+    const all = await everything();
+    expect(all).toMatchObject({ servers: 3 });
+
+    written.length = 0;
+    await platform.auditLog.deleteOne({ action: 'sample.history', serverId: listed[2]?.serverId ?? null });
+    await fill(again);
+    expect(written).toEqual([`${SOME[0]?.name}, ${SOME[1]?.name}: 2`, `${SOME[2]?.name}: 3`]);
+    expect(await everything()).toMatchObject({
+      reviews: all.reviews,
+      approved: all.approved,
+      days: all.days,
+    });
+  });
+});

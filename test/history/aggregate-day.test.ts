@@ -1,0 +1,213 @@
+import { expect, it } from 'vitest';
+import { aggregateDay, DayNotOverError, DayTooOldError } from '../../src/history/aggregate-day.ts';
+import { HOUR } from '../../src/platform/clock.ts';
+import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, probes, report } from './samples.ts';
+
+const DAY = '2028-02-29';
+const AFTER_IT = '2028-03-01T00:10:00Z';
+
+it('weighs each probe with its seconds: online, offline and the two kinds of unknown', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    probe(serverId, `${DAY}T00:00:00Z`, { onlinePlayers: 10, latencyMs: 20 }),
+    probe(serverId, `${DAY}T00:05:00Z`, { onlinePlayers: 40, seconds: 600 }),
+    probe(serverId, `${DAY}T00:15:00Z`, { status: 'unknown', reason: 'unconfirmed' }),
+    probe(serverId, `${DAY}T00:20:00Z`, { status: 'unknown', reason: 'canary', seconds: 200 }),
+    probe(serverId, `${DAY}T00:25:00Z`, { status: 'offline', seconds: 100, onlinePlayers: 999 }),
+    // By hand: counts for the peak alone.
+    probe(serverId, `${DAY}T00:30:00Z`, { onlinePlayers: 50, seconds: 0, latencyMs: 5 }),
+  ]);
+  await aggregateDay(platform, DAY);
+  expect(await dayOfServer(platform, serverId, DAY)).toEqual({
+    probes: {
+      onlineSeconds: 900,
+      offlineSeconds: 100,
+      unconfirmedSeconds: 300,
+      canarySeconds: 200,
+      playerSeconds: 10 * 300 + 40 * 600,
+      latencySum: 20 * 300,
+      latencySeconds: 300,
+      peakPlayers: 50,
+    },
+    reports: NOTHING,
+  });
+});
+
+it('counts a probe in the day in which it was made, on a leap day and at both of its edges', async () => {
+  const platform = await platformAt('2028-03-02T01:00:00Z');
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    probe(serverId, '2028-02-28T23:59:59.999Z', { onlinePlayers: 1 }),
+    probe(serverId, '2028-02-29T00:00:00.000Z', { onlinePlayers: 2 }),
+    probe(serverId, '2028-02-29T23:59:59.999Z', { onlinePlayers: 3 }),
+    probe(serverId, '2028-03-01T00:00:00.000Z', { onlinePlayers: 4 }),
+  ]);
+  for (const day of ['2028-02-28', '2028-02-29', '2028-03-01']) await aggregateDay(platform, day);
+  const found = await platform.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
+  expect(found.map(({ day, probes }) => [day, probes.onlineSeconds, probes.peakPlayers])).toEqual([
+    ['2028-02-28', 300, 1],
+    ['2028-02-29', 600, 3],
+    ['2028-03-01', 300, 4],
+  ]);
+});
+
+it('gives a day no more than its 86,400 seconds when probes overlap', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    ...probes(serverId, `${DAY}T00:00:00Z`, 288, { onlinePlayers: 10, latencyMs: 30 }),
+    ...probes(serverId, `${DAY}T00:00:01Z`, 288, { status: 'offline' }),
+  ]);
+  await aggregateDay(platform, DAY);
+  expect((await dayOfServer(platform, serverId, DAY))?.probes).toEqual({
+    ...NOTHING,
+    onlineSeconds: 43_200,
+    offlineSeconds: 43_200,
+    playerSeconds: 432_000,
+    latencySum: 30 * 43_200,
+    latencySeconds: 43_200,
+    peakPlayers: 10,
+  });
+});
+
+it('lets a report stand for 15 minutes at most; the rest of the gap is offline, the newest one has none', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    report(serverId, `${DAY}T10:00:00Z`, { onlinePlayers: 6, latencyMs: 10 }),
+    report(serverId, `${DAY}T10:05:00Z`, { onlinePlayers: 8 }),
+    report(serverId, `${DAY}T11:05:00Z`, { onlinePlayers: 4, latencyMs: 40 }),
+  ]);
+  await aggregateDay(platform, DAY);
+  expect(await dayOfServer(platform, serverId, DAY)).toEqual({
+    probes: NOTHING,
+    reports: {
+      ...NOTHING,
+      onlineSeconds: 300 + 900 + 900,
+      offlineSeconds: 2_700,
+      playerSeconds: 6 * 300 + 8 * 900 + 4 * 900,
+      latencySum: 10 * 300 + 40 * 900,
+      latencySeconds: 1_200,
+      peakPlayers: 8,
+    },
+  });
+});
+
+it('carries reports and their gaps over midnight', async () => {
+  const platform = await platformAt('2028-03-02T00:10:00Z');
+  const serverId = await listServer(platform);
+  await insert(platform, [
+    report(serverId, '2028-02-29T23:50:00Z', { onlinePlayers: 5 }),
+    report(serverId, '2028-03-01T01:00:00Z', { onlinePlayers: 3 }),
+  ]);
+  await aggregateDay(platform, '2028-02-29');
+  await aggregateDay(platform, '2028-03-01');
+  expect((await dayOfServer(platform, serverId, '2028-02-29'))?.reports).toEqual({
+    ...NOTHING,
+    onlineSeconds: 600,
+    playerSeconds: 3_000,
+    peakPlayers: 5,
+  });
+  expect((await dayOfServer(platform, serverId, '2028-03-01'))?.reports).toEqual({
+    ...NOTHING,
+    onlineSeconds: 300 + 900,
+    offlineSeconds: 3_300,
+    playerSeconds: 5 * 300 + 3 * 900,
+    // The highest of the day's own reports.
+    peakPlayers: 3,
+  });
+});
+
+it('counts silent days as offline once reports begin again, up to 7 days after the last one', async () => {
+  const platform = await platformAt('2028-02-21T00:10:00Z');
+  const serverId = await listServer(platform);
+  await insert(platform, [report(serverId, '2028-02-20T12:00:00Z')]);
+  const offline = async () => {
+    const found = await platform.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
+    return found.map(({ day, reports }) => [day.slice(5), reports.offlineSeconds]);
+  };
+  // As the days pass, each is computed at its end and again a day later: unknown is not offline.
+  for (let day = 20; day <= 29; day++) {
+    await aggregateDay(platform, `2028-02-${day}`);
+    if (day > 20) await aggregateDay(platform, `2028-02-${day - 1}`);
+    platform.clock.move(24 * HOUR);
+  }
+  expect(await offline()).toEqual([['02-20', 0]]);
+
+  await insert(platform, [report(serverId, '2028-03-01T06:00:00Z')]);
+  platform.clock.set(new Date('2028-03-02T00:10:00Z'));
+  await aggregateDay(platform, '2028-03-01');
+  const rest = 12 * 3_600 - 900;
+  expect(await offline()).toEqual([
+    ['02-20', rest],
+    ['02-21', 86_400],
+    ['02-22', 86_400],
+    ['02-23', 86_400],
+    ['02-24', 86_400],
+    ['02-25', 86_400],
+    ['02-26', 86_400],
+    ['02-27', 43_200],
+    ['03-01', 0],
+  ]);
+});
+
+it('replaces a day that is computed again, with the samples that came late', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const serverId = await listServer(platform);
+  await insert(platform, [probe(serverId, `${DAY}T10:00:00Z`)]);
+  await aggregateDay(platform, DAY);
+  const first = await platform.dailyStats.findOne({ serverId, day: DAY });
+  await aggregateDay(platform, DAY);
+  expect(await platform.dailyStats.findOne({ serverId, day: DAY })).toEqual(first);
+  await insert(platform, [probe(serverId, `${DAY}T10:05:00Z`)]);
+  await aggregateDay(platform, DAY);
+  expect((await dayOfServer(platform, serverId, DAY))?.probes.onlineSeconds).toBe(600);
+  expect(await platform.dailyStats.countDocuments()).toBe(1);
+});
+
+it('gives the same day when many compute it at once', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const servers = [];
+  for (let i = 0; i < 20; i++) servers.push(await listServer(platform, `Server ${i}`));
+  await insert(
+    platform,
+    servers.flatMap((serverId) => probes(serverId, `${DAY}T00:00:00Z`, 288)),
+  );
+  await Promise.all(Array.from({ length: 8 }, () => aggregateDay(platform, DAY)));
+  const found = await platform.dailyStats.find().toArray();
+  expect(found).toHaveLength(20);
+  expect(found.every(({ probes }) => probes.onlineSeconds === 86_400)).toBe(true);
+});
+
+it('computes only the servers that are named', async () => {
+  const platform = await platformAt(AFTER_IT);
+  const alpha = await listServer(platform, 'Alpha');
+  const bravo = await listServer(platform, 'Bravo');
+  await insert(platform, [probe(alpha, `${DAY}T10:00:00Z`), probe(bravo, `${DAY}T10:00:00Z`)]);
+  expect(await aggregateDay(platform, DAY, { serverIds: [bravo] })).toEqual({ servers: 1 });
+  expect(await dayOfServer(platform, alpha, DAY)).toBeNull();
+  expect(await dayOfServer(platform, bravo, DAY)).not.toBeNull();
+});
+
+it('refuses a day that is not over, and one whose samples are gone', async () => {
+  const platform = await platformAt('2028-03-01T23:59:59Z');
+  await expect(aggregateDay(platform, '2028-03-01')).rejects.toThrow(DayNotOverError);
+  await expect(aggregateDay(platform, '2028-03-02')).rejects.toMatchObject({ code: 'day-not-over' });
+  await expect(aggregateDay(platform, '2028-01-26')).rejects.toThrow(DayTooOldError);
+  await expect(aggregateDay(platform, '2028-01-26')).rejects.toMatchObject({ code: 'day-too-old' });
+  expect(await aggregateDay(platform, '2028-01-27')).toEqual({ servers: 0 });
+});
+
+it('says how far it is, and stops between slices when it is told to', async () => {
+  const platform = await platformAt(AFTER_IT);
+  await listServer(platform);
+  const heard: [number, number][] = [];
+  await aggregateDay(platform, DAY, { progress: (done, total) => heard.push([done, total]) });
+  expect(heard).toEqual([
+    [0, 1],
+    [1, 1],
+  ]);
+  const signal = AbortSignal.abort(new Error('stopping'));
+  await expect(aggregateDay(platform, DAY, { signal })).rejects.toThrow('stopping');
+});

@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { ObjectId } from 'mongodb';
+import { expect, it } from 'vitest';
+import { aggregateDay } from '../../src/history/aggregate-day.ts';
+import type { Source } from '../../src/history/current-status.ts';
+import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
+import type { DailySums } from '../../src/history/daily-stats.ts';
+import type { StatusSample } from '../../src/history/status-sample.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { type ReferenceDay, referenceDay, referenceFigures } from './reference.ts';
+import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, report } from './samples.ts';
+
+/** A February with 29 days; the histories end on the 2nd of March. */
+const TODAY = '2028-03-02';
+const HISTORY_DAYS = 9;
+const FIRST = addDays(TODAY, -HISTORY_DAYS);
+
+/** A step of a history: something happens, and the next thing so many seconds later. */
+type Step = { what: Partial<StatusSample>; next: number };
+
+const players = fc.nat({ max: 200 });
+const latencyMs = fc.option(fc.nat({ max: 500 }), { nil: null });
+
+const pause = fc.oneof(
+  { weight: 12, arbitrary: fc.integer({ min: 1, max: 900 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 900, max: (6 * HOUR) / SECOND }) },
+  { weight: 1, arbitrary: fc.integer({ min: (6 * HOUR) / SECOND, max: (4 * DAY) / SECOND }) },
+);
+
+const probeStep: fc.Arbitrary<Step> = fc.record({
+  next: pause,
+  what: fc
+    .record({
+      seconds: fc.constantFrom(0, 60, 270, 300, 330, 3_600, 86_400),
+      outcome: fc.constantFrom(
+        { status: 'online' as const },
+        { status: 'online' as const },
+        { status: 'offline' as const },
+        { status: 'unknown' as const, reason: 'unconfirmed' as const },
+        { status: 'unknown' as const, reason: 'canary' as const },
+      ),
+      onlinePlayers: players,
+      latencyMs,
+    })
+    .map(({ outcome, ...rest }) => ({ ...rest, ...outcome })),
+});
+
+const reportStep: fc.Arbitrary<Step> = fc.record({
+  next: pause,
+  what: fc.record({ onlinePlayers: players, latencyMs }),
+});
+
+/** Both sources of a server, each from a moment of its own on. */
+const history = fc.record({
+  probesFrom: fc.nat({ max: DAY / SECOND }),
+  probes: fc.array(probeStep, { maxLength: 60 }),
+  reportsFrom: fc.nat({ max: DAY / SECOND }),
+  reports: fc.array(reportStep, { maxLength: 60 }),
+});
+
+/** As many servers have a history each in one run: their days are computed together. */
+const AT_ONCE = { minLength: 10, maxLength: 10 };
+
+/** What happened to a server, and what its days are to say. */
+type Past = { serverId: ObjectId; samples: StatusSample[]; days: Map<string, ReferenceDay> };
+
+function laidOut(make: typeof probe, serverId: ObjectId, steps: Step[], fromSeconds: number): StatusSample[] {
+  let at = after(startOf(FIRST), fromSeconds * SECOND);
+  const samples: StatusSample[] = [];
+  for (const { what, next } of steps) {
+    if (at >= startOf(TODAY)) break;
+    samples.push(make(serverId, at, what));
+    at = after(at, next * SECOND);
+  }
+  return samples;
+}
+
+function expectSums(found: DailySums, expected: DailySums): void {
+  for (const name of Object.keys(expected) as (keyof DailySums)[]) {
+    expect(found[name], name).toBeCloseTo(expected[name], 4);
+  }
+}
+
+/** Who is believed from now on: a source changes with the last answer and the last report. */
+async function believe(platform: Platform, serverId: ObjectId, source: Source): Promise<void> {
+  const now = platform.clock.now();
+  const succeededAt = source === 'reports' ? null : after(now, -HOUR);
+  const lastReport = { id: new ObjectId(), at: after(now, -HOUR) };
+  await platform.servers.updateOne({ _id: serverId }, {
+    $set: { 'probe.succeededAt': succeededAt, lastReport },
+  } as never);
+}
+
+async function expectFigures(
+  platform: Awaited<ReturnType<typeof platformAt>>,
+  serverId: ObjectId,
+  days: Map<string, ReferenceDay>,
+  source: Source,
+): Promise<void> {
+  const { daily } = (await platform.servers.findOne({ _id: serverId })) ?? {};
+  const expected = referenceFigures(days, dayOf(platform.clock.now()), source);
+  for (const [name, figure] of Object.entries(expected)) {
+    const found = (daily as unknown as Record<string, number | null>)[name];
+    if (figure === null || found === null || found === undefined) expect(found, name).toBe(figure);
+    else expect(found, name).toBeCloseTo(figure, 6);
+  }
+}
+
+it('computes the days and figures of any history as the rules say', async () => {
+  const platform = await platformAt(`${TODAY}T00:10:00Z`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, AT_ONCE), async (histories) => {
+      const servers: Past[] = [];
+      for (const { probes, probesFrom, reports, reportsFrom } of histories) {
+        const serverId = await listServer(platform);
+        const samples = [
+          ...laidOut(probe, serverId, probes, probesFrom),
+          ...laidOut(report, serverId, reports, reportsFrom),
+        ];
+        if (samples.length > 0) await insert(platform, samples);
+        servers.push({ serverId, samples, days: new Map() });
+      }
+      const serverIds = servers.map(({ serverId }) => serverId);
+      for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
+        await aggregateDay(platform, day, { serverIds });
+        for (const { serverId, samples, days } of servers) {
+          const expected = referenceDay(samples, day);
+          days.set(day, expected);
+          const found = await dayOfServer(platform, serverId, day);
+          expectSums(found?.probes ?? NOTHING, expected.probes);
+          expectSums(found?.reports ?? NOTHING, expected.reports);
+        }
+      }
+      for (const source of ['probes', 'reports'] as const) {
+        for (const serverId of serverIds) await believe(platform, serverId, source);
+        await refreshDailyFigures(platform, { serverIds });
+        for (const { serverId, days } of servers) await expectFigures(platform, serverId, days, source);
+      }
+    }),
+    { numRuns: 40 / AT_ONCE.minLength, endOnFailure: true },
+  );
+});
+
+it('has computed every silent day once the days were computed as they passed', async () => {
+  const platform = await platformAt(`${TODAY}T00:10:00Z`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(reportStep, { maxLength: 40 }), AT_ONCE), async (histories) => {
+      const serverIds = await Promise.all(histories.map(() => listServer(platform)));
+      const samples = histories.map((steps, i) => laidOut(report, serverIds[i] as ObjectId, steps, 0));
+      // The days pass one by one: each is computed at its end and a day later, from what is there by then.
+      for (let day = FIRST; day < addDays(TODAY, 1); day = addDays(day, 1)) {
+        const arrived = samples.flat().filter(({ at }) => dayOf(at) === day);
+        if (arrived.length > 0) await insert(platform, arrived);
+        platform.clock.set(after(startOf(addDays(day, 1)), 10 * MINUTE));
+        await aggregateDay(platform, day, { serverIds });
+        if (day > FIRST) await aggregateDay(platform, addDays(day, -1), { serverIds });
+      }
+      for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
+        for (const [i, serverId] of serverIds.entries()) {
+          const found = await dayOfServer(platform, serverId, day);
+          expectSums(found?.reports ?? NOTHING, referenceDay(samples[i] ?? [], day).reports);
+        }
+      }
+    }),
+    { numRuns: 20 / AT_ONCE.minLength, endOnFailure: true },
+  );
+});

@@ -1,0 +1,104 @@
+/**
+ * The rules of design, "Periods and figures", written down second by second and slowly: what the database computes
+ * is held against it.
+ */
+
+import type { Source } from '../../src/history/current-status.ts';
+import type { DailySums } from '../../src/history/daily-stats.ts';
+import type { StatusSample } from '../../src/history/status-sample.ts';
+import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
+import { NOTHING } from './samples.ts';
+
+export type ReferenceDay = Record<Source, DailySums>;
+
+/** A day from a server's whole history, in any order; every time is a whole second. */
+export function referenceDay(samples: StatusSample[], day: string): ReferenceDay {
+  return { probes: probedDay(samples, day), reports: reportedDay(samples, day) };
+}
+
+function isIn(day: string, at: Date): boolean {
+  return at.toISOString().startsWith(day);
+}
+
+function probedDay(samples: StatusSample[], day: string): DailySums {
+  const made = samples.filter(({ source, at }) => source === 'probe' && isIn(day, at));
+  const seconds = (of: StatusSample[]) => of.reduce((sum, sample) => sum + sample.seconds, 0);
+  const total = seconds(made);
+  const fit = total > 86_400 ? 86_400 / total : 1;
+  const online = made.filter(({ status }) => status === 'online');
+  const timed = online.filter(({ latencyMs }) => latencyMs !== null);
+  const unknown = made.filter(({ status }) => status === 'unknown');
+  return {
+    onlineSeconds: fit * seconds(online),
+    offlineSeconds: fit * seconds(made.filter(({ status }) => status === 'offline')),
+    unconfirmedSeconds: fit * seconds(unknown.filter(({ reason }) => reason === 'unconfirmed')),
+    canarySeconds: fit * seconds(unknown.filter(({ reason }) => reason === 'canary')),
+    playerSeconds: fit * online.reduce((sum, sample) => sum + sample.seconds * sample.onlinePlayers, 0),
+    latencySum: fit * timed.reduce((sum, sample) => sum + sample.seconds * Number(sample.latencyMs), 0),
+    latencySeconds: fit * seconds(timed),
+    peakPlayers: Math.max(0, ...online.map(({ onlinePlayers }) => onlinePlayers)),
+  };
+}
+
+function reportedDay(samples: StatusSample[], day: string): DailySums {
+  const reports = samples
+    .filter(({ source }) => source === 'report')
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const sums: DailySums = { ...NOTHING };
+  const peaks = reports.filter(({ at }) => isIn(day, at)).map(({ onlinePlayers }) => onlinePlayers);
+  sums.peakPlayers = Math.max(0, ...peaks);
+  let newest = -1;
+  const start = startOf(day).getTime();
+  for (let second = start; second < start + DAY; second += SECOND) {
+    while ((reports[newest + 1]?.at.getTime() ?? Number.POSITIVE_INFINITY) <= second) newest++;
+    const report = reports[newest];
+    if (!report) continue;
+    const age = (second - report.at.getTime()) / SECOND;
+    if (age < 15 * 60) {
+      sums.onlineSeconds++;
+      sums.playerSeconds += report.onlinePlayers;
+      if (report.latencyMs !== null && report.latencyMs !== undefined) {
+        sums.latencySum += report.latencyMs;
+        sums.latencySeconds++;
+      }
+    } else if (newest + 1 < reports.length && age < 7 * 86_400) {
+      sums.offlineSeconds++;
+    }
+  }
+  return sums;
+}
+
+export type ReferenceFigures = {
+  averagePlayers: number;
+  peakPlayers: number;
+  averageLatency: number | null;
+  uptimePercentage: number | null;
+  probedUptime: number | null;
+};
+
+/** The figures of `today` from the days before it. */
+export function referenceFigures(
+  days: Map<string, ReferenceDay>,
+  today: string,
+  source: Source,
+): ReferenceFigures {
+  const before = (count: number, of: Source) =>
+    [...days].filter(([day]) => day < today && day >= addDays(today, -count)).map(([, both]) => both[of]);
+  const total = (of: DailySums[], sum: keyof DailySums) => of.reduce((all, day) => all + day[sum], 0);
+  const uptime = (of: DailySums[]) => {
+    const online = total(of, 'onlineSeconds');
+    const judged = online + total(of, 'offlineSeconds');
+    return judged === 0 ? null : (100 * online) / judged;
+  };
+  const week = before(7, source);
+  const month = before(30, source);
+  const timed = total(month, 'latencySeconds');
+  return {
+    averagePlayers: total(week, 'playerSeconds') / (total(week, 'onlineSeconds') || 1),
+    peakPlayers: Math.max(0, ...week.map(({ peakPlayers }) => peakPlayers)),
+    averageLatency: timed === 0 ? null : total(month, 'latencySum') / timed,
+    uptimePercentage: uptime(month),
+    probedUptime: uptime(before(30, 'probes')),
+  };
+}

@@ -1,0 +1,81 @@
+import { ObjectId } from 'mongodb';
+import type { DailySums } from '../../src/history/daily-stats.ts';
+import type { StatusSample } from '../../src/history/status-sample.ts';
+import { after, SECOND } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+/** A platform at a moment of the test's choice; the time series keeps what lies in the future of its own clock. */
+export async function platformAt(at: string): Promise<Platform & { clock: StoppedClock }> {
+  return { ...(await testPlatform()), clock: stoppedClock(new Date(at)) };
+}
+
+export async function listServer(platform: Platform, name = 'Alpha'): Promise<ObjectId> {
+  const settings = { name, address: 'play.example.org', port: 25_565 };
+  return new ObjectId((await addServer(platform, settings, 'test')).serverId);
+}
+
+type Given = Partial<Omit<StatusSample, 'at' | 'serverId' | 'source'>>;
+
+/** A successful probe of 300 s unless `given` says otherwise. */
+export function probe(serverId: ObjectId, at: string | Date, given: Given = {}): StatusSample {
+  return {
+    serverId,
+    at: new Date(at),
+    source: 'probe',
+    seconds: 300,
+    status: 'online',
+    onlinePlayers: 0,
+    maxPlayers: 100,
+    latencyMs: null,
+    ...given,
+  };
+}
+
+export function report(serverId: ObjectId, at: string | Date, given: Given = {}): StatusSample {
+  return { ...probe(serverId, at, given), source: 'report', seconds: 0 };
+}
+
+/** `count` probes, one every `seconds`, from `from` on. */
+export function probes(
+  serverId: ObjectId,
+  from: string,
+  count: number,
+  given: Given & { seconds?: number } = {},
+): StatusSample[] {
+  const seconds = given.seconds ?? 300;
+  return Array.from({ length: count }, (_, i) =>
+    probe(serverId, after(new Date(from), i * seconds * SECOND), given),
+  );
+}
+
+/** Writes samples as probes and reports do. */
+export async function insert({ servers, statusSamples }: Platform, samples: StatusSample[]): Promise<void> {
+  for (const { serverId, source, at } of samples) {
+    if (source === 'report') await servers.updateOne({ _id: serverId }, { $min: { firstReportAt: at } });
+  }
+  await statusSamples.insertMany(samples.map((sample) => ({ ...sample })));
+}
+
+/** What stands of a server's day. */
+export async function dayOfServer(
+  { dailyStats }: Platform,
+  serverId: ObjectId,
+  day: string,
+): Promise<{ probes: DailySums; reports: DailySums } | null> {
+  const found = await dailyStats.findOne({ serverId, day });
+  return found && { probes: found.probes, reports: found.reports };
+}
+
+export const NOTHING: DailySums = {
+  onlineSeconds: 0,
+  offlineSeconds: 0,
+  unconfirmedSeconds: 0,
+  canarySeconds: 0,
+  playerSeconds: 0,
+  latencySum: 0,
+  latencySeconds: 0,
+  peakPlayers: 0,
+};

@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { type Export, exportSamples, exportVotes } from '../../src/import-export/export.ts';
+import { sampleImporter } from '../../src/import-export/import-samples.ts';
+import { writeVotes } from '../../src/import-export/import-votes.ts';
+import { DAY } from '../../src/platform/clock.ts';
+import { insert, probe, report } from '../history/samples.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { importText, lines, listedServer } from './importing.ts';
+
+async function linesOf({ lines }: Export): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const line of lines) {
+    expect(line.endsWith('\n')).toBe(true);
+    found.push(JSON.parse(line));
+  }
+  return found;
+}
+
+it('votes are exported oldest first, without excluded ones', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const first = new Date('2026-01-01T00:00:00.000Z');
+  const votes = ['Steve', 'Alex', 'Kim'].map((username, index) => ({
+    serverId,
+    username,
+    votedAt: new Date(first.getTime() + (3 - index) * DAY),
+  }));
+  await writeVotes(platform, votes);
+  await platform.votes.updateOne({ serverId, username: 'Alex' }, { $set: { excludedAt: new Date() } });
+
+  const exported = await exportVotes(platform, serverId, {});
+  expect(exported.total).toBe(2);
+  expect(await linesOf(exported)).toEqual([
+    { server_id: serverId.toHexString(), username: 'Kim', voted_at: '2026-01-02T00:00:00.000Z' },
+    { server_id: serverId.toHexString(), username: 'Steve', voted_at: '2026-01-04T00:00:00.000Z' },
+  ]);
+  const since = new Date('2026-01-02T00:00:00.001Z');
+  expect((await exportVotes(platform, serverId, { since })).total).toBe(1);
+  expect((await exportVotes(platform, serverId, { until: since })).total).toBe(1);
+});
+
+it('the number of votes to come is counted without reading one of them', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const votes = ['Steve', 'Alex'].map((username) => ({
+    serverId,
+    username,
+    votedAt: new Date('2026-01-01'),
+  }));
+  await writeVotes(platform, votes);
+  const { db } = platform.mongo;
+  await db.command({ profile: 2 });
+  const { total } = await exportVotes(platform, serverId, {});
+  await db.command({ profile: 0 });
+
+  expect(total).toBe(2);
+  const counts = await db
+    .collection('system.profile')
+    .find({ ns: /\.votes$/ })
+    .toArray();
+  expect(counts.map(({ docsExamined }) => docsExamined)).toEqual([0, 0]);
+});
+
+it('samples of the 35th day are exported without reports: all that is exported can be imported', async () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const platform = { ...(await testPlatform()), clock: stoppedClock(now) };
+  await platform.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
+  const serverId = await listedServer(platform);
+  const oldest = '2026-10-17T23:59:00Z';
+  const kept = '2026-10-18T00:00:00Z';
+  await insert(platform, [
+    probe(serverId, oldest),
+    report(serverId, oldest),
+    probe(serverId, kept),
+    report(serverId, kept),
+  ]);
+  const exported = await exportSamples(platform, serverId, {});
+  expect(exported.total).toBe(3);
+  const text = lines(...(await linesOf(exported)));
+  await platform.statusSamples.deleteMany({ serverId });
+  const work = { aggregate: async () => undefined, requireHeld: () => undefined };
+  expect(await importText(() => sampleImporter(platform, work), text)).toMatchObject({
+    imported: 3,
+    refused: 0,
+  });
+});
+
+it('samples of probes, of reports and of checks that did not count are exported as they are', async () => {
+  const platform = await testPlatform();
+  const serverId = await listedServer(platform);
+  const at = new Date();
+  const figures = { serverId, onlinePlayers: 3, maxPlayers: 9, latencyMs: 1.5 };
+  await platform.statusSamples.insertMany([
+    { at, source: 'probe', seconds: 60, status: 'online', ...figures },
+    { at: new Date(at.getTime() + 1), source: 'report', seconds: 0, status: 'online', ...figures },
+    {
+      at: new Date(at.getTime() + 2),
+      source: 'probe',
+      seconds: 300,
+      status: 'unknown',
+      reason: 'canary',
+      serverId,
+      onlinePlayers: 0,
+      maxPlayers: 0,
+      latencyMs: null,
+    },
+  ]);
+  const same = { server_id: serverId.toHexString(), online_players: 3, max_players: 9, latency_ms: 1.5 };
+
+  expect(await linesOf(await exportSamples(platform, serverId, {}))).toEqual([
+    { ...same, at: at.toISOString(), online: true, seconds: 60 },
+    { ...same, at: expect.any(String), online: true, source: 'report' },
+    {
+      server_id: serverId.toHexString(),
+      at: expect.any(String),
+      online: null,
+      online_players: 0,
+      max_players: 0,
+      latency_ms: null,
+      seconds: 300,
+      reason: 'canary',
+    },
+  ]);
+});

@@ -1,0 +1,39 @@
+import { ObjectId } from 'mongodb';
+import { type ImportEnd, type Importer, importLines } from '../../src/import-export/import-lines.ts';
+import type { SourceFile } from '../../src/import-export/source-file.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { addServer } from '../../src/servers/listing.ts';
+
+/** Lines of JSON, one for each record; a text stands as it is. */
+export function lines(...records: unknown[]): string {
+  return records
+    .map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`)
+    .join('');
+}
+
+/** A file that holds `text`. */
+export function fileOf(text: string): SourceFile {
+  const bytes = Buffer.from(text);
+  return {
+    size: bytes.length,
+    async *read() {
+      yield bytes;
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Imports `text`, as the command does. */
+export function importText<T>(
+  openImporter: () => Importer<T>,
+  text: string,
+  { skipBad = false, dryRun = false } = {},
+): Promise<ImportEnd> {
+  return importLines(fileOf(text), openImporter, { skipBad, dryRun, progress: () => undefined });
+}
+
+/** Lists a server and gives its id. */
+export async function listedServer(platform: Platform, name = 'Moved'): Promise<ObjectId> {
+  const settings = { name, address: 'play.example.org', port: 25_565 };
+  return new ObjectId((await addServer(platform, settings, 'test')).serverId);
+}

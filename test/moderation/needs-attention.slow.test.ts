@@ -1,0 +1,242 @@
+import { ObjectId, UUID } from 'mongodb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { emptySums } from '../../src/history/daily-sums.ts';
+import { removeServer } from '../../src/listing/remove-server.ts';
+import { needsAttention } from '../../src/moderation/needs-attention.ts';
+import { findUnusualVotes, isUnusual } from '../../src/moderation/unusual-votes.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { accept } from '../votes/voting.ts';
+
+let platform: Platform;
+let clock: StoppedClock;
+const now = new Date('2026-05-20T12:00:00Z');
+
+beforeEach(async () => {
+  clock = stoppedClock(now);
+  platform = { ...(await testPlatform()), clock };
+});
+
+async function addOne(name = 'Alpha'): Promise<ObjectId> {
+  return new ObjectId(
+    (await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test')).serverId,
+  );
+}
+
+async function addListener(serverId: ObjectId, changes: object): Promise<void> {
+  const { token: secret } = new VotifierListener();
+  const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
+  await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  await platform.listeners.updateOne({ serverId }, { $set: changes });
+}
+
+test('an empty listing needs nothing', async () => {
+  const none = { rows: [], more: false };
+  expect(await needsAttention(platform)).toEqual({
+    reviews: { waiting: 0, since: null },
+    paused: none,
+    unreachable: none,
+    failed: none,
+    playersDiffer: none,
+    unusualVotes: none,
+  });
+});
+
+test('reviews that wait are counted, with the oldest', async () => {
+  const serverId = await addOne();
+  const write = async () =>
+    new ObjectId((await writeReview(platform, { serverId, username: 'Steve', rating: 3 })).reviewId);
+  const [first, second] = [await write(), await write()];
+  clock.move(HOUR);
+  await write();
+  await moderateReview(platform, first, 'approved', 'test');
+  expect((await needsAttention(platform)).reviews).toEqual({ waiting: 2, since: now });
+  await moderateReview(platform, second, 'rejected', 'test');
+  expect((await needsAttention(platform)).reviews).toEqual({ waiting: 1, since: after(now, HOUR) });
+});
+
+test('listeners paused for a fault and unreachable ones are shown with what waits, the longest first', async () => {
+  const [faulty, wished, dead, longDead, both] = (await Promise.all(
+    ['A', 'B', 'C', 'D', 'E'].map(addOne),
+  )) as [ObjectId, ObjectId, ObjectId, ObjectId, ObjectId];
+  const pause = { at: after(now, -HOUR), by: 'tallyport', code: 'bad-signature' };
+  const open = (hours: number) => ({
+    failures: 3,
+    tests: 1,
+    openSince: after(now, -hours * HOUR),
+    code: 'silent',
+  });
+  await addListener(faulty, { pause });
+  await addListener(wished, { pause: { at: now, by: 'owner' } });
+  await addListener(dead, { breaker: open(1) });
+  await addListener(longDead, { breaker: open(2) });
+  await addListener(both, { breaker: open(3), pause: { ...pause, at: now } });
+  for (const name of ['One', 'Two'])
+    await accept(platform, { serverId: dead, username: name, tokenId: new ObjectId() });
+
+  const { paused, unreachable } = await needsAttention(platform);
+  expect(paused.rows.map(({ server }) => server.name)).toEqual(['A', 'E']);
+  expect(paused.rows[0]?.reason).toMatchObject({ code: 'bad-signature', since: after(now, -HOUR) });
+  expect(unreachable.rows.map(({ server, waiting }) => [server.name, waiting])).toEqual([
+    ['D', 0],
+    ['C', 2],
+  ]);
+  await removeServer(platform, longDead, 'test');
+  expect((await needsAttention(platform)).unreachable.rows).toHaveLength(1);
+});
+
+test('of many of a kind twenty are shown, and that there are more', async () => {
+  for (let i = 0; i < 21; i++) {
+    await addListener(await addOne(`S${i}`), { pause: { at: now, by: 'tallyport', code: 'not-votifier' } });
+  }
+  const { paused } = await needsAttention(platform);
+  expect(paused.rows).toHaveLength(20);
+  expect(paused.more).toBe(true);
+});
+
+/** Once the counters, by which it goes, are written. */
+async function findUnusual() {
+  await platform.voteCounts.flush();
+  return findUnusualVotes(platform);
+}
+
+test('votes that failed in the last day count, whenever they were cast', async () => {
+  const serverId = await addOne();
+  const fail = async (username: string, castAt: Date, failedAt: Date) => {
+    const { vote } = await accept(platform, { serverId, username, tokenId: new ObjectId() });
+    await platform.votes.updateOne(
+      { serverId, _id: vote._id },
+      {
+        $set: {
+          votedAt: castAt,
+          'delivery.state': 'failed',
+          'delivery.attempts': [{ at: after(castAt, MINUTE) }] as never,
+          'delivery.events': [{ at: failedAt, kind: 'expired' }],
+        },
+      },
+    );
+  };
+  await fail('One', after(now, -2 * HOUR), after(now, -HOUR));
+  await fail('Two', after(now, -73 * HOUR), after(now, -2 * HOUR));
+  await fail('Old', after(now, -3 * DAY), after(now, -25 * HOUR));
+  const { rows } = (await needsAttention(platform)).failed;
+  expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 2, newest: after(now, -HOUR) }]);
+});
+
+test('what was compared over an hour ago is not shown', async () => {
+  const serverId = await addOne();
+  const differ = (minutes: number) =>
+    platform.servers.updateOne(
+      { _id: serverId },
+      { $set: { playersDiffer: { at: after(now, -minutes * MINUTE), reported: 90, probed: 3 } } },
+    );
+  await differ(59);
+  expect((await needsAttention(platform)).playersDiffer.rows).toMatchObject([{ reported: 90, probed: 3 }]);
+  await differ(60);
+  expect((await needsAttention(platform)).playersDiffer.rows).toEqual([]);
+});
+
+describe('unusual votes', () => {
+  test.each([
+    [50, 0, false],
+    [51, 0, true],
+    [60, 6, false],
+    [61, 6, true],
+    [1_000, 100, false],
+    [1_001, 100, true],
+  ])('%i votes of one token with %i players: %s', (votes, players, unusual) => {
+    expect(isUnusual(votes, players)).toBe(unusual);
+  });
+
+  test('of a day, of one token or of many, are found, and forgotten when they are usual again', async () => {
+    const [flooded, shared, busy] = (await Promise.all(['Flooded', 'Shared', 'Busy'].map(addOne))) as [
+      ObjectId,
+      ObjectId,
+      ObjectId,
+    ];
+    const tokenId = new ObjectId();
+    await platform.servers.updateOne({ _id: busy }, { $set: { 'daily.peakPlayers': 100 } });
+    for (let i = 0; i < 55; i++) {
+      await accept(platform, { serverId: flooded, username: `p${i}`, tokenId });
+      await accept(platform, { serverId: busy, username: `p${i}`, tokenId });
+      await accept(platform, {
+        serverId: shared,
+        username: `p${i}`,
+        tokenId: i % 2 ? tokenId : new ObjectId(),
+      });
+    }
+    clock.move(HOUR);
+    expect(await findUnusual()).toEqual({ found: 2 });
+    expect(await findUnusual()).toEqual({ found: 2 });
+    const { rows } = (await needsAttention(platform)).unusualVotes;
+    const byName = rows.toSorted((a, b) => a.server.name.localeCompare(b.server.name));
+    expect(byName).toMatchObject([
+      { server: { name: 'Flooded' }, tokenId, votes: 55, players: 0 },
+      { server: { name: 'Shared' }, tokenId, votes: 55, players: 0 },
+    ]);
+
+    const range = { since: after(now, -HOUR), until: after(now, MINUTE), tokenId, reason: 'Bought' };
+    await excludeVotes(platform, { serverId: flooded, ...range }, 'test', { settledMs: 0 });
+    await excludeVotes(platform, { serverId: shared, ...range }, 'test', { settledMs: 0 });
+    expect(await findUnusual()).toEqual({ found: 0 });
+    expect((await needsAttention(platform)).unusualVotes.rows).toEqual([]);
+  });
+
+  describe('of a server that reports a million players', () => {
+    const million = { 'daily.peakPlayers': 1_000_000, 'current.onlinePlayers': 1_000_000 };
+    const reported = { lastReport: { id: new UUID(), at: after(now, -MINUTE) }, firstReportAt: now };
+
+    async function voted(votes: number, server: object): Promise<ObjectId> {
+      const serverId = await addOne();
+      await platform.servers.updateOne({ _id: serverId }, { $set: { ...million, ...server } });
+      for (let i = 0; i < votes; i++) {
+        await accept(platform, { serverId, username: `p${i}`, tokenId: new ObjectId() });
+      }
+      clock.move(HOUR);
+      return serverId;
+    }
+
+    test('are found: its reports count for 50 players', async () => {
+      await voted(501, reported);
+      expect(await findUnusual()).toEqual({ found: 1 });
+      expect((await needsAttention(platform)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
+    });
+
+    test('are usual up to ten for each of the 50, and where probes have seen more', async () => {
+      await voted(500, reported);
+      expect(await findUnusual()).toEqual({ found: 0 });
+      const serverId = await voted(501, reported);
+      expect(await findUnusual()).toEqual({ found: 1 });
+      const probes = { ...emptySums(), peakPlayers: 51 };
+      const day = { _id: new ObjectId(), serverId, day: '2026-05-18', probes, reports: emptySums() };
+      await platform.dailyStats.insertOne(day);
+      expect(await findUnusual()).toEqual({ found: 0 });
+    });
+
+    test('are usual where the newest count is a probe’s own', async () => {
+      await voted(501, { ...reported, 'probe.succeededAt': now, 'current.onlinePlayers': 60 });
+      expect(await findUnusual()).toEqual({ found: 0 });
+    });
+  });
+
+  test('over midnight are one day', async () => {
+    clock.set(new Date('2026-05-31T23:30:00Z'));
+    const serverId = await addOne();
+    const tokenId = new ObjectId();
+    for (let i = 0; i < 60; i++) {
+      if (i === 30) clock.move(HOUR);
+      await accept(platform, { serverId, username: `p${i}`, tokenId });
+    }
+    expect(await findUnusual()).toEqual({ found: 1 });
+    clock.move(DAY);
+    expect(await findUnusual()).toEqual({ found: 0 });
+  });
+});
