@@ -6,7 +6,6 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
-import { boundConnections } from './process/pipelining.ts';
 import { parseQuery } from './api/query-string.ts';
 import { leaveConnections, refuseOverload, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
@@ -17,11 +16,13 @@ import { answerClientError, answerExpectations, answerHalfClosed } from './proce
 import { healthRoutes, type Readiness } from './process/health.ts';
 import { answerError, BODY_LIMIT } from './process/http-errors.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
+import { boundConnections } from './process/pipelining.ts';
 import type { Platform } from './process/platform.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { exitForPeople } from './site/error-pages.ts';
-import { nameSite, site } from './site/site.ts';
+import { site } from './site/site.ts';
+import { nameSite } from './site/site-settings.ts';
 
 /** What the web process adds to the platform. */
 type WebParts = {

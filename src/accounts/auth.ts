@@ -10,12 +10,12 @@ import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
 import { noteCause } from './library-cause.ts';
+import type { OneTimeLink } from './one-time-link.ts';
 import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { takeEntryAway } from './people.ts';
 import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
-import type { OneTimeLink } from './send-link.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 
 /** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */

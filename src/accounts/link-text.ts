@@ -1,5 +1,5 @@
 import type { Config } from '../platform/config.ts';
-import type { OneTimeLink } from './send-link.ts';
+import type { OneTimeLink } from './one-time-link.ts';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 type Letter = { subject: string; text: string };

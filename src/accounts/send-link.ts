@@ -4,14 +4,8 @@ import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { hasAccountText, linkText } from './link-text.ts';
+import type { OneTimeLink } from './one-time-link.ts';
 import type { Person } from './person.ts';
-
-/** A link that lets one person do one thing once. `address` is whole: with the path that PUBLIC_URL may have. */
-export type OneTimeLink = {
-  kind: 'set-password' | 'verify-email';
-  person: Pick<Person, 'email'>;
-  address: string;
-};
 
 /** What sending a link works on. */
 export type LinkSources = Outbox & {

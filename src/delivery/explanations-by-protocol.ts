@@ -1,5 +1,5 @@
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import type { Explanation } from './explanations.ts';
+import type { Explanation } from './explanation.ts';
 
 /** What an outcome means in one protocol, where that differs. */
 type OwnWords = Partial<Record<OutcomeCode, Explanation>>;

@@ -1,14 +1,7 @@
 import type { Breaker, Listener, Protocol } from '../listeners/listener.ts';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
+import type { Explanation } from './explanation.ts';
 import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
-
-/** An outcome in the words of a server's owner: one sentence each. */
-export type Explanation = {
-  /** What happened. */
-  cause: string;
-  /** What to do about it. */
-  mend: string;
-};
 
 const NOTHING_TO_DO = 'There is nothing to do.';
 

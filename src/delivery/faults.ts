@@ -1,4 +1,5 @@
-import { EXPLANATIONS, type Explanation } from './explanations.ts';
+import type { Explanation } from './explanation.ts';
+import { EXPLANATIONS } from './explanations.ts';
 
 /**
  * What is wrong with a listener, as a diagnosis names it, in the words for a Votifier; an HTTP listener is told what

@@ -1,7 +1,8 @@
 import type { Cause } from '../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../listeners/outcomes.ts';
 import type { Attempt, DeliveryState } from '../votes/vote.ts';
-import type { Explanation, ListenerReason } from './explanations.ts';
+import type { Explanation } from './explanation.ts';
+import type { ListenerReason } from './explanations.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 import type { WaitingFor } from './waiting-for.ts';
 

@@ -1,7 +1,7 @@
 import { explain, listenerReason } from '../delivery/explanations.ts';
 import type { Config } from '../platform/config.ts';
+import type { Notification } from './notification.ts';
 import type { Occasion } from './occasions.ts';
-import type { Told } from './tell-owners.ts';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 type Letter = { subject: string; text: string };
@@ -29,7 +29,7 @@ function time(at: Date): string {
 }
 
 /** The mail that tells a server's owner of an occasion. */
-export function noticeText(site: Site, told: Told, occasion: Occasion): Letter {
+export function noticeText(site: Site, told: Notification, occasion: Occasion): Letter {
   const { subject, lines } = LETTERS[occasion.kind](told, occasion);
   const path = `${site.PUBLIC_URL}/dashboard/servers/${told.server._id.toHexString()}/listener`;
   return {
@@ -43,7 +43,7 @@ export function noticeText(site: Site, told: Told, occasion: Occasion): Letter {
 }
 
 type Content = { subject: string; lines: string[] };
-type Writer = (told: Told, occasion: Occasion) => Content;
+type Writer = (told: Notification, occasion: Occasion) => Content;
 
 const LETTERS: Record<Occasion['kind'], Writer> = {
   paused: (told, { since }) => ({
@@ -80,20 +80,20 @@ const LETTERS: Record<Occasion['kind'], Writer> = {
   }),
 };
 
-function reason({ listener }: Told): string[] {
+function reason({ listener }: Notification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
   const { cause, mend, words, detail } = found;
   return [`${cause}${words ? ` It said: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }
 
-function waiting({ fate }: Told): string {
+function waiting({ fate }: Notification): string {
   return fate.waiting === 0
     ? 'No vote is waiting yet.'
     : `${votesDo(fate.waiting, 'is waiting.', 'are waiting.')}`;
 }
 
-function outcome({ fate: { arrived, waiting, lost } }: Told): string {
+function outcome({ fate: { arrived, waiting, lost } }: Notification): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';
   if (arrived === total)

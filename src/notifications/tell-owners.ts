@@ -6,9 +6,10 @@ import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
-import { countFate, type Fate } from './fate.ts';
+import { countFate } from './fate.ts';
 import type { ListenerNotices } from './listener-notices.ts';
 import { noticeText } from './notice-text.ts';
+import type { Notification } from './notification.ts';
 import { type Occasion, occasionsOf, outageSince } from './occasions.ts';
 
 /** What telling owners works on. */
@@ -111,17 +112,8 @@ async function noteStanding(
   return noted;
 }
 
-/** What a mail tells of. */
-export type Told = {
-  listener: Listener;
-  server: Server;
-  owner: Person;
-  fate: Fate;
-  expiresAt: Date | null;
-};
-
 /** Writes one mail, unless it was written before. */
-function tell(deps: Telling, told: Told, { kind, since }: Occasion): Promise<boolean> {
+function tell(deps: Telling, told: Notification, { kind, since }: Occasion): Promise<boolean> {
   const id = `${kind}:${told.listener._id.toHexString()}:${since.getTime()}`;
   const letter = noticeText(deps.config, told, { kind, since });
   return putMail(deps, { id, to: told.owner.email, ...letter });

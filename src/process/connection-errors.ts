@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { answersSent } from './pipelining.ts';
 import { SENTENCES } from './http-errors.ts';
+import { answersSent } from './pipelining.ts';
 
 type RawStatus = 400 | 408 | 413 | 431;
 

@@ -6,16 +6,8 @@ import { HOUR } from '../platform/clock.ts';
 import type { Platform } from '../process/platform.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
+import type { Access } from './route-access.ts';
 import { wantsPage } from './wants-page.ts';
-
-/**
- * Who may use a route of the site:
- * - `anyone`;
- * - `person`: whoever is signed in;
- * - `owner`: whoever owns the server that `:serverId` names, and operators;
- * - `operator`: an operator with a second factor.
- */
-export type Access = 'anyone' | 'person' | 'owner' | 'operator';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -5,7 +5,7 @@ import { noteFault, type Refusal, refusalOf, sendRefusal } from '../process/http
 import type { Content } from './html.ts';
 import { layout, sendHtml } from './layout.ts';
 import { textField } from './parts.ts';
-import type { Site } from './site.ts';
+import type { Site } from './site-settings.ts';
 import { wantsPage } from './wants-page.ts';
 import { exactTime, relative, time } from './words.ts';
 

@@ -4,7 +4,7 @@ import { html, raw } from 'hono/html';
 import type { Person } from '../accounts/person.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
-import type { Site } from './site.ts';
+import type { Site } from './site-settings.ts';
 
 /** What every page has. */
 export type Page = {

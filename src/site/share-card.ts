@@ -3,7 +3,7 @@ import type { Server } from '../servers/server.ts';
 import type { Html } from './html.ts';
 import { card, copyable } from './parts.ts';
 import { BADGE, BANNER, publicPath } from './server-paths.ts';
-import type { Site } from './site.ts';
+import type { Site } from './site-settings.ts';
 
 /** What Markdown would take for a sign of its own. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;

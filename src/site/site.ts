@@ -4,49 +4,14 @@ import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
 import type { Platform } from '../process/platform.ts';
-import { type Access, guardRoutes } from './access.ts';
+import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
-import type { AssetName, Assets } from './assets.ts';
+import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { listing } from './listing/listing.ts';
 import { operatorDesk } from './operator/operator-desk.ts';
 import { isSameOrigin } from './same-origin.ts';
-
-/** What every page needs to know of the site it belongs to. */
-export type Site = {
-  /** The path under which the site stands: `''` or `/listing`. */
-  base: string;
-  /** The whole address under which it stands, without a slash at its end. */
-  url: string;
-  /** What the listing calls itself. */
-  name: string;
-  /** What every page says at its top; empty for nothing. */
-  notice: string;
-  /** The address of one of the site's own files. */
-  asset(name: AssetName): string;
-  /** Every route of the site, with whom it is for. */
-  routes: { method: string; url: string; access: Access }[];
-};
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    site: Site;
-  }
-}
-
-/** Tells every page of `app`, error pages among them, which site it belongs to. */
-export function nameSite(app: FastifyInstance, config: Platform['config'], assets: Assets): void {
-  const base = config.basePath;
-  app.decorate('site', {
-    base,
-    url: config.PUBLIC_URL.replace(/\/+$/, ''),
-    name: config.SERVICE_NAME,
-    notice: config.NOTICE,
-    asset: (name) => `${base}${assets.path(name)}`,
-    routes: [],
-  });
-}
 
 /** Nothing from anywhere else, no script or style inside a page, never inside another site's frame. */
 function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): string {

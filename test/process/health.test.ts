@@ -44,13 +44,14 @@ test('with an empty database a process is not ready', async () => {
 });
 
 test.each([
-  ['5000', "this machine's clock is 5.0 s ahead of MongoDB's"],
-  ['-5000', "this machine's clock is 5.0 s behind MongoDB's"],
+  ['5000', /this machine's clock is [45]\.\d s ahead of MongoDB's/],
+  ['-5000', /this machine's clock is 5\.\d s behind MongoDB's/],
 ])('with a clock that is %s ms off a process is not ready', async (offset, sentence) => {
   const platform = await testPlatform({ CLOCK_OFFSET_MS: offset });
   const { ready, checks } = await readiness(platform);
   expect(ready).toBe(false);
-  expect(checks.clock).toContain(sentence);
+  // A busy machine takes a moment to read both clocks.
+  expect(checks.clock).toMatch(sentence);
 });
 
 test('a clock that is a second off is right enough', async () => {

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { SignInSession } from '../../src/accounts/person.ts';
-import type { Access } from '../../src/site/access.ts';
+import type { Access } from '../../src/site/route-access.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';

@@ -61,9 +61,11 @@ it('a web process that is stopped writes what it has pending first', async () =>
   const { platform } = tallyport;
   const server = await tallyport.addServer();
   const web = await startWeb(tallyport.env);
-  const votes = Array.from({ length: 50 }, (_, i) => tallyport.vote(server, `Player${i}`, {}, web.url));
-  const accepted = (await Promise.all(votes)).filter(({ status }) => status === 200).length;
-  expect(accepted).toBeGreaterThan(0);
+  const vote = (name: string) => tallyport.vote(server, name, {}, web.url);
+  // A busy machine may refuse the first one.
+  await vi.waitFor(async () => expect((await vote('First')).status).toBe(200), PATIENT);
+  const votes = Array.from({ length: 50 }, (_, i) => vote(`Player${i}`));
+  const accepted = 1 + (await Promise.all(votes)).filter(({ status }) => status === 200).length;
   web.child.kill('SIGTERM');
   expect(await web.ended).toBe(0);
   expect((await voteFigures(platform, server.serverId)).allTimeVotes).toBe(accepted);

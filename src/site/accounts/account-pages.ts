@@ -1,17 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { Auth } from '../../accounts/auth.ts';
-import type { KnownDevices } from '../../accounts/known-devices.ts';
-import type { Platform } from '../../process/platform.ts';
 import { ownAccountPages } from './account.ts';
+import type { AccountSources } from './account-sources.ts';
 import { discordPages } from './discord.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
 import { signUpPages } from './sign-up.ts';
 import { twoFactorPages } from './two-factor.ts';
 import { verifyEmailPages } from './verify-email.ts';
-
-/** What the pages of this folder work with. */
-export type AccountSources = { platform: Platform; auth: Auth; devices: KnownDevices };
 
 /** Signing up, in and out, and a person's own account. */
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {

@@ -19,7 +19,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
 import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { agentName } from './agent-name.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';

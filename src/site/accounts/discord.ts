@@ -5,7 +5,7 @@ import { typedValues } from '../form.ts';
 import type { Content } from '../html.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { giveCookies } from './library.ts';
 
 /** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */

@@ -12,7 +12,7 @@ import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { askerOf, evenly, refusalCode, TOO_MANY_LINKS } from './library.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 

@@ -14,7 +14,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { DISCORD_FAULT, DISCORD_FAULTS, discordButton } from './discord.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
 

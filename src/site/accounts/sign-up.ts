@@ -15,7 +15,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { discordButton } from './discord.ts';
 import { askerOf, evenly, giveCookies, refusalCode, TOO_MANY_LINKS } from './library.ts';
 

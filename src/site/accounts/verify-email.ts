@@ -8,7 +8,7 @@ import { readForm, type Typed, UNTOUCHED } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { facts } from '../parts.ts';
-import type { AccountSources } from './account-pages.ts';
+import type { AccountSources } from './account-sources.ts';
 import { askerOf } from './library.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 

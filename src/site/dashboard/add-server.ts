@@ -8,7 +8,7 @@ import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts
 import { type Page, sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
 import { notice } from '../parts.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving, idOf } from './drafts.ts';
 import { gameFields, nameField, placeFields, serverForm, valuesOf } from './server-fields.ts';
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Ask } from '../../probing/ask.ts';
 import { createAsk } from '../../probing/ask-server.ts';
-import type { Platform } from '../../process/platform.ts';
 import { addServerPages } from './add-server.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { draftPages } from './drafts.ts';
 import { listenerPages } from './listener.ts';
 import { listenerTestPage } from './listener-test.ts';
@@ -15,13 +14,6 @@ import { statisticsPages } from './statistics.ts';
 import { tokenPages } from './tokens.ts';
 import { votePage } from './vote-page.ts';
 import { votesPage } from './votes.ts';
-
-/** What the pages of this folder work with. */
-export type DashboardSources = {
-  platform: Platform;
-  /** Asks a game server once. */
-  ask: Ask;
-};
 
 /** The owner's pages, under their own prefix. */
 export async function dashboard(

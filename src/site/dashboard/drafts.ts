@@ -9,7 +9,7 @@ import { PageError } from '../error-pages.ts';
 import { sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
 import { button, confirmed } from '../parts.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { proofCards } from './proof.ts';
 
 /** The id that was given; null when it is none. */

@@ -15,7 +15,7 @@ import { sendPage, streamPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, notice } from '../parts.ts';
 import { relative } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { beginning, verdict } from './diagnosis-words.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 

@@ -25,7 +25,7 @@ import { livePart } from '../live.ts';
 import { OWNER } from '../page-route.ts';
 import { badge, card, notice } from '../parts.ts';
 import { timeText } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts';

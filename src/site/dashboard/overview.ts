@@ -14,7 +14,7 @@ import { badge, card, copyable, facts } from '../parts.ts';
 import { serverFigures } from '../server-figures.ts';
 import { shareCard } from '../share-card.ts';
 import { counted, decimal, timeAgo } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { LISTENER_TONES, lastVoteWords } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
 import { placeOf, serverFrame, serverPath } from './server-frame.ts';

@@ -18,7 +18,7 @@ import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, facts, notice } from '../parts.ts';
 import { count, counted, relative, timeText } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterText, STATE_WORDS, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 

@@ -14,7 +14,7 @@ import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, pager, textArea } from '../parts.ts';
 import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../review-parts.ts';
 import { count } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 

@@ -10,7 +10,7 @@ import { sendPage } from '../layout.ts';
 import { PERSON } from '../page-route.ts';
 import { badge, card, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { placeOf, serverPath, statusBadge } from './server-frame.ts';
 
 const SAYS = {

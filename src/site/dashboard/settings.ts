@@ -17,7 +17,7 @@ import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
 import { detailsForm, gameFields, nameField, placeFields, placeForm, valuesOf } from './server-fields.ts';

@@ -13,7 +13,7 @@ import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { card, dataTable } from '../parts.ts';
 import { count, timeAgo } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
 

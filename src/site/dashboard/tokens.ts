@@ -17,7 +17,7 @@ import { OWNER } from '../page-route.ts';
 import { badge, button, card, confirmed, copyable, dataTable, notice, select, textField } from '../parts.ts';
 import { day, timeAgo } from '../words.ts';
 import { curlLines } from './curl-lines.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 

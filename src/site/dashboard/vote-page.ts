@@ -21,7 +21,7 @@ import { livePart } from '../live.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, facts } from '../parts.ts';
 import { counted, relative, time, timeText } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { type Standing, standingReader } from './standing.ts';
 import { STATE_WORDS } from './vote-filter.ts';

@@ -11,7 +11,7 @@ import { OWNER } from '../page-route.ts';
 import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
-import type { DashboardSources } from './dashboard.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { type Standing, standingReader } from './standing.ts';

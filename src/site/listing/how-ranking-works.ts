@@ -17,7 +17,7 @@ import { card, dataTable, textField } from '../parts.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { count, counted, day, decimal, shortDay, time } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
-import type { ListingSources } from './listing.ts';
+import type { ListingSources } from './listing-sources.ts';
 import { searchText } from './ranking-query.ts';
 
 const PATH = '/how-ranking-works';

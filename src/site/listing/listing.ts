@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../../process/platform.ts';
 import { keepPublicPages } from '../public-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
+import type { ListingSources } from './listing-sources.ts';
 import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
-
-export type ListingSources = { platform: Platform };
 
 /** What everybody sees of the listing: the ranking, how it is made, and the way there for search engines. */
 export async function listing(app: FastifyInstance, sources: ListingSources): Promise<void> {

@@ -13,7 +13,7 @@ import { PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { count, counted } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
-import type { ListingSources } from './listing.ts';
+import type { ListingSources } from './listing-sources.ts';
 import { activeFilters, filterForm, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';

@@ -4,7 +4,7 @@ import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
 import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
-import type { ListingSources } from './listing.ts';
+import type { ListingSources } from './listing-sources.ts';
 
 /** Search engines take 50,000 addresses a file; these are made in a moment each. */
 const IN_ONE_FILE = 10_000;

@@ -11,7 +11,7 @@ import { reviewItem, spreadOf } from '../review-parts.ts';
 import { playersText } from '../server-figures.ts';
 import { BANNER, publicPath } from '../server-paths.ts';
 import { shareCard } from '../share-card.ts';
-import type { Site } from '../site.ts';
+import type { Site } from '../site-settings.ts';
 import { count, counted } from '../words.ts';
 import { ownReviewCard, type Reader } from './own-review-card.ts';
 import { serverHead } from './server-head.ts';

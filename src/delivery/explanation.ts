@@ -1,0 +1,7 @@
+/** An outcome in the words of a server's owner: one sentence each. */
+export type Explanation = {
+  /** What happened. */
+  cause: string;
+  /** What to do about it. */
+  mend: string;
+};
