@@ -1,11 +1,12 @@
 import type { ObjectId } from 'mongodb';
 import type { Producer } from '../platform/queues.ts';
-import type { Listener } from './listener.ts';
+import { hasTakenVotes, type Listener } from './listener.ts';
 
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
  *
- * - `forward-votes`: listeners that answer: they have taken a vote, and no attempt failed since.
+ * - `forward-votes`: listeners that answer: they have taken a vote with their present settings, and no attempt failed
+ *   since.
  * - `test-listeners`: all others.
  * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` open votes (waiting or sending).
  */
@@ -13,13 +14,19 @@ export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlo
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
 /** The fields of a listener that `queueOf` reads. */
-export const QUEUE_FIELDS = { 'breaker.failures': 1, lastDeliveredAt: 1 } as const;
+export const QUEUE_FIELDS = {
+  'breaker.failures': 1,
+  acknowledgedAt: 1,
+  lastDeliveredAt: 1,
+  updatedAt: 1,
+} as const;
 
-type Queued = Pick<Listener, 'breaker' | 'lastDeliveredAt'>;
+type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
 
 /** The queue of a listener, by its state. A worker moves those with many waiting votes on to `drain-backlogs`. */
-export function queueOf({ breaker, lastDeliveredAt }: Queued): 'forward-votes' | 'test-listeners' {
-  return breaker.failures === 0 && lastDeliveredAt ? 'forward-votes' : 'test-listeners';
+export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
+  const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
+  return answers ? 'forward-votes' : 'test-listeners';
 }
 
 type WakeUp = {
