@@ -1,4 +1,3 @@
-import type { ObjectId } from 'mongodb';
 import type { Producer } from '../platform/queues.ts';
 import { hasTakenVotes, type Listener } from './listener.ts';
 
@@ -13,12 +12,13 @@ import { hasTakenVotes, type Listener } from './listener.ts';
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
-/** The fields of a listener that `queueOf` reads. */
+/** The fields of a listener that `queueOf` and `wakeListener` read. */
 export const QUEUE_FIELDS = {
   'breaker.failures': 1,
   acknowledgedAt: 1,
   lastDeliveredAt: 1,
   updatedAt: 1,
+  pause: 1,
 } as const;
 
 type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
@@ -37,15 +37,17 @@ type WakeUp = {
 };
 
 /**
- * Adds the wake-up job of a listener to its queue.
+ * Adds the wake-up job of a listener to its queue. A paused listener gets none, except from the relay, which finds
+ * attempts there that a dead worker has left: a resume and changed settings wake it.
  *
  * @returns whether Redis took it; the relay finds the work otherwise
  */
-export function wakeListener(
+export async function wakeListener(
   producer: Producer,
-  listener: Queued & { _id: ObjectId; serverId: ObjectId },
+  listener: Queued & Pick<Listener, '_id' | 'serverId' | 'pause'>,
   { hasten = false, relayedAt }: WakeUp = {},
 ): Promise<boolean> {
+  if (listener.pause && !relayedAt) return false;
   const payload = {
     serverId: listener.serverId.toHexString(),
     listenerId: listener._id.toHexString(),

@@ -33,6 +33,20 @@ describe('The relay', () => {
     expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
   });
 
+  it('wakes a paused listener for an attempt that a dead worker has left', async () => {
+    const { platform, cast, serverId } = await deliveryBench();
+    const { _id } = await cast('Steve');
+    await pauseListener(platform, serverId, 'test');
+    await platform.producer.settle();
+    await platform.queues['test-listeners'].obliterate({ force: true });
+    await platform.votes.updateOne(
+      { serverId, _id },
+      { $set: { 'delivery.state': 'sending', 'delivery.leaseUntil': new Date(0) } },
+    );
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+    expect(await platform.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+  });
+
   it('releases votes whose listener vanished half-way', async () => {
     const { platform, cast, vote, serverId, clock } = await deliveryBench();
     const waiting = await cast('Steve');
