@@ -61,7 +61,8 @@ async function drainOnce(
   const leased = new LeasedListener(deps, { owner, since }, listener, opened);
   const end = await drainLeased(deps, leased, options);
   const { called, changed } = await leased.release();
-  return { end, again: changed || (called && end.kind === 'idle') };
+  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable';
+  return { end, again: changed || (called && mayBeDue) };
 }
 
 async function drainLeased(deps: Draining, leased: LeasedListener, options: DrainLimits): Promise<DrainEnd> {
