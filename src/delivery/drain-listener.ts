@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { serversTogether } from '../servers/servers-together.ts';
+import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import { noteOutcome } from './attempts-under-way.ts';
 import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
@@ -44,7 +45,8 @@ async function drainOnce(
   options: DrainLimits,
 ): Promise<{ end: DrainEnd; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
-  const asOf = given.clock.now();
+  // A vote is put in the line by the web process's clock, which may be behind.
+  const asOf = after(given.clock.now(), -CLOCKS_DIFFER_MS);
   // Before the lease is taken: this process may be stopped before it has the answer.
   const since = performance.now();
   const listener = await takeLease(given, serverId, owner);
@@ -59,7 +61,8 @@ async function drainOnce(
   const leased = new LeasedListener(deps, { owner, since }, listener, opened);
   const end = await drainLeased(deps, leased, options);
   const { called, changed } = await leased.release();
-  return { end, again: changed || (called && end.kind === 'idle') };
+  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable';
+  return { end, again: changed || (called && mayBeDue) };
 }
 
 async function drainLeased(deps: Draining, leased: LeasedListener, options: DrainLimits): Promise<DrainEnd> {

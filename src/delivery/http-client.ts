@@ -25,6 +25,9 @@ export type HttpTarget = {
 /** No more of an answer's body is read; headers have Node's own bound of 16 KiB. */
 const LONGEST_ANSWER = 4_096;
 
+/** Informational responses (HTTP 1xx) before the answer; a listener that sends more of them ends the attempt. */
+const MOST_INFORMATION = 8;
+
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, shakes hands
  * where it is https, posts one signed message and waits for the status. Redirects are not followed.
@@ -166,6 +169,7 @@ async function hearStatus(
     resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
   const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
   let response: IncomingMessage | undefined;
+  let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
   const onStop = () => stop('stopped-while-waiting');
   // A busy process may notice the deadline long after it, with an answer in time still unread.
@@ -174,6 +178,12 @@ async function hearStatus(
   request
     // The wire leaves it paused between two looks.
     .on('socket', (socket) => socket.resume())
+    .on('information', ({ statusCode }) => {
+      informed += 1;
+      if (informed <= MOST_INFORMATION) return;
+      end('garbage-answer', `HTTP ${statusCode}`);
+      request.destroy();
+    })
     .on('response', (heard) => {
       response = heard;
       answer(heard);

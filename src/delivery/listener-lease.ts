@@ -1,4 +1,4 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import { REPLICATED } from '../platform/mongo.ts';
 
@@ -45,6 +45,13 @@ export function renewLease(
   );
 }
 
+/** The breaker of an unreachable listener whose game server came back at `at`, as an aggregation expression. */
+export function broughtForward(at: Date | '$lease.testAt'): Document {
+  const isLater = { $gt: ['$breaker.nextTestAt', at] };
+  const now = { nextTestAt: at, hastenedBy: 'server-returned' };
+  return { $cond: [isLater, { $mergeObjects: ['$breaker', now] }, '$breaker'] };
+}
+
 /**
  * Releases a lease and stores what its owner learnt; does nothing when another holds it by now.
  *
@@ -56,9 +63,11 @@ export async function releaseLease(
   owner: string,
   learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
 ): Promise<{ revision: number; called: boolean } | null> {
+  const isTestAsked = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
+  const breaker = { $cond: [isTestAsked, broughtForward('$lease.testAt'), '$breaker'] };
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
-    { $set: { lease: null, ...learnt } },
+    [{ $set: { breaker, lease: null, ...learnt } }],
     { projection: { lease: 1, revision: 1 }, writeConcern: REPLICATED },
   );
   return released && { revision: released.revision, called: released.lease?.called ?? false };

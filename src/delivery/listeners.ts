@@ -323,6 +323,8 @@ export async function removeListener(
   serverId: ObjectId,
   by: string,
 ): Promise<number | null> {
+  // Votes that are cast after it may wait for a listener that is set meanwhile.
+  const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
   await recordAudit(deps, {
@@ -331,7 +333,7 @@ export async function removeListener(
     serverId,
     details: { host: removed.host, port: removed.port },
   });
-  return releaseWaitingVotes(deps, serverId, 'listener-removed');
+  return releaseWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
 /** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */

@@ -2,7 +2,9 @@ import { type Collection, ObjectId } from 'mongodb';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Lanes } from '../platform/batching/lanes.ts';
+import { after } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Recording } from './attempt-record.ts';
 import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
@@ -33,10 +35,12 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
-    const asOf = deps.clock.now();
+    const now = deps.clock.now();
+    // A vote is put in the line by the web process's clock, which may be behind.
+    const asOf = after(now, -CLOCKS_DIFFER_MS);
     const [listeners, overdue, lost] = await Promise.all([
       listenersOf(deps.listeners, step),
-      serversWith(deps.votes, step, overdueVotes(asOf)),
+      serversWith(deps.votes, step, overdueVotes(now)),
       serversWith(deps.votes, step),
     ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));

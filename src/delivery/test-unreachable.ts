@@ -3,10 +3,12 @@ import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Producer } from '../platform/queues.ts';
+import { broughtForward } from './listener-lease.ts';
 
 /**
  * A server has come back: its vote listener, if it is unreachable and not paused, is tested now instead of at its
- * next planned time (delivery rules, breaker). Without Redis the relay finds the test due.
+ * next planned time (delivery rules, breaker). Without Redis the relay finds the test due. Where a worker holds the lease,
+ * a test may be under way that overwrites the planned time: it is brought forward again when the lease is released.
  *
  * @returns whether there was such a listener
  */
@@ -15,17 +17,10 @@ export async function testUnreachableListener(
   serverId: ObjectId,
 ): Promise<boolean> {
   const now = clock.now();
-  const forward = { $gt: ['$breaker.nextTestAt', now] };
+  const called = { $mergeObjects: ['$lease', { called: true, testAt: now }] };
   const listener = await listeners.findOneAndUpdate(
     { serverId, pause: null, 'breaker.openSince': { $type: 'date' } },
-    [
-      {
-        $set: {
-          'breaker.nextTestAt': { $min: ['$breaker.nextTestAt', now] },
-          'breaker.hastenedBy': { $cond: [forward, 'server-returned', '$breaker.hastenedBy'] },
-        },
-      },
-    ],
+    [{ $set: { breaker: broughtForward(now), lease: { $cond: [{ $gt: ['$lease', null] }, called, null] } } }],
     { projection: { serverId: 1, ...QUEUE_FIELDS } },
   );
   if (!listener) return false;

@@ -1,25 +1,32 @@
-import type { ObjectId } from 'mongodb';
 import type { Producer } from '../platform/queues.ts';
-import type { Listener } from './listener.ts';
+import { hasTakenVotes, type Listener } from './listener.ts';
 
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
  *
- * - `forward-votes`: listeners that answer: they have taken a vote, and no attempt failed since.
+ * - `forward-votes`: listeners that answer: they have taken a vote with their present settings, and no attempt failed
+ *   since.
  * - `test-listeners`: all others.
  * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` open votes (waiting or sending).
  */
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
-/** The fields of a listener that `queueOf` reads. */
-export const QUEUE_FIELDS = { 'breaker.failures': 1, lastDeliveredAt: 1 } as const;
+/** The fields of a listener that `queueOf` and `wakeListener` read. */
+export const QUEUE_FIELDS = {
+  'breaker.failures': 1,
+  acknowledgedAt: 1,
+  lastDeliveredAt: 1,
+  updatedAt: 1,
+  pause: 1,
+} as const;
 
-type Queued = Pick<Listener, 'breaker' | 'lastDeliveredAt'>;
+type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
 
 /** The queue of a listener, by its state. A worker moves those with many waiting votes on to `drain-backlogs`. */
-export function queueOf({ breaker, lastDeliveredAt }: Queued): 'forward-votes' | 'test-listeners' {
-  return breaker.failures === 0 && lastDeliveredAt ? 'forward-votes' : 'test-listeners';
+export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
+  const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
+  return answers ? 'forward-votes' : 'test-listeners';
 }
 
 type WakeUp = {
@@ -30,15 +37,17 @@ type WakeUp = {
 };
 
 /**
- * Adds the wake-up job of a listener to its queue.
+ * Adds the wake-up job of a listener to its queue. A paused listener gets none, except from the relay, which finds
+ * attempts there that a dead worker has left: a resume and changed settings wake it.
  *
  * @returns whether Redis took it; the relay finds the work otherwise
  */
-export function wakeListener(
+export async function wakeListener(
   producer: Producer,
-  listener: Queued & { _id: ObjectId; serverId: ObjectId },
+  listener: Queued & Pick<Listener, '_id' | 'serverId' | 'pause'>,
   { hasten = false, relayedAt }: WakeUp = {},
 ): Promise<boolean> {
+  if (listener.pause && !relayedAt) return false;
   const payload = {
     serverId: listener.serverId.toHexString(),
     listenerId: listener._id.toHexString(),

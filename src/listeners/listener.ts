@@ -48,6 +48,8 @@ const leaseDefinition = {
   until: { type: Date, required: true },
   /** A wake-up came while it was held: its owner looks for due votes once more. */
   called: { type: Boolean },
+  /** While it was held, the game server came back: a test that fails meanwhile does not put off the next one. */
+  testAt: { type: Date },
 } as const;
 
 /** Votes are signed with it too until then, so that the far end can change over in its own time. */

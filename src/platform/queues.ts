@@ -36,7 +36,7 @@ const listenerJob = {
 export const QUEUES = {
   /** Listeners that answer. */
   'forward-votes': { title: 'Forward votes', ...listenerJob },
-  /** Listeners that failed since their last vote, and those that have never taken one. */
+  /** Listeners that failed since their last vote, and those that have taken none with their present settings. */
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },

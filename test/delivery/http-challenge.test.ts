@@ -55,6 +55,11 @@ const status =
   (response) =>
     void response.writeHead(code).end('no');
 
+const informing: HttpListener['answerChallenge'] = (response, challenge) => {
+  for (let n = 0; n < 100; n += 1) response.writeContinue();
+  response.end(challenge);
+};
+
 describe('An HTTP listener', () => {
   it('is unverified until it has repeated the challenge that comes before its first vote', async () => {
     const { cast, drain, site, state, vote } = await challengeBench();
@@ -107,6 +112,7 @@ describe('An HTTP listener', () => {
     ['404', status(404), 'http-not-found', 'configuration'],
     ['422', status(422), 'http-unverified', 'configuration'],
     ['503', status(503), 'http-not-ready', 'transient'],
+    ['100 informational responses', informing, 'not-http', 'configuration'],
   ] satisfies [
     string,
     HttpListener['answerChallenge'],

@@ -130,6 +130,11 @@ describe('what an answer means', () => {
     expect((await send(plain(port))).code).toBe('acknowledged');
   });
 
+  it('may come after two informational responses', async () => {
+    const port = await answering(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2)}HTTP/1.1 200 OK\r\n\r\n`);
+    expect((await send(plain(port))).code).toBe('acknowledged');
+  });
+
   it('is believed when its status came though its body drips on, and only 4 KiB of it are read', async () => {
     const port = await answering('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\nout of');
     expect(await send(plain(port))).toMatchObject({ code: 'http-unavailable', words: 'HTTP 500 out of' });
@@ -167,6 +172,12 @@ describe('what a far end does instead', () => {
       'wants another protocol',
       (socket: net.Socket) =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      'garbage-answer',
+    ],
+    [
+      'sends informational responses without an end',
+      (socket: net.Socket) =>
+        socket.write(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(10_000)}HTTP/1.1 200 OK\r\n\r\n`),
       'garbage-answer',
     ],
   ])('%s once it was sent the message: ambiguous', async (_what, act, code) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('A vote that waits', () => {
@@ -29,5 +30,41 @@ describe('A vote that waits', () => {
     const [first] = [await bench.cast('Steve')];
     expect(await removeListener(bench.platform, bench.serverId, 'test')).toBe(1);
     expect(first && (await bench.vote(first)).delivery.state).toBe('none');
+  });
+
+  it('for a listener that was set while the earlier one was removed is kept', async () => {
+    const bench = await deliveryBench();
+    const { platform, clock, serverId } = bench;
+    clock.stop(new Date());
+    const before = await bench.cast('Steve');
+    let since: Vote | undefined;
+    const auditLog: typeof platform.auditLog = Object.create(platform.auditLog, {
+      // Between the removal and the release of the votes.
+      insertOne: {
+        async value(...entry: Parameters<typeof platform.auditLog.insertOne>) {
+          clock.move(1);
+          await bench.set({});
+          since = await bench.cast('Alex');
+          return platform.auditLog.insertOne(...entry);
+        },
+      },
+    });
+    expect(await removeListener({ ...platform, auditLog }, serverId, 'test')).toBe(1);
+    expect((await bench.vote(before)).delivery.state).toBe('none');
+    expect(since && (await bench.vote(since)).delivery.state).toBe('waiting');
+  });
+
+  it('is not let go by a drain that sees no listener where another clock may have put it in the line since', async () => {
+    const bench = await deliveryBench();
+    const { platform, clock, serverId } = bench;
+    clock.stop(new Date());
+    const vote = await bench.cast('Steve');
+    await platform.listeners.deleteOne({ serverId });
+    clock.move(3 * SECOND);
+    expect(await bench.drain()).toEqual({ kind: 'gone' });
+    expect((await bench.vote(vote)).delivery.state).toBe('waiting');
+    clock.move(2 * SECOND);
+    await bench.drain();
+    expect((await bench.vote(vote)).delivery.state).toBe('none');
   });
 });

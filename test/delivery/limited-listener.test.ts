@@ -95,7 +95,8 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
     LEASE_MS: '34000',
   });
   // It took votes before; what it proved is too old or of another address.
-  await platform.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt: new Date() } });
+  const before = { lastDeliveredAt: new Date(), acknowledgedAt: new Date() };
+  await platform.listeners.updateOne({ serverId }, { $set: before });
   await castMany(4);
   const limited = async () => (await platform.listeners.findOne({ serverId }))?.limited;
   listener.hold();

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import { MINUTE } from '../../src/platform/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('The relay', () => {
@@ -33,15 +33,40 @@ describe('The relay', () => {
     expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
   });
 
+  it('wakes a paused listener for an attempt that a dead worker has left', async () => {
+    const { platform, cast, serverId } = await deliveryBench();
+    const { _id } = await cast('Steve');
+    await pauseListener(platform, serverId, 'test');
+    await platform.producer.settle();
+    await platform.queues['test-listeners'].obliterate({ force: true });
+    await platform.votes.updateOne(
+      { serverId, _id },
+      { $set: { 'delivery.state': 'sending', 'delivery.leaseUntil': new Date(0) } },
+    );
+    expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+    expect(await platform.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+  });
+
   it('releases votes whose listener vanished half-way', async () => {
-    const { platform, cast, vote, serverId } = await deliveryBench();
+    const { platform, cast, vote, serverId, clock } = await deliveryBench();
     const waiting = await cast('Steve');
     await platform.listeners.deleteOne({ serverId });
+    clock.move(5 * SECOND);
     expect(await relayDueWork(platform)).toMatchObject({ released: 1 });
     expect((await vote(waiting)).delivery).toMatchObject({
       state: 'none',
       events: [{ kind: 'listener-removed' }],
     });
+  });
+
+  it('keeps a vote that another clock may have put in the line after it saw no listener', async () => {
+    const { platform, cast, vote, serverId, clock } = await deliveryBench();
+    clock.stop(new Date());
+    const waiting = await cast('Steve');
+    await platform.listeners.deleteOne({ serverId });
+    clock.move(3 * SECOND);
+    expect(await relayDueWork(platform)).toMatchObject({ released: 0 });
+    expect((await vote(waiting)).delivery.state).toBe('waiting');
   });
 
   it('examines one index key for each server with open work, however many votes wait there', async () => {

@@ -117,6 +117,7 @@ export async function listServersAt(
         lease: null,
         breaker: REACHABLE,
         lastDeliveredAt,
+        acknowledgedAt: lastDeliveredAt,
         sealedSecret: platform.secrets.seal(token, secretContext({ serverId })),
       })),
     );

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { showListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
 
 function openJobs({ queues }: Platform) {
   return Promise.all(
@@ -75,3 +75,18 @@ it('costs Redis one job, however many votes wait', async () => {
   // At the most: the job's lock while it runs, and a note that it is to run once more.
   expect(await countKeys(platform)).toBeLessThanOrEqual(before + 3);
 }, 90_000);
+
+it('adds no job for the votes of a paused listener, and delivers them once it is resumed', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  await pauseListener(platform, alpha.serverId, 'owner');
+  await platform.producer.settle();
+  for (const name of DELIVERY_QUEUES) await platform.queues[name].obliterate({ force: true });
+  const votes = await castMany(alpha, 10);
+  await platform.producer.settle();
+  expect(await openJobs(platform)).toEqual([]);
+
+  await startWorker(platform.config);
+  await resumeListener(platform, alpha.serverId, 'owner');
+  await allArrive(alpha, votes);
+});

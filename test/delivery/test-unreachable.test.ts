@@ -1,0 +1,59 @@
+import { describe, expect, it, vi } from 'vitest';
+import { showListener } from '../../src/delivery/listeners.ts';
+import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
+import { HOUR } from '../../src/platform/clock.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { PATIENT } from '../support/patient.ts';
+
+/** An unreachable listener with three waiting votes, whose next test is due. */
+async function unreachableBench() {
+  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+  const { platform, serverId, listener, clock, cast, drain } = bench;
+  await listener.stop();
+  for (const name of ['Steve', 'Alex', 'Kai']) await cast(name);
+  expect(await drain()).toMatchObject({ kind: 'unreachable', waiting: 3 });
+  clock.move(HOUR);
+  await listener.start();
+  const comeBack = () => testUnreachableListener(platform, serverId);
+  const tests = async () => {
+    const votes = await platform.votes.find({ serverId }).toArray();
+    const attempts = votes.flatMap(({ delivery }) => delivery.attempts.filter(({ test }) => test));
+    return attempts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  };
+  return { ...bench, tests, comeBack };
+}
+
+describe('A game server that comes back while its unreachable listener is tested', () => {
+  it('has it tested again at once when that test fails', async () => {
+    const { listener, drain, tests, comeBack } = await unreachableBench();
+    listener.behaviour = { onConnect: 'silence' };
+    const draining = drain();
+    await vi.waitUntil(() => listener.connections === 1, PATIENT);
+    expect(await comeBack()).toBe(true);
+    await listener.stop();
+    // The test after that is planned by the schedule again.
+    expect(await draining).toMatchObject({ kind: 'unreachable' });
+    expect(await tests()).toMatchObject([
+      { wokenBy: 'listener-test', code: 'closed-before-greeting' },
+      { wokenBy: 'server-returned', code: 'connection-refused' },
+    ]);
+  });
+
+  it('has it active when that test succeeds, also where no other vote waits', async () => {
+    const { platform, serverId, listener, drain, comeBack } = await unreachableBench();
+    await platform.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
+    listener.hold();
+    const draining = drain();
+    await vi.waitUntil(() => listener.held === 1, PATIENT);
+    await comeBack();
+    listener.release();
+    await draining;
+    expect(listener.votes).toHaveLength(1);
+    expect(await showListener(platform, serverId)).toMatchObject({ state: 'active', waiting: 0 });
+  });
+
+  it('calls nobody when its listener answers', async () => {
+    const { platform, serverId } = await deliveryBench();
+    expect(await testUnreachableListener(platform, serverId)).toBe(false);
+  });
+});
