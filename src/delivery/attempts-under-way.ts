@@ -32,6 +32,7 @@ export class AttemptsUnderWay {
   readonly #open = new Set<Promise<void>>();
   /** Claimed and not sent: to be released. */
   #unsent: Ready[] = [];
+  #closing = false;
   /** Resolves when a claimed vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #fault: unknown = null;
@@ -80,8 +81,11 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Waits until none is under way, renewing the lease, and releases what was not sent. */
+  /** Begins no attempt any more, waits for those that have begun, renewing the lease, and releases the others. */
   async close(): Promise<void> {
+    this.#closing = true;
+    // None of those that have not begun is sent, so they need not wait for a slot.
+    this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
       // Where MongoDB is away, the next round tries again; the records of outcomes are retried.
@@ -134,9 +138,9 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeProofs();
   }
 
-  /** Whether a claimed vote may still be sent: the listener is as it was, and the worker does not stop. */
+  /** Whether a claimed vote may still be sent: the drain goes on, and the listener is as it was. */
   #maySend({ claimed: { attempt } }: Ready): boolean {
-    if (this.#fault || this.#options.stop.aborted) return false;
+    if (this.#closing || this.#fault || this.#options.stop.aborted || this.#leased.isLost) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const state = listenerState(this.#leased.now);
