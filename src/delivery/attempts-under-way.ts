@@ -139,8 +139,12 @@ export class AttemptsUnderWay {
   }
 
   /** Whether a claimed vote may still be sent: the drain goes on, and the listener is as it was. */
-  #maySend({ claimed: { attempt } }: Ready): boolean {
+  #maySend({ claimed: { attempt }, claimedAt }: Ready): boolean {
     if (this.#closing || this.#fault || this.#options.stop.aborted || this.#leased.isLost) return false;
+    // Those that follow one that is to be released are released with it, and keep their order.
+    if (this.#unsent.length > 0) return false;
+    // So that enough of its lease is left for the attempt: the listener has become slow since the claim.
+    if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const state = listenerState(this.#leased.now);

@@ -461,4 +461,21 @@ describe('Draining a backlog', () => {
     expect(delivered).toBe(listener.votes.length);
     expect(await platform.votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - delivered);
   });
+
+  it('releases what it claimed too early for a listener that becomes slow, and sends it later', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' });
+    const cast = await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 60) listener.behaviour = { answerDelayMs: 400 };
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    const { votes } = platform;
+    expect(await votes.countDocuments({ 'delivery.codes.our-fault': { $exists: true } })).toBe(0);
+    expect(listener.votes.map(({ uuid }) => uuid).toSorted()).toEqual(ids(cast).toSorted());
+    const deliveredAtOnce = { 'delivery.state': 'delivered', 'delivery.attemptCount': 1 } as const;
+    expect(await votes.countDocuments(deliveredAtOnce)).toBe(150);
+  });
 });
