@@ -478,4 +478,25 @@ describe('Draining a backlog', () => {
     const deliveredAtOnce = { 'delivery.state': 'delivered', 'delivery.attemptCount': 1 } as const;
     expect(await votes.countDocuments(deliveredAtOnce)).toBe(150);
   });
+
+  it('gives back what it claimed ahead when it stops, also where MongoDB fails once', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 20 };
+    const { votes } = platform;
+    const failing = vi.spyOn(votes, 'bulkWrite').mockRejectedValueOnce(new Error('connection lost'));
+    const stop = new AbortController();
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 60) stop.abort();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    await Promise.allSettled([bench.drain({ stop: stop.signal })]);
+    expect(failing).toHaveBeenCalled();
+    expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    expect(await votes.countDocuments({ 'delivery.ambiguousEnds': { $gt: 0 } })).toBe(0);
+    expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - listener.votes.length);
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(listener.votes).toHaveLength(150);
+  });
 });
