@@ -1,6 +1,6 @@
 import { queueOf } from '../listeners/delivery-queues.ts';
 import { listenerState } from '../listeners/listener.ts';
-import { MOST_AT_ONCE } from '../listeners/schedule.ts';
+import { MOST_AT_ONCE, mostSendings } from '../listeners/schedule.ts';
 import { SECOND } from '../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { claimVotes } from './claim-votes.ts';
@@ -81,12 +81,12 @@ async function claimAndSend(
       continue;
     }
     const throttle = queue === 'drain-backlogs' ? deps.throttle : undefined;
-    const most = throttle?.limit(able) ?? able;
-    const waitMs = throttle?.take(most) ?? 0;
-    if (waitMs > 0) {
-      await attempts.changed(Math.min(waitMs, RENEW_MS));
+    const grant = throttle?.take(able);
+    if (grant && grant.waitMs > 0) {
+      await attempts.changed(Math.min(grant.waitMs, RENEW_MS));
       continue;
     }
+    const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
     // Before the claim: the leases of the attempts begin no earlier than this.
     const claimedAt = performance.now();
@@ -94,6 +94,7 @@ async function claimAndSend(
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
+    if (grant) throttle?.giveBack(grant, claimed.length);
     claimedCount += claimed.length;
     if (claimed.length > 0) sizes.note(most, claimedAt);
     if (queue === 'forward-votes')
@@ -134,7 +135,11 @@ function mostToClaim(
   { open, unsent }: AttemptsUnderWay,
   sizes: ClaimSizes,
 ): number {
-  if (queue === 'drain-backlogs') return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
+  if (queue === 'drain-backlogs') {
+    // Those that may be sent only once are not claimed ahead.
+    if (mostSendings(leased.now) === 1) return Math.max(0, MOST_AT_ONCE - open);
+    return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
+  }
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   return open < (oneAtATime ? 1 : MOST_AT_ONCE) ? 1 : 0;
 }

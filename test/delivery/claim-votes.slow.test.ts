@@ -499,4 +499,34 @@ describe('Draining a backlog', () => {
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     expect(listener.votes).toHaveLength(150);
   });
+
+  it('looks for no vote while four are under way and none may be claimed ahead', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    await bench.set({ maxSendings: 1 });
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    const { votes } = platform;
+    const find = votes.find.bind(votes);
+    const lookedWith: number[] = [];
+    vi.spyOn(votes, 'find').mockImplementation((...asked: Parameters<typeof find>) => {
+      lookedWith.push(listener.held);
+      return find(...asked);
+    });
+    listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 20) listener.hold();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    const renewing = vi.spyOn(platform.listeners, 'findOneAndUpdate');
+    const draining = bench.drain();
+    await vi.waitUntil(() => listener.held >= 4, PATIENT);
+    const renewals = renewing.mock.calls.length;
+    // It goes on meanwhile, and renews its lease.
+    await vi.waitUntil(() => renewing.mock.calls.length > renewals, PATIENT);
+    expect(lookedWith.filter((held) => held >= 4)).toEqual([]);
+    clearInterval(watching);
+    listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(listener.votes).toHaveLength(150);
+  });
 });
