@@ -4,11 +4,11 @@ import { MOST_AT_ONCE } from '../listeners/schedule.ts';
 import { within } from '../platform/deadline.ts';
 import { asAllowedNow } from './after-end.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
-import { releaseVotes } from './claim-votes.ts';
 import type { Draining, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { logEnd } from './log-ends.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
+import { UnsentVotes } from './unsent-votes.ts';
 
 /** Logs and counts an outcome and lets it change the listener's state. */
 export async function noteOutcome(
@@ -31,7 +31,8 @@ export class AttemptsUnderWay {
   /** Claimed votes, until their outcome is recorded or they are to be released. */
   readonly #open = new Set<Promise<void>>();
   /** Claimed and not sent: to be released. */
-  #unsent: Ready[] = [];
+  readonly #unsent: UnsentVotes;
+  #closing = false;
   /** Resolves when a claimed vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #fault: unknown = null;
@@ -42,6 +43,7 @@ export class AttemptsUnderWay {
     this.#leased = leased;
     this.#options = options;
     this.#accountId = accountId;
+    this.#unsent = new UnsentVotes(deps, leased);
   }
 
   /** Claimed votes whose outcome is not recorded yet. */
@@ -80,28 +82,31 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Waits until none is under way, renewing the lease, and releases what was not sent. */
+  /** Begins no attempt any more, waits for those that have begun, renewing the lease, and releases the others. */
   async close(): Promise<void> {
+    this.#closing = true;
+    // None of those that have not begun is sent, so they need not wait for a slot.
+    this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
       // Where MongoDB is away, the next round tries again; the records of outcomes are retried.
       await this.#leased.renew().catch(() => false);
+      // Before the attempts have ended, which may take longer than the leases of the others last.
+      await this.#unsent.release().catch(() => undefined);
     }
-    await this.releaseUnsent();
+    await this.#unsent.releaseWithRetries(this.#options.waitNoLonger);
     this.throwFault();
   }
 
   /** Releases the votes that may not be sent any more. */
-  async releaseUnsent(): Promise<void> {
-    const unsent = this.#unsent.map(({ claimed }) => claimed);
-    this.#unsent = [];
-    await releaseVotes(this.#deps, this.#leased.now, unsent);
+  releaseUnsent(): Promise<void> {
+    return this.#unsent.release();
   }
 
   /** Holds a slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
   async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(ready)) {
-      this.#unsent.push(ready);
+      this.#unsent.add(ready);
       return undefined;
     }
     const { proven } = this.#leased.now;
@@ -110,7 +115,7 @@ export class AttemptsUnderWay {
     const { outcome, durationMs, limited, proof } = end;
     const claimed = asAllowedNow(ready.claimed, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
-      this.#unsent.push(ready);
+      this.#unsent.add(ready);
       // Else another attempt has proven something meanwhile, and this vote goes at once.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
@@ -134,9 +139,13 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeProofs();
   }
 
-  /** Whether a claimed vote may still be sent: the listener is as it was, and the worker does not stop. */
-  #maySend({ claimed: { attempt } }: Ready): boolean {
-    if (this.#fault || this.#options.stop.aborted) return false;
+  /** Whether a claimed vote may still be sent: the drain goes on, and the listener is as it was. */
+  #maySend({ claimed: { attempt }, claimedAt }: Ready): boolean {
+    if (this.#closing || this.#fault || this.#options.stop.aborted || this.#leased.isLost) return false;
+    // Those that follow one that is to be released are released with it, and keep their order.
+    if (this.#unsent.size > 0) return false;
+    // So that enough of its lease is left for the attempt: the listener has become slow since the claim.
+    if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const state = listenerState(this.#leased.now);

@@ -11,6 +11,14 @@ const THROTTLED_FOR_MS = 5 * SECOND;
 const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_CLAIM = 16;
 
+/** How many votes may be claimed now; none for the next `waitMs` milliseconds, where that is not 0. */
+type Grant = {
+  votes: number;
+  waitMs: number;
+  /** The rate is used up until then, on `performance.now()`; null: it is not charged. */
+  chargedUntil: number | null;
+};
+
 /**
  * Limits how fast a worker drains backlogs while it forwards fresh votes. A backlog drains as fast as MongoDB writes its
  * journal; each vote that is cast meanwhile, and each answer of the API, would wait behind that
@@ -30,21 +38,23 @@ export class BacklogThrottle {
     return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
   }
 
-  /** How many of `most` votes the next claim of a backlog takes. */
-  limit(most: number): number {
-    return this.#isWanted ? Math.min(most, LARGEST_THROTTLED_CLAIM) : most;
+  /** Reserves as many of `most` votes as the next claim of a backlog may take. */
+  take(most: number): Grant {
+    if (!this.#isWanted) return { votes: most, waitMs: 0, chargedUntil: null };
+    const now = performance.now();
+    if (now < this.#nextAt) return { votes: 0, waitMs: this.#nextAt - now, chargedUntil: null };
+    const votes = Math.min(most, LARGEST_THROTTLED_CLAIM);
+    this.#nextAt = now + durationOf(votes);
+    return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
-  /**
-   * Reserves `votes` of the rate.
-   *
-   * @returns 0 when they may be claimed now; else in how many milliseconds to try again
-   */
-  take(votes: number): number {
-    if (!this.#isWanted) return 0;
-    const now = performance.now();
-    if (now < this.#nextAt) return this.#nextAt - now;
-    this.#nextAt = now + (votes / VOTES_A_SECOND) * SECOND;
-    return 0;
+  /** Gives back what was not claimed of a grant, unless another backlog has waited for it already. */
+  giveBack({ votes, chargedUntil }: Grant, claimed: number): void {
+    if (chargedUntil === this.#nextAt) this.#nextAt -= durationOf(votes - claimed);
   }
+}
+
+/** How long so many votes take at the rate of all backlogs together, in milliseconds. */
+function durationOf(votes: number): number {
+  return (votes / VOTES_A_SECOND) * SECOND;
 }

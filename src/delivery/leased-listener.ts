@@ -40,6 +40,7 @@ export class LeasedListener {
   #now: Listener;
   #opened: OpenedListener;
   #renewedAt: number;
+  #isLost = false;
   #delivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> = {};
   /** Changes are written one after the other. */
   #written: Promise<unknown> = Promise.resolve();
@@ -68,12 +69,21 @@ export class LeasedListener {
     return this.#opened;
   }
 
+  /** The listener was removed, or another worker has held its lease: it stays lost. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
   /** Renews the lease and reads the settings again, once a second; false when the lease is lost. */
   async renew(): Promise<boolean> {
+    if (this.#isLost) return false;
     const now = performance.now();
     if (now - this.#renewedAt < RENEW_MS) return true;
     const renewed = await renewLease(this.#deps, this.#now.serverId, this.#owner);
-    if (!renewed?._id.equals(this.#now._id)) return false;
+    if (!renewed?._id.equals(this.#now._id)) {
+      this.#isLost = true;
+      return false;
+    }
     this.#renewedAt = now;
     if (renewed.revision === this.#now.revision) {
       this.#now = { ...this.#now, lease: renewed.lease ?? null };

@@ -1,6 +1,6 @@
 import { queueOf } from '../listeners/delivery-queues.ts';
 import { listenerState } from '../listeners/listener.ts';
-import { MOST_AT_ONCE } from '../listeners/schedule.ts';
+import { MOST_AT_ONCE, mostSendings } from '../listeners/schedule.ts';
 import { SECOND } from '../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { claimVotes } from './claim-votes.ts';
@@ -52,7 +52,7 @@ async function claimAndSend(
   attempts: AttemptsUnderWay,
 ): Promise<Stop> {
   const { queue, stop, relayedAt, endsAt } = limits;
-  const nextClaimSize = claimSizes();
+  const sizes = new ClaimSizes();
   let [claimedCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
   for (;;) {
     attempts.throwFault();
@@ -75,18 +75,18 @@ async function claimAndSend(
     }
     if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
 
-    const able = mostToClaim(leased, limits, attempts, nextClaimSize);
+    const able = mostToClaim(leased, limits, attempts, sizes);
     if (able === 0) {
       await attempts.changed(RENEW_MS);
       continue;
     }
     const throttle = queue === 'drain-backlogs' ? deps.throttle : undefined;
-    const most = throttle?.limit(able) ?? able;
-    const waitMs = throttle?.take(most) ?? 0;
-    if (waitMs > 0) {
-      await attempts.changed(Math.min(waitMs, RENEW_MS));
+    const grant = throttle?.take(able);
+    if (grant && grant.waitMs > 0) {
+      await attempts.changed(Math.min(grant.waitMs, RENEW_MS));
       continue;
     }
+    const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
     // Before the claim: the leases of the attempts begin no earlier than this.
     const claimedAt = performance.now();
@@ -94,7 +94,9 @@ async function claimAndSend(
     const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
+    if (grant) throttle?.giveBack(grant, claimed.length);
     claimedCount += claimed.length;
+    if (claimed.length > 0) sizes.note(most, claimedAt);
     if (queue === 'forward-votes')
       deps.throttle?.note(
         claimed.map(({ vote }) => vote),
@@ -131,9 +133,13 @@ function mostToClaim(
   leased: LeasedListener,
   { queue }: DrainLimits,
   { open, unsent }: AttemptsUnderWay,
-  nextClaimSize: (unsent: number) => number,
+  sizes: ClaimSizes,
 ): number {
-  if (queue === 'drain-backlogs') return open <= LARGEST_CLAIM ? nextClaimSize(unsent) : 0;
+  if (queue === 'drain-backlogs') {
+    // Those that may be sent only once are not claimed ahead.
+    if (mostSendings(leased.now) === 1) return Math.max(0, MOST_AT_ONCE - open);
+    return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
+  }
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   return open < (oneAtATime ? 1 : MOST_AT_ONCE) ? 1 : 0;
 }
@@ -142,14 +148,21 @@ function mostToClaim(
  * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
  * than a second has passed since the last claim, and half as large otherwise.
  */
-function claimSizes(): (unsent: number) => number {
-  let [size, at] = [MOST_AT_ONCE, Number.NEGATIVE_INFINITY];
-  return (unsent) => {
-    if (unsent > size / 2) return 0;
-    const now = performance.now();
-    size =
-      now - at < SECOND ? Math.min(2 * size, LARGEST_CLAIM) : Math.max(MOST_AT_ONCE, Math.floor(size / 2));
-    at = now;
-    return size;
-  };
+class ClaimSizes {
+  #size = MOST_AT_ONCE;
+  #at = Number.NEGATIVE_INFINITY;
+
+  /** How many votes to claim now, while so many are not sent. */
+  next(unsent: number): number {
+    if (unsent > this.#size / 2) return 0;
+    return performance.now() - this.#at < SECOND
+      ? Math.min(2 * this.#size, LARGEST_CLAIM)
+      : Math.max(MOST_AT_ONCE, Math.floor(this.#size / 2));
+  }
+
+  /** Takes note of a claim of `size` votes that took some. */
+  note(size: number, at: number): void {
+    this.#size = Math.max(MOST_AT_ONCE, size);
+    this.#at = at;
+  }
 }

@@ -2,28 +2,56 @@ import { expect, it, vi } from 'vitest';
 import { BacklogThrottle } from '../../src/delivery/backlog-throttle.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 
+/** A throttle that has just seen a fresh vote. */
+function wanted(): BacklogThrottle {
+  const throttle = new BacklogThrottle();
+  const cast = new Date();
+  throttle.note([{ votedAt: cast }], after(cast, SECOND));
+  return throttle;
+}
+
 it('backlogs are not throttled while no fresh vote is forwarded', () => {
   const throttle = new BacklogThrottle();
   const now = new Date();
   throttle.note([{ votedAt: after(now, -MINUTE) }], now);
-  expect(throttle.limit(64)).toBe(64);
-  expect([throttle.take(64), throttle.take(64)]).toEqual([0, 0]);
+  expect(throttle.take(64)).toMatchObject({ votes: 64, waitMs: 0 });
+  expect(throttle.take(64)).toMatchObject({ votes: 64, waitMs: 0 });
 });
 
 it('all backlogs of a worker share a rate after a fresh vote, for some seconds', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
-  const throttle = new BacklogThrottle();
-  const cast = new Date();
-  throttle.note([{ votedAt: cast }], after(cast, SECOND));
-  expect(throttle.limit(64)).toBe(16);
-  expect(throttle.limit(4)).toBe(4);
-  expect(throttle.take(16)).toBe(0);
-  const waitMs = throttle.take(16);
+  const throttle = wanted();
+  expect(throttle.take(64)).toMatchObject({ votes: 16, waitMs: 0 });
+  const { votes, waitMs } = throttle.take(16);
+  expect(votes).toBe(0);
   expect(waitMs).toBeGreaterThan(0);
   now.mockReturnValue(1_000 + waitMs);
-  expect(throttle.take(16)).toBe(0);
-  expect(throttle.take(16)).toBeGreaterThan(0);
+  expect(throttle.take(4)).toMatchObject({ votes: 4, waitMs: 0 });
+  const shorter = throttle.take(16).waitMs;
+  expect(shorter).toBeGreaterThan(0);
+  expect(shorter).toBeLessThan(waitMs);
   now.mockReturnValue(10_000);
-  expect(throttle.take(64)).toBe(0);
-  expect(throttle.limit(64)).toBe(64);
+  expect(throttle.take(64)).toMatchObject({ votes: 64, waitMs: 0 });
+});
+
+it('a backlog is not charged for what it did not claim', () => {
+  vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  const throttle = wanted();
+  throttle.giveBack(throttle.take(64), 0);
+  const grant = throttle.take(64);
+  expect(grant).toMatchObject({ votes: 16, waitMs: 0 });
+  const { waitMs } = throttle.take(64);
+  throttle.giveBack(grant, 4);
+  expect(throttle.take(64).waitMs).toBeCloseTo(waitMs / 4);
+});
+
+it('what another backlog has waited for is not given back', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  const throttle = wanted();
+  const grant = throttle.take(16);
+  const { waitMs } = throttle.take(16);
+  now.mockReturnValue(1_000 + waitMs);
+  throttle.take(16);
+  throttle.giveBack(grant, 0);
+  expect(throttle.take(16).waitMs).toBe(waitMs);
 });

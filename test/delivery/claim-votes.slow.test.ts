@@ -2,7 +2,7 @@ import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Claimed } from '../../src/delivery/after-end.ts';
 import { claimVotes, releaseVotes } from '../../src/delivery/claim-votes.ts';
-import { pauseListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
 import { recordWithRetries } from '../../src/delivery/record-outcomes.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
@@ -394,5 +394,139 @@ describe('Draining a backlog', () => {
     expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(
       150 - bench.listener.votes.length,
     );
+  });
+
+  it('sends nothing that it claimed ahead once it has seen that the listener was removed', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 150);
+    const { listener, platform, serverId } = bench;
+    listener.behaviour = { answerDelayMs: 100 };
+    let arrivedBefore = Number.POSITIVE_INFINITY;
+    const update = platform.listeners.findOneAndUpdate.bind(platform.listeners);
+    vi.spyOn(platform.listeners, 'findOneAndUpdate').mockImplementation(async (...asked) => {
+      const found = await update(...(asked as Parameters<typeof update>));
+      if (!found) arrivedBefore = Math.min(arrivedBefore, listener.votes.length);
+      return found;
+    });
+    const draining = bench.drain();
+    await vi.waitUntil(() => listener.votes.length >= 60, PATIENT);
+    await removeListener(platform, serverId, 'test');
+    expect(await draining).toEqual({ kind: 'busy' });
+    expect(arrivedBefore).toBeLessThan(150);
+    expect(listener.votes.length).toBeLessThanOrEqual(arrivedBefore + 4);
+    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    expect(await bench.drain()).toEqual({ kind: 'gone' });
+    const delivered = await platform.votes.countDocuments({ 'delivery.state': 'delivered' });
+    expect(delivered).toBe(listener.votes.length);
+    expect(await platform.votes.countDocuments({ 'delivery.state': 'none' })).toBe(150 - delivered);
+  });
+
+  it('sends nothing that it claimed ahead once MongoDB has failed', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 100 };
+    let arrivedBefore = Number.POSITIVE_INFINITY;
+    const find = platform.votes.find.bind(platform.votes);
+    const finding = vi
+      .spyOn(platform.votes, 'find')
+      .mockImplementation((...asked: Parameters<typeof find>) => {
+        if (listener.votes.length < 60) return find(...asked);
+        arrivedBefore = Math.min(arrivedBefore, listener.votes.length);
+        throw new Error('connection lost');
+      });
+    await expect(bench.drain()).rejects.toThrow('connection lost');
+    finding.mockRestore();
+    expect(listener.votes.length).toBeLessThanOrEqual(arrivedBefore + 4);
+    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    listener.behaviour = {};
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(new Set(listener.votes.map(({ uuid }) => uuid)).size).toBe(150);
+    expect(listener.votes).toHaveLength(150);
+  });
+
+  it('gives back what it claimed ahead when its time is over', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 20) listener.behaviour = { answerDelayMs: 1_200 };
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    expect(await bench.drain({ budgetMs: 1_000 })).toEqual({ kind: 'more' });
+    expect(listener.votes.length).toBeLessThanOrEqual(40);
+    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    const delivered = await platform.votes.countDocuments({ 'delivery.state': 'delivered' });
+    expect(delivered).toBe(listener.votes.length);
+    expect(await platform.votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - delivered);
+  });
+
+  it('releases what it claimed too early for a listener that becomes slow, and sends it later', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' });
+    const cast = await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 60) listener.behaviour = { answerDelayMs: 400 };
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    const { votes } = platform;
+    expect(await votes.countDocuments({ 'delivery.codes.our-fault': { $exists: true } })).toBe(0);
+    expect(listener.votes.map(({ uuid }) => uuid).toSorted()).toEqual(ids(cast).toSorted());
+    const deliveredAtOnce = { 'delivery.state': 'delivered', 'delivery.attemptCount': 1 } as const;
+    expect(await votes.countDocuments(deliveredAtOnce)).toBe(150);
+  });
+
+  it('gives back what it claimed ahead when it stops, also where MongoDB fails once', async () => {
+    const bench = await deliveryBench();
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    listener.behaviour = { answerDelayMs: 20 };
+    const { votes } = platform;
+    const failing = vi.spyOn(votes, 'bulkWrite').mockRejectedValueOnce(new Error('connection lost'));
+    const stop = new AbortController();
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 60) stop.abort();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    await Promise.allSettled([bench.drain({ stop: stop.signal })]);
+    expect(failing).toHaveBeenCalled();
+    expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    expect(await votes.countDocuments({ 'delivery.ambiguousEnds': { $gt: 0 } })).toBe(0);
+    expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - listener.votes.length);
+    expect(await bench.drain()).toEqual({ kind: 'idle' });
+    expect(listener.votes).toHaveLength(150);
+  });
+
+  it('looks for no vote while four are under way and none may be claimed ahead', async () => {
+    const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    await bench.set({ maxSendings: 1 });
+    await castSome(bench, 150);
+    const { listener, platform } = bench;
+    const { votes } = platform;
+    const find = votes.find.bind(votes);
+    const lookedWith: number[] = [];
+    vi.spyOn(votes, 'find').mockImplementation((...asked: Parameters<typeof find>) => {
+      lookedWith.push(listener.held);
+      return find(...asked);
+    });
+    listener.behaviour = { answerDelayMs: 2 };
+    const watching = setInterval(() => {
+      if (listener.votes.length >= 20) listener.hold();
+    }, 1);
+    onTestFinished(() => clearInterval(watching));
+    const renewing = vi.spyOn(platform.listeners, 'findOneAndUpdate');
+    const draining = bench.drain();
+    await vi.waitUntil(() => listener.held >= 4, PATIENT);
+    const renewals = renewing.mock.calls.length;
+    // It goes on meanwhile, and renews its lease.
+    await vi.waitUntil(() => renewing.mock.calls.length > renewals, PATIENT);
+    expect(lookedWith.filter((held) => held >= 4)).toEqual([]);
+    clearInterval(watching);
+    listener.release();
+    expect(await draining).toEqual({ kind: 'idle' });
+    expect(listener.votes).toHaveLength(150);
   });
 });
