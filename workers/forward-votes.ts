@@ -1,8 +1,8 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import { BacklogThrottle } from '../src/delivery/backlog-throttle.ts';
-import type { DrainEnd, Draining } from '../src/delivery/drain.ts';
-import { drainListener } from '../src/delivery/drain-listener.ts';
+import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
+import type { DrainEnd, Draining } from '../src/delivery/drain/drain.ts';
+import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';

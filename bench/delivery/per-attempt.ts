@@ -9,8 +9,8 @@
 import { Writable } from 'node:stream';
 import { UUID } from 'mongodb';
 import { pino } from 'pino';
-import { logEnd } from '../../src/delivery/log-ends.ts';
-import { tokenKey, v2Frame } from '../../src/delivery/votifier-v2.ts';
+import { logEnd } from '../../src/delivery/drain/log-ends.ts';
+import { tokenKey, v2Frame } from '../../src/delivery/votifier/votifier-v2.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { median } from './figures.ts';

@@ -1,4 +1,4 @@
-import { listenerReason } from '../delivery/explanations.ts';
+import { listenerReason } from '../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { type Listener, lastDelivery } from '../listeners/listener.ts';
 import { mostSendings } from '../listeners/schedule.ts';

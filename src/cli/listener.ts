@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { type Diagnosis, diagnoseListener } from '../delivery/diagnose-listener.ts';
-import type { DiagnosisStep } from '../delivery/diagnosis-steps.ts';
-import { rotateSecret, setHttpListener } from '../delivery/http-listeners.ts';
+import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import {
   pauseListener,
   removeListener,

@@ -1,6 +1,6 @@
-import type { OlderAttempts } from '../delivery/older-attempts.ts';
-import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline-event.ts';
-import { causeWords, eventWords, standingWords } from '../delivery/timeline-words.ts';
+import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
+import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
+import { causeWords, eventWords, standingWords } from '../delivery/timeline/timeline-words.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';

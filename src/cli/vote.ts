@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { voteTimeline } from '../delivery/vote-timeline.ts';
+import { voteTimeline } from '../delivery/timeline/vote-timeline.ts';
 import type { Platform } from '../process/platform.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../votes/username.ts';

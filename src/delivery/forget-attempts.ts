@@ -3,7 +3,7 @@ import { after, DAY } from '../platform/clock.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
-import { withoutAttempts } from './older-attempts.ts';
+import { withoutAttempts } from './timeline/older-attempts.ts';
 
 /** How long attempts are kept in detail; how often each outcome came, and when the
  * first and the last attempt was made, stays with the vote for ever. */

@@ -7,7 +7,7 @@ import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts'
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
-import { type ListenerReason, listenerReason } from './explanations.ts';
+import { type ListenerReason, listenerReason } from './diagnosis/explanations.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 /** A vote on its way to a listener, in short. */

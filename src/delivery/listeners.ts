@@ -24,7 +24,8 @@ import type { Producer } from '../platform/queues.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
-import { releaseWaitingVotes } from './leave-line.ts';
+import { countWaiting } from './drain/waiting-votes.ts';
+import { releaseWaitingVotes } from './leave-queue.ts';
 import { secretContext } from './send-vote.ts';
 import {
   countSentNotConfirmed,
@@ -34,7 +35,6 @@ import {
   resendOwedAfterRemoval,
   resendSilentVotes,
 } from './unconfirmed-votes.ts';
-import { countWaiting } from './waiting-votes.ts';
 
 /** What setting up listeners works on. */
 export type ListenerSetup = {

@@ -1,19 +1,19 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { Recording } from './attempt-record.ts';
-import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-line.ts';
-import { serversWith } from './lost-attempts.ts';
+import type { Recording } from './drain/attempt-record.ts';
+import { serversWith } from './drain/lost-attempts.ts';
+import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-queue.ts';
 import type { Resending } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
 /** What the relay works on. */
-type Relaying = Recording & Resending & { lanes: Lanes; log: Logger };
+type Relaying = Recording & Resending & { batcher: Batcher; log: Logger };
 
 /** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
 type RelayRound = { woken: number; expired: number; released: number };

@@ -1,6 +1,6 @@
 import { type Outcome, outcome } from '../listeners/outcomes.ts';
 import { AddressError, type ResolveOptions, resolveAddress } from '../platform/address-guard.ts';
-import type { OnStep } from './diagnosis-steps.ts';
+import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 
 /** The checked addresses of a listener's host, or how the attempt ended for want of one. */
 export async function resolveListener(

@@ -8,9 +8,9 @@ import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey } from './credentials.ts';
 import type { Destination } from './destination.ts';
-import type { OnStep } from './diagnosis-steps.ts';
-import { type HttpTarget, postVote } from './http-client.ts';
-import { sendVote, type VotifierTarget } from './votifier-client.ts';
+import type { OnStep } from './diagnosis/diagnosis-steps.ts';
+import { type HttpTarget, postVote } from './http/http-client.ts';
+import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 
 /** A listener with its secret read: ready to send with. Never logged, never stored. */
 export type OpenedListener = VotifierTarget | HttpTarget;

@@ -6,7 +6,7 @@ import type { OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
 import { Destination, withProof } from './destination.ts';
-import type { OnStep } from './diagnosis-steps.ts';
+import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { openListener, type Send } from './send-vote.ts';
 
 /** The player of a test vote: its owner sees at once that nobody real voted. */

@@ -3,7 +3,7 @@ import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Producer } from '../platform/queues.ts';
-import { broughtForward } from './listener-lease.ts';
+import { broughtForward } from './drain/listener-lease.ts';
 
 /**
  * A server has come back: its vote listener, if it is unreachable and not paused, is tested now instead of at its

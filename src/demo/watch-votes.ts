@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
-import { explain } from '../delivery/explanations.ts';
+import { explain } from '../delivery/diagnosis/explanations.ts';
 import { isUnknownEnd } from '../platform/mongo.ts';
 import type { Platform } from '../process/platform.ts';
 import type { Vote } from '../votes/vote.ts';

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { insertTogether } from '../platform/batching/write-together.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
@@ -14,11 +14,11 @@ const SAMPLE_TIMEOUT_MS = SECOND;
 
 /** Adds a sample to the history. It comes after what it tells of, and when it is lost it is only logged. */
 export async function keepSample(
-  { statusSamples, lanes, log }: { statusSamples: Collection<StatusSample>; lanes: Lanes; log: Logger },
+  { statusSamples, batcher, log }: { statusSamples: Collection<StatusSample>; batcher: Batcher; log: Logger },
   sample: StatusSample,
 ): Promise<void> {
   try {
-    await within(SAMPLE_TIMEOUT_MS, lanes.ask(insertSamples, statusSamples, sample));
+    await within(SAMPLE_TIMEOUT_MS, batcher.load(insertSamples, statusSamples, sample));
   } catch (error) {
     const serverId = sample.serverId.toHexString();
     log.warn({ event: 'status.sample_lost', serverId, reason: String(error) });

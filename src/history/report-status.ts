@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
@@ -33,7 +33,7 @@ type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported,
 type Reporting = Waking & {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
-  lanes: Lanes;
+  batcher: Batcher;
 };
 
 const TRY_AGAIN_MS = 20;
@@ -90,7 +90,7 @@ export async function reportStatus(
  * unknown the document is read: our own id there means that it was made; otherwise it is sent again.
  */
 async function updateOnce(
-  { servers, lanes }: Pick<Reporting, 'servers' | 'lanes'>,
+  { servers, batcher }: Pick<Reporting, 'servers' | 'batcher'>,
   serverId: ObjectId,
   ours: Report['ours'],
   fields: Report['fields'],
@@ -98,12 +98,12 @@ async function updateOnce(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      const taken = await lanes.ask(takeReports, servers, { serverId, ours, fields });
+      const taken = await batcher.load(takeReports, servers, { serverId, ours, fields });
       if (taken) return { kind: 'accepted', ...taken };
     } catch (error) {
       if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
     }
-    const server = await lanes.ask(lastReports, servers, serverId);
+    const server = await batcher.load(lastReports, servers, serverId);
     if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);
     const standing = server.lastReport;
     if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', previousAt: null };

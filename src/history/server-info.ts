@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { serversTogether } from '../servers/servers-together.ts';
@@ -68,7 +68,7 @@ const SHOWN = {
 /** Servers by their ids, removed ones too, as far as they are shown. */
 const shownServers = serversTogether(SHOWN);
 
-type Informing = { voteCounters: Collection<VoteCounter>; lanes: Lanes; clock: Clock };
+type Informing = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
 /** A listed server as the public sees it at this moment; null when there is none of this id. */
 export async function readServerInfo(
@@ -76,7 +76,7 @@ export async function readServerInfo(
   serverId: ObjectId,
 ): Promise<ServerInfo | null> {
   const [server, votes] = await Promise.all([
-    deps.lanes.ask(shownServers, deps.servers, serverId),
+    deps.batcher.load(shownServers, deps.servers, serverId),
     figuresOf(deps, serverId),
   ]);
   return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
@@ -91,10 +91,10 @@ export async function serverInfo(
 }
 
 async function figuresOf(
-  { voteCounters, lanes, clock }: Informing,
+  { voteCounters, batcher, clock }: Informing,
   serverId: ObjectId,
 ): Promise<VoteFigures> {
-  return figuresAt(clock.now(), await lanes.ask(countersTogether, voteCounters, serverId));
+  return figuresAt(clock.now(), await batcher.load(countersTogether, voteCounters, serverId));
 }
 
 function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerInfo {

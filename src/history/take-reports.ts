@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
-import type { Together } from '../platform/batching/lanes.ts';
+import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { sendWrites } from '../platform/batching/write-together.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { REPLICATED } from '../platform/mongo.ts';
@@ -26,9 +26,9 @@ export const lastReports = serversTogether({ lastReport: 1 });
  * Takes reports, each by one conditional update of its server's document. An update command does not say which of its
  * statements found their document: unless all did, the documents say who was first, by the report's id.
  */
-export const takeReports: Together<Collection<Server>, Report, Taken> = {
+export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,
-  async ask(servers, reports) {
+  async load(servers, reports) {
     const [only] = reports;
     if (only && reports.length === 1) return [await takeReport(servers, only)];
     const before = await reportsOf(servers, reports);
@@ -57,7 +57,7 @@ async function takeReport(servers: Collection<Server>, report: Report): Promise<
 }
 
 async function reportsOf(servers: Collection<Server>, reports: Report[]): Promise<Server['lastReport'][]> {
-  const found = await lastReports.ask(
+  const found = await lastReports.load(
     servers,
     reports.map(({ serverId }) => serverId),
   );

@@ -1,4 +1,4 @@
-import { explain, listenerReason } from '../delivery/explanations.ts';
+import { explain, listenerReason } from '../delivery/diagnosis/explanations.ts';
 import type { Config } from '../platform/config.ts';
 import type { Notification } from './notification.ts';
 import type { Occasion } from './occasions.ts';

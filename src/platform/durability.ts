@@ -1,5 +1,5 @@
 import { type Db, UUID } from 'mongodb';
-import type { Lanes, Together } from './batching/lanes.ts';
+import type { Batcher, BatchLoader } from './batching/batcher.ts';
 import type { Clock } from './clock.ts';
 import { DURABLE, type Mongo } from './mongo.ts';
 
@@ -18,9 +18,9 @@ export type Durability = {
 const NOBODY = new UUID('00000000-0000-0000-0000-000000000000');
 
 /** A write that changes nothing: mongod answers it when the journal holds all that came before. */
-const flushJournal: Together<Db, null, true> = {
+const flushJournal: BatchLoader<Db, null, true> = {
   most: 1_000,
-  async ask(db, requests) {
+  async load(db, requests) {
     const { w, journal: j } = DURABLE;
     const updates = [{ q: { _id: NOBODY }, u: { $set: { delivery: null } } }];
     await db.command({ update: 'votes', updates, writeConcern: { w, j } });
@@ -31,7 +31,7 @@ const flushJournal: Together<Db, null, true> = {
 /** @param clock - the one by which votes are dated */
 export function createDurability(
   { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
-  lanes: Lanes,
+  batcher: Batcher,
   clock: Clock,
 ): Durability {
   if (!isStandalone) return { confirm: async () => undefined };
@@ -41,7 +41,7 @@ export function createDurability(
     async confirm(writtenBy) {
       if (writtenBy && writtenBy < flushedAt) return;
       const began = clock.now();
-      await lanes.ask(flushJournal, db, null);
+      await batcher.load(flushJournal, db, null);
       if (began > flushedAt) flushedAt = began;
     },
   };

@@ -1,5 +1,5 @@
 import { MongoBulkWriteError } from 'mongodb';
-import { OverloadError } from './batching/lanes.ts';
+import { OverloadError } from './batching/batcher.ts';
 import { DeadlineError } from './deadline.ts';
 import { isUnknownEnd } from './mongo.ts';
 import { LeaseLostError } from './periods/work-lease.ts';

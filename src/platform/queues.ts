@@ -1,6 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import { z } from 'zod';
-import { openLanes, type Together } from './batching/lanes.ts';
+import { type BatchLoader, createBatcher } from './batching/batcher.ts';
 import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 import { within } from './deadline.ts';
@@ -177,9 +177,9 @@ const LONGEST_BULK_MS = 5 * SECOND;
 type BullJob = { name: string; data: object; opts: JobsOptions };
 
 /** Adds that come while one is under way go together; several that say the same become one. */
-const addTogether: Together<Queue, BullJob, true> = {
+const addTogether: BatchLoader<Queue, BullJob, true> = {
   most: BULK,
-  async ask(queue, jobs) {
+  async load(queue, jobs) {
     const [only] = jobs;
     if (only && jobs.length === 1) await queue.add(only.name, only.data, only.opts);
     else await queue.addBulk([...new Map(jobs.map((job) => [JSON.stringify(job), job])).values()]);
@@ -194,7 +194,7 @@ export function createProducer(
   log: Logger,
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
-  const lanes = openLanes();
+  const batcher = createBatcher();
 
   const jobOf = <N extends QueueName>(
     name: N,
@@ -230,7 +230,7 @@ export function createProducer(
     async add(name, payload, options = {}) {
       if (full()) return false;
       const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
-      return attempt(name, LONGEST_ADD_MS, lanes.ask(addTogether, queues[name], job));
+      return attempt(name, LONGEST_ADD_MS, batcher.load(addTogether, queues[name], job));
     },
     async addAll(name, jobs) {
       let taken = 0;

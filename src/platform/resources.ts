@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
-import { type Lanes, openLanes } from './batching/lanes.ts';
+import { type Batcher, createBatcher } from './batching/batcher.ts';
 import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
 import { type ClockSkew, watchClockSkew } from './clock-skew.ts';
 import type { ConnectedConfig } from './config.ts';
@@ -24,7 +24,7 @@ export type Resources = {
   processId: string;
   mongo: Mongo;
   /** Through which requests in flight together share their operations. */
-  lanes: Lanes;
+  batcher: Batcher;
   /** Makes sure that what an answer rests on is durable. */
   durability: Durability;
   secrets: SecretBox;
@@ -72,7 +72,7 @@ export async function openResources(
   const producerRedis = openRedis(config.REDIS_URL, log);
   const queues = openQueues(config, producerRedis, log);
   const producer = createProducer(queues, producerRedis, log);
-  const lanes = openLanes();
+  const batcher = createBatcher();
   const clock = systemClock(config.CLOCK_OFFSET_MS);
 
   return {
@@ -82,8 +82,8 @@ export async function openResources(
     clockSkew: watchClockSkew(mongo.db, clock),
     processId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     mongo,
-    lanes,
-    durability: createDurability(mongo, lanes, clock),
+    batcher,
+    durability: createDurability(mongo, batcher, clock),
     secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
     producer,
     queues,
@@ -91,7 +91,7 @@ export async function openResources(
     async close() {
       // Whoever waited for them has been told by now: longer, and a MongoDB that stands still would make the stop too
       // long.
-      await lanes.settle(SECOND);
+      await batcher.settle(SECOND);
       await producer.settle();
       // A queue whose Redis is away does not close by itself.
       const closing = Object.values(queues).map((queue) => queue.close());

@@ -3,7 +3,7 @@ import { type Source, statusAt } from '../history/current-status.ts';
 import { keepSample } from '../history/keep-sample.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { type Waking, wakeListener } from '../history/wake-listener.ts';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type Admit, admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
@@ -17,7 +17,7 @@ export type Checking = Waking &
   OutgoingLimiting & {
     servers: Collection<Server>;
     statusSamples: Collection<StatusSample>;
-    lanes: Lanes;
+    batcher: Batcher;
     ask: Ask;
     canary: Canary;
   };

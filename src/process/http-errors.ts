@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { OverloadError } from '../platform/batching/lanes.ts';
+import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownEnd } from '../platform/mongo.ts';
 

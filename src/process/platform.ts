@@ -29,7 +29,7 @@ export async function openPlatform(
 ): Promise<Platform> {
   const resources = await openResources(config, processName, options);
   const collections = bindCollections(resources.mongo.db);
-  const voteCounts = new VoteCounts(collections.voteCounters, resources.lanes, resources.log);
+  const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   return {
     ...resources,
     ...collections,
@@ -39,7 +39,7 @@ export async function openPlatform(
     claimServers: (personId) => claimOnEntry({ ...resources, ...collections }, personId),
     async close() {
       // A vote that is being inserted is counted after it.
-      await resources.lanes.settle(SECOND);
+      await resources.batcher.settle(SECOND);
       await voteCounts.close(SECOND);
       await resources.close();
     },

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-together.ts';
-import type { Lanes, Together } from '../platform/batching/lanes.ts';
 import { readOn, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
@@ -20,7 +20,7 @@ type PublicReview = { username: string; rating: number; content?: string; create
 /** The furthest entry that a slice may begin at: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; lanes: Lanes };
+type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
 
 /**
  * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids, so that a
@@ -48,17 +48,17 @@ export async function readReviews(
 
 /** The same with the owner's answers, and with how many gave each number of stars, from 1 to 5. */
 export async function readAnswered(
-  { reviews, reviewLists, lanes }: Reading,
+  { reviews, reviewLists, batcher }: Reading,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
   const begin = Math.min((page - 1) * limit, FURTHEST);
-  const list = await lanes.ask(listsTogether, reviewLists, { serverId, begin, limit });
+  const list = await batcher.load(listsTogether, reviewLists, { serverId, begin, limit });
   const total = list?.count ?? 0;
   return {
     reviewCount: total,
     averageRating: list && total > 0 ? Math.round((100 * list.ratingSum) / total) / 100 : 0,
-    reviews: await lanes.ask(approvedTogether, reviews, list?.entries.map(({ id }) => id) ?? []),
+    reviews: await batcher.load(approvedTogether, reviews, list?.entries.map(({ id }) => id) ?? []),
     total,
     totalPages: Math.ceil(total / limit),
     spread: [1, 2, 3, 4, 5].map((stars) => list?.spread?.[stars] ?? 0),
@@ -68,9 +68,9 @@ export async function readAnswered(
 type Slicing = { serverId: ObjectId; begin: number; limit: number };
 
 /** Lists of servers with a slice of their entries: one reading for all that want the same slice. */
-const listsTogether: Together<Collection<ReviewList>, Slicing, ReviewList | null> = {
+const listsTogether: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | null> = {
   most: 200,
-  async ask(reviewLists, wanted) {
+  async load(reviewLists, wanted) {
     const slices = Map.groupBy(wanted, ({ begin, limit }) => `${begin} ${limit}`);
     const found = new Map<Slicing, ReviewList>();
     const read = async (alike: Slicing[]) => {
@@ -95,9 +95,9 @@ const listsTogether: Together<Collection<ReviewList>, Slicing, ReviewList | null
 };
 
 /** Reviews in the order of the ids asked for. One rejected a moment ago, and still in its list, is left out. */
-const approvedTogether: Together<Collection<Review>, ObjectId[], WithId<Review>[]> = {
+const approvedTogether: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
-  async ask(reviews, wanted) {
+  async load(reviews, wanted) {
     const ids = new Map(wanted.flat().map((id) => [id.toHexString(), id]));
     if (ids.size === 0) return wanted.map(() => []);
     const found = await reviews.find({ _id: { $in: [...ids.values()] }, state: 'approved' }).toArray();

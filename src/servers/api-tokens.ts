@@ -1,8 +1,8 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
 import { Kept } from '../platform/batching/kept.ts';
-import type { Lanes, Together } from '../platform/batching/lanes.ts';
 import { after, type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -170,7 +170,7 @@ const tokensTogether = findTogether<ApiToken, string>({
 /** Servers, and whether they are listed. */
 const removalsTogether = serversTogether({ removedAt: 1 });
 
-type Authenticating = Tokens & { servers: Collection<Server>; lanes: Lanes };
+type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
 
 /**
  * Finds out whether `tokenText` lets its bearer call the API for `serverId`. Both are read in any case, so that
@@ -181,15 +181,15 @@ type Authenticating = Tokens & { servers: Collection<Server>; lanes: Lanes };
  *   server, an unknown or removed server
  */
 export async function authenticate(
-  { apiTokens, servers, lanes, clock }: Authenticating,
+  { apiTokens, servers, batcher, clock }: Authenticating,
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
   if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
   const [token, server] = await Promise.all([
-    lanes.ask(tokensTogether, apiTokens, hashToken(tokenText)),
-    lanes.ask(removalsTogether, servers, id),
+    batcher.load(tokensTogether, apiTokens, hashToken(tokenText)),
+    batcher.load(removalsTogether, servers, id),
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
@@ -237,10 +237,10 @@ export function admittedBefore(
 }
 
 /** Tokens that were used, and when. Collected for a moment, since nobody waits for it. */
-const usesTogether: Together<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
+const usesTogether: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
-  async ask(apiTokens, uses) {
+  async load(apiTokens, uses) {
     const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
     await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });
     return uses.map(() => true);
@@ -249,12 +249,12 @@ const usesTogether: Together<Collection<ApiToken>, { _id: ObjectId; at: Date }, 
 
 /** Notes that a token was used, when the last note is over a minute old; undefined where there is nothing to note. */
 export function noteTokenUse(
-  { apiTokens, lanes, clock }: Tokens & { lanes: Lanes },
+  { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
   token: WithId<ApiToken>,
 ): Promise<true> | undefined {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
   // Where the token is kept, the next request need not note it again.
   token.lastUsedAt = now;
-  return lanes.ask(usesTogether, apiTokens, { _id: token._id, at: now });
+  return batcher.load(usesTogether, apiTokens, { _id: token._id, at: now });
 }

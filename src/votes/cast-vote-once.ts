@@ -105,7 +105,7 @@ async function finish(
 
 /** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
 async function claimKey(
-  { idempotencyKeys, lanes, clock }: OnceDeps,
+  { idempotencyKeys, batcher, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
 ): Promise<{ claim: IdempotencyKey; ours: boolean }> {
   const now = clock.now();
@@ -121,7 +121,7 @@ async function claimKey(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      await lanes.ask(insertClaims, idempotencyKeys, fresh);
+      await batcher.load(insertClaims, idempotencyKeys, fresh);
       return { claim: fresh, ours: true };
     } catch (error) {
       // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
@@ -129,7 +129,7 @@ async function claimKey(
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
-    const standing = await lanes.ask(claimsTogether, idempotencyKeys, { serverId, key });
+    const standing = await batcher.load(claimsTogether, idempotencyKeys, { serverId, key });
     if (!standing) {
       // It was freed, or a majority does not hold it yet: a rollback may still take it.
       await pause(LOOK_AGAIN_MS);
@@ -167,7 +167,7 @@ async function awaitAnswer(
  * (by a request of the same key that failed) is made anew, so that repeating the request replays this answer.
  */
 async function storeAnswer(
-  { idempotencyKeys, lanes, durability }: OnceDeps,
+  { idempotencyKeys, batcher, durability }: OnceDeps,
   claim: IdempotencyKey,
   body: string,
 ): Promise<string> {
@@ -175,7 +175,7 @@ async function storeAnswer(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      await lanes.ask(storeAnswers, idempotencyKeys, {
+      await batcher.load(storeAnswers, idempotencyKeys, {
         q: { _id, serverId, key, answer: null },
         u: { $set: { answer: body }, $setOnInsert: rest },
       });

@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import type { Lanes } from '../platform/batching/lanes.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
@@ -25,7 +25,7 @@ export type VoteCasting = {
   votes: Collection<Vote>;
   voteCounts: VoteCounts;
   listeners: Collection<Listener>;
-  lanes: Lanes;
+  batcher: Batcher;
   durability: Durability;
   producer: Producer;
   clock: Clock;
@@ -87,8 +87,8 @@ export async function castVote(
   const { serverId } = request;
   const key = usernameKey(request.username);
   const [newest, listener, monthlyVotes, finished] = await Promise.all([
-    deps.lanes.ask(newestVotesTogether, deps.votes, { serverId, usernameKey: key }),
-    deps.lanes.ask(listenersTogether, deps.listeners, serverId),
+    deps.batcher.load(newestVotesTogether, deps.votes, { serverId, usernameKey: key }),
+    deps.batcher.load(listenersTogether, deps.listeners, serverId),
     deps.voteCounts.ofMonth(serverId, now),
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);

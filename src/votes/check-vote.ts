@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Lanes } from '../platform/batching/lanes.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
@@ -19,14 +19,14 @@ type VoteCheck =
 export async function checkVote(
   {
     votes,
-    lanes,
+    batcher,
     durability,
     clock,
-  }: { votes: Collection<Vote>; lanes: Lanes; durability: Durability; clock: Clock },
+  }: { votes: Collection<Vote>; batcher: Batcher; durability: Durability; clock: Clock },
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
-  const newest = await lanes.ask(newestVotesTogether, votes, {
+  const newest = await batcher.load(newestVotesTogether, votes, {
     serverId,
     usernameKey: usernameKey(username),
   });

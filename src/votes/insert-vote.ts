@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, UUID } from 'mongodb';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import type { Lanes } from '../platform/batching/lanes.ts';
 import { insertTogether } from '../platform/batching/write-together.ts';
 import type { Durability } from '../platform/durability.ts';
 import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
@@ -43,11 +43,11 @@ const votesById = findTogether<Vote, Id>({
   options: MAJORITY,
 });
 
-type Inserting = { votes: Collection<Vote>; lanes: Lanes; durability: Durability };
+type Inserting = { votes: Collection<Vote>; batcher: Batcher; durability: Durability };
 
 /** A vote that a majority holds, or null. */
-export function findSafeVote({ votes, lanes }: Inserting, id: Id): Promise<Vote | null> {
-  return lanes.ask(votesById, votes, id);
+export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vote | null> {
+  return batcher.load(votesById, votes, id);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function insertOnce(
   let endUnknown = false;
   for (;;) {
     try {
-      await deps.lanes.ask(insertVotes, deps.votes, vote, deadline - performance.now());
+      await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
       return { standing: vote, insertedNow: true };
     } catch (error) {
       // What fails now says nothing of an insert sent before whose end was lost.
@@ -88,7 +88,7 @@ export async function insertOnce(
 async function readStanding(deps: Inserting, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
   const standing =
-    (await deps.lanes.ask(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
+    (await deps.batcher.load(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
     (await findSafeVote(deps, vote));
   if (standing) await deps.durability.confirm();
   return standing;

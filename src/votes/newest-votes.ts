@@ -1,5 +1,5 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import type { Together } from '../platform/batching/lanes.ts';
+import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { MAJORITY } from '../platform/mongo.ts';
 import { isImported, type Vote } from './vote.ts';
 
@@ -27,9 +27,9 @@ export async function newestVotes(
 }
 
 /** The newest votes of many players in one reading, or two. */
-export const newestVotesTogether: Together<Collection<Vote>, Player, NewestVotes> = {
+export const newestVotesTogether: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
-  async ask(votes, players) {
+  async load(votes, players) {
     const [only] = players;
     if (only && players.length === 1) return [await newestVotes(votes, only.serverId, only.usernameKey)];
     const found = players.map(() => NONE);

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import type { Lanes } from '../platform/batching/lanes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
@@ -61,15 +61,15 @@ const countersOfMonths = findTogether<VoteCounter, Month>({
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
-  readonly #lanes: Lanes;
+  readonly #batcher: Batcher;
   readonly #log: Logger;
   #collecting = newBatch();
   #writing: Batch | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(voteCounters: Collection<VoteCounter>, lanes: Lanes, log: Logger) {
+  constructor(voteCounters: Collection<VoteCounter>, batcher: Batcher, log: Logger) {
     this.#voteCounters = voteCounters;
-    this.#lanes = lanes;
+    this.#batcher = batcher;
     this.#log = log;
   }
 
@@ -113,7 +113,7 @@ export class VoteCounts {
     for (let tries = 0; ; tries += 1) {
       await this.#written(key);
       const from = this.#collecting;
-      const counter = await this.#lanes.ask(countersOfMonths, this.#voteCounters, month);
+      const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       // Written meanwhile: the figure may hold these increments or not. Behind a slow MongoDB that is always so.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;

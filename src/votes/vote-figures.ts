@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-together.ts';
-import type { Together } from '../platform/batching/lanes.ts';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
@@ -74,9 +74,9 @@ export async function voteFigures(
 }
 
 /** The counters of servers: each gets its own, of all months. */
-export const countersTogether: Together<Collection<VoteCounter>, ObjectId, Counts[]> = {
+export const countersTogether: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
-  async ask(voteCounters, serverIds) {
+  async load(voteCounters, serverIds) {
     const projection = { _id: 0, serverId: 1, month: 1, days: 1 };
     const unique = [...new Map(serverIds.map((id) => [id.toHexString(), id])).values()];
     const found = await voteCounters.find({ serverId: anyOf(unique) }, { projection }).toArray();

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/schedule.ts';
 import { HOUR } from '../../src/platform/clock.ts';

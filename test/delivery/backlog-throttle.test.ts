@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { BacklogThrottle } from '../../src/delivery/backlog-throttle.ts';
+import { BacklogThrottle } from '../../src/delivery/drain/backlog-throttle.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 
 /** A throttle that has just seen a fresh vote. */

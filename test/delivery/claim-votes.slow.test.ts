@@ -1,9 +1,9 @@
 import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Claimed } from '../../src/delivery/after-end.ts';
-import { claimVotes, releaseVotes } from '../../src/delivery/claim-votes.ts';
+import type { Claimed } from '../../src/delivery/drain/after-end.ts';
+import { claimVotes, releaseVotes } from '../../src/delivery/drain/claim-votes.ts';
+import { recordWithRetries } from '../../src/delivery/drain/record-outcomes.ts';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
-import { recordWithRetries } from '../../src/delivery/record-outcomes.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnose-for-owner.ts';
-import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
-import type { DiagnosisStep } from '../../src/delivery/diagnosis-steps.ts';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Standing, standingAfter } from '../../src/delivery/breaker.ts';
+import { type Standing, standingAfter } from '../../src/delivery/drain/breaker.ts';
 import { listenerState, REACHABLE } from '../../src/listeners/listener.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/explanations.ts';
-import { HTTP_WORDS, V1_WORDS } from '../../src/delivery/explanations-by-protocol.ts';
+import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
+import { HTTP_WORDS, V1_WORDS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
 import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listenerReason } from '../../src/delivery/explanations.ts';
+import { listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
 import {
   type ListenerSettings,
   removeListener,

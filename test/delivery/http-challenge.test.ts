@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
-import { newChallenge, repeats } from '../../src/delivery/http-challenge.ts';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import { newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { mayHaveArrived } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
-import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import type { OutcomeClass, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';

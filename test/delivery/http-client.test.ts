@@ -2,9 +2,9 @@ import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
-import { type HttpTarget, postVote } from '../../src/delivery/http-client.ts';
-import { newSigningSecret } from '../../src/delivery/http-message.ts';
-import type { SendOptions } from '../../src/delivery/votifier-client.ts';
+import { type HttpTarget, postVote } from '../../src/delivery/http/http-client.ts';
+import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
+import type { SendOptions } from '../../src/delivery/votifier/votifier-client.ts';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 

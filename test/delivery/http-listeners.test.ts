@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';

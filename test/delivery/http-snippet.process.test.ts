@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { postVote } from '../../src/delivery/http-client.ts';
-import { newSigningSecret } from '../../src/delivery/http-message.ts';
+import { postVote } from '../../src/delivery/http/http-client.ts';
+import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
 import { PATIENT } from '../support/patient.ts';
 

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net';
-import type { Fault } from '../../src/delivery/faults.ts';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
 import { connectFault } from '../../src/delivery/wire.ts';

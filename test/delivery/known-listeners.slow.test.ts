@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
-import { explain } from '../../src/delivery/explanations.ts';
+import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { connectFault } from '../../src/delivery/wire.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';

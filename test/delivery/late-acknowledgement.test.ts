@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Claimed } from '../../src/delivery/after-end.ts';
-import { claimVotes } from '../../src/delivery/claim-votes.ts';
-import { endLostAttempts } from '../../src/delivery/lost-attempts.ts';
-import { recordOutcomes } from '../../src/delivery/record-outcomes.ts';
+import type { Claimed } from '../../src/delivery/drain/after-end.ts';
+import { claimVotes } from '../../src/delivery/drain/claim-votes.ts';
+import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
+import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';

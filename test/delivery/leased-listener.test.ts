@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { LeasedListener } from '../../src/delivery/leased-listener.ts';
+import { LeasedListener } from '../../src/delivery/drain/leased-listener.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
-import type { Lanes } from '../../src/platform/batching/lanes.ts';
+import type { Batcher } from '../../src/platform/batching/batcher.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
@@ -14,13 +14,14 @@ it('a change of a listener that could not be stored holds back none of those tha
   const listener = await stored();
   if (!listener) throw new Error('no listener');
   let isAway = true;
-  const lanes: Lanes = {
-    ...platform.lanes,
-    ask: (...asked) => (isAway ? Promise.reject(new Error('connection lost')) : platform.lanes.ask(...asked)),
+  const batcher: Batcher = {
+    ...platform.batcher,
+    load: (...asked) =>
+      isAway ? Promise.reject(new Error('connection lost')) : platform.batcher.load(...asked),
   };
   const open = (found: typeof listener) => openListener(platform.secrets, found);
   const leased = new LeasedListener(
-    { ...platform, lanes, open },
+    { ...platform, batcher, open },
     { owner, since: performance.now() },
     listener,
     open(listener),

@@ -1,12 +1,12 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { Destination } from '../../src/delivery/destination.ts';
-import { diagnoseListener } from '../../src/delivery/diagnose-listener.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
-import { voteTimeline } from '../../src/delivery/vote-timeline.ts';
+import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { dial, patience } from '../../src/delivery/wire.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';

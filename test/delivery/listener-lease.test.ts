@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { releaseLease, renewLease, takeLease } from '../../src/delivery/listener-lease.ts';
+import { releaseLease, renewLease, takeLease } from '../../src/delivery/drain/listener-lease.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 it('a listener’s lease has one owner, who hears at its release of a wake-up that came meanwhile', async () => {

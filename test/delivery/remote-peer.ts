@@ -9,7 +9,7 @@ import {
   type SendResult,
   sendVote,
   type VotifierTarget,
-} from '../../src/delivery/votifier-client.ts';
+} from '../../src/delivery/votifier/votifier-client.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 
 export const VOTE = {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import net from 'node:net';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';

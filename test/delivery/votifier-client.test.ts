@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sendVote } from '../../src/delivery/votifier-client.ts';
+import { sendVote } from '../../src/delivery/votifier/votifier-client.ts';
 import { type Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { OPTIONS, targetsOf, VOTE } from './remote-peer.ts';
 

@@ -2,8 +2,8 @@ import { constants, createHmac, createPublicKey, generateKeyPairSync, privateDec
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertSendable, type ForwardedVote } from '../../src/delivery/vote-message.ts';
-import { neverLikeV2, v1Block } from '../../src/delivery/votifier-v1.ts';
-import { tokenKey, v2Frame } from '../../src/delivery/votifier-v2.ts';
+import { neverLikeV2, v1Block } from '../../src/delivery/votifier/votifier-v1.ts';
+import { tokenKey, v2Frame } from '../../src/delivery/votifier/votifier-v2.ts';
 import { anyText } from '../support/any-text.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });

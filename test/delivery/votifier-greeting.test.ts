@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayBecomeGreeting, readGreeting } from '../../src/delivery/votifier-greeting.ts';
+import { mayBecomeGreeting, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
 import { anyText } from '../support/any-text.ts';
 
 const read = (text: string) => readGreeting(Buffer.from(text));

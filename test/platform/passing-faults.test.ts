@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OverloadError } from '../../src/platform/batching/lanes.ts';
+import { OverloadError } from '../../src/platform/batching/batcher.ts';
 import { DeadlineError } from '../../src/platform/deadline.ts';
 import { isPassingFault } from '../../src/platform/passing-faults.ts';
 import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';

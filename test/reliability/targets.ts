@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ObjectId } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { freePort } from '../../src/embedded/service-process.ts';

@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test, vi } from 'vitest';
-import { setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { PATIENT } from '../support/patient.ts';

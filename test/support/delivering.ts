@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import type { DrainEnd, DrainOptions } from '../../src/delivery/drain.ts';
-import { drainListener } from '../../src/delivery/drain-listener.ts';
+import type { DrainEnd, DrainOptions } from '../../src/delivery/drain/drain.ts';
+import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';

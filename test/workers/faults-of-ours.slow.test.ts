@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import type { DrainEnd } from '../../src/delivery/drain.ts';
+import type { DrainEnd } from '../../src/delivery/drain/drain.ts';
 import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';

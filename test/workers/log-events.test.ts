@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { rotateSecret, setHttpListener } from '../../src/delivery/http-listeners.ts';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';

@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
-import type { Together } from './lanes.ts';
+import type { BatchLoader } from './batcher.ts';
 
 /** `$in`; a plain comparison where there is but one, as it would be written for it alone. */
 export function anyOf<T>(values: T[]): T | { $in: T[] } {
@@ -24,10 +24,10 @@ export function findTogether<D extends Document, Key>({
   nameOf(key: Key): string;
   keyOf(document: WithId<D>): Key;
   options?: FindOptions;
-}): Together<Collection<D>, Key, WithId<D> | null> {
+}): BatchLoader<Collection<D>, Key, WithId<D> | null> {
   return {
     most: 500,
-    async ask(collection, keys) {
+    async load(collection, keys) {
       const names = keys.map(nameOf);
       const wanted = new Map(names.map((name, i) => [name, keys[i] as Key]));
       const found = await collection.find(filter([...wanted.values()]), options).toArray();

@@ -8,7 +8,7 @@ import {
 } from 'mongodb';
 import { SECOND } from '../clock.ts';
 import { isUnknownEnd, type WriteSafety } from '../mongo.ts';
-import type { Together } from './lanes.ts';
+import type { BatchLoader } from './batcher.ts';
 
 /** One statement of an update command: MongoDB's own names. */
 export type UpdateStatement = {
@@ -78,10 +78,10 @@ export async function sendRepeatable<D extends Document>(
 /** Inserts documents: `true` for each that was stored, a duplicate key and what MongoDB refuses for that one alone. */
 export function insertTogether<D extends Document>(
   safety: WriteSafety,
-): Together<Collection<D>, OptionalUnlessRequiredId<D>, true> {
+): BatchLoader<Collection<D>, OptionalUnlessRequiredId<D>, true> {
   return {
     most: 200,
-    async ask(collection, documents) {
+    async load(collection, documents) {
       const [only] = documents;
       if (only && documents.length === 1) {
         await collection.insertOne(only, { writeConcern: safety });
@@ -106,12 +106,12 @@ export function updateTogether<D extends Document>(safety: WriteSafety): Updatin
   return updating(safety, false);
 }
 
-type Updating<D extends Document> = Together<Collection<D>, { q: Filter<D>; u: UpdateFilter<D> }, true>;
+type Updating<D extends Document> = BatchLoader<Collection<D>, { q: Filter<D>; u: UpdateFilter<D> }, true>;
 
 function updating<D extends Document>(safety: WriteSafety, upsert: boolean): Updating<D> {
   return {
     most: 200,
-    async ask(collection, statements) {
+    async load(collection, statements) {
       const [only] = statements;
       if (only && statements.length === 1) {
         await collection.updateOne(only.q, only.u, { upsert, writeConcern: safety });

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Diagnosis } from '../../delivery/diagnose-listener.ts';
-import type { DiagnosisStep } from '../../delivery/diagnosis-steps.ts';
+import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, facts, type Tone } from '../parts.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { explain, listenerReason } from '../../delivery/explanations.ts';
+import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { type ListenerState, lastDelivery } from '../../listeners/listener.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';

@@ -1,8 +1,8 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnose-for-owner.ts';
-import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis-steps.ts';
+import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnosis/diagnose-for-owner.ts';
+import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
-import { rotateSecret, setHttpListener } from '../../delivery/http-listeners.ts';
+import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
   type ListenerSet,
   pauseListener,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { UUID } from 'mongodb';
-import { listenerReason } from '../../delivery/explanations.ts';
+import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import {
   DELIVERED_RESENDS,
   mayHaveArrived,
@@ -9,8 +9,8 @@ import {
   type Resent,
   resendVote,
 } from '../../delivery/resend-vote.ts';
-import type { VoteStanding, VoteTimeline } from '../../delivery/timeline-event.ts';
-import { MOST_AHEAD, voteTimeline } from '../../delivery/vote-timeline.ts';
+import type { VoteStanding, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
+import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { RESENDABLE_MS } from '../../listeners/schedule.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
 import { personOf, serverOf } from '../access.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { OlderAttempts } from '../../delivery/older-attempts.ts';
-import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline-event.ts';
-import { causeWords, eventWords } from '../../delivery/timeline-words.ts';
+import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
+import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
+import { causeWords, eventWords } from '../../delivery/timeline/timeline-words.ts';
 import type { Step } from '../../listeners/outcomes.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';

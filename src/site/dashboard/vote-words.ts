@@ -1,4 +1,4 @@
-import { explain } from '../../delivery/explanations.ts';
+import { explain } from '../../delivery/diagnosis/explanations.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';

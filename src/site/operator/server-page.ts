@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { Person } from '../../accounts/person.ts';
-import { listenerReason } from '../../delivery/explanations.ts';
+import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import { playersSource } from '../../history/current-status.ts';
 import { type Listener, type ListenerState, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';

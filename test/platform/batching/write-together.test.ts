@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { type Lanes, openLanes } from '../../../src/platform/batching/lanes.ts';
+import { type Batcher, createBatcher } from '../../../src/platform/batching/batcher.ts';
 import {
   insertTogether,
   updateTogether,
@@ -26,12 +26,12 @@ const inserting = insertTogether<Thing>(REPLICATED);
 const updating = updateTogether<Thing>(REPLICATED);
 const upserting = upsertTogether<Thing>(REPLICATED);
 
-function settle(asked: (lanes: Lanes) => Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
-  return Promise.allSettled(asked(openLanes()));
+function settle(asked: (batcher: Batcher) => Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
+  return Promise.allSettled(asked(createBatcher()));
 }
 
 test('what is undefined is left out of many inserted together, as of one', async () => {
-  await settle((lanes) => IDS.map((_id) => lanes.ask(inserting, things, { _id, left: undefined })));
+  await settle((batcher) => IDS.map((_id) => batcher.load(inserting, things, { _id, left: undefined })));
   expect(await things.countDocuments({ left: { $exists: false } })).toBe(IDS.length);
 });
 
@@ -44,8 +44,8 @@ test.each([
   const collection = mongo.db.collection<Thing>(name);
   const n = Math.random();
   const cut = proxy[fault](mongoCommand('update', name));
-  const ends = await settle((lanes) =>
-    IDS.map((_id) => lanes.ask(kind, collection, { q: { _id }, u: { $set: { n } } })),
+  const ends = await settle((batcher) =>
+    IDS.map((_id) => batcher.load(kind, collection, { q: { _id }, u: { $set: { n } } })),
   );
   await cut;
   expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['fulfilled']));

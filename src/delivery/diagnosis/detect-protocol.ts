@@ -1,0 +1,135 @@
+import tls from 'node:tls';
+import type { Admit } from '../../platform/limits/outgoing-limit.ts';
+import { readGreeting } from '../votifier/votifier-greeting.ts';
+import { dial, type Patience, patience, type Wire } from '../wire.ts';
+import type { Fault } from './faults.ts';
+
+/** What a service turned out to be, and the first thing that it said. */
+type Tongue = { fault: Fault; reply: Buffer };
+
+/** How a service is asked what it is. */
+type Question = (wire: Wire, until: Patience) => Promise<Tongue | null>;
+
+const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
+
+/** A handshake (protocol 47, next state 1) and a status request, as a Minecraft client's server list sends them. */
+const MINECRAFT_STATUS = Buffer.concat([
+  Buffer.from([0x0f, 0x00, 0x2f, 0x09]),
+  Buffer.from('tallyport'),
+  Buffer.from([0x63, 0xdd, 0x01, 0x01, 0x00]),
+]);
+
+/** The first line of the PROXY protocol, version 1: a sender that does not say who it stands for. */
+const PROXY_HEADER = Buffer.from('PROXY UNKNOWN\r\n');
+
+const QUESTIONS: Question[] = [
+  (wire, until) => ask(wire, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
+  (wire, until) => ask(wire, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
+  (wire, until) => ask(wire, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
+  askTls,
+];
+
+/**
+ * Asks a service that did not speak first, or closed at once, in other tongues: an HTTP request, a Minecraft
+ * status request, the header of the PROXY protocol, a TLS hello. One connection each, side by side.
+ *
+ * @param addresses - checked IP addresses (see address-guard.ts)
+ * @param admit - asked before each connection
+ * @returns null when it understands none of them
+ */
+export async function askInOtherTongues(
+  addresses: string[],
+  port: number,
+  timeoutMs: number,
+  admit?: Admit,
+): Promise<Tongue | null> {
+  const answers = await Promise.all(
+    QUESTIONS.map(async (question) => {
+      const wire = await dial(addresses, port, patience(timeoutMs), admit);
+      if (typeof wire === 'string') return null;
+      try {
+        return await question(wire, patience(timeoutMs));
+      } finally {
+        wire.destroy();
+      }
+    }),
+  );
+  return answers.find((answer) => answer !== null) ?? null;
+}
+
+/** Enough to see what something is. */
+const LONGEST_HEARD = 1_024;
+
+async function ask(
+  wire: Wire,
+  question: Buffer,
+  until: Patience,
+  isIt: (heard: Buffer) => boolean,
+  fault: Fault,
+): Promise<Tongue | null> {
+  wire.write(question);
+  let heard = Buffer.alloc(0);
+  while (heard.length < LONGEST_HEARD) {
+    const next = await wire.next(until);
+    if (next.kind !== 'bytes') return null;
+    heard = Buffer.concat([heard, next.bytes]);
+    if (isIt(heard)) return { fault, reply: heard };
+  }
+  return null;
+}
+
+function looksLikeHttp(heard: Buffer): boolean {
+  return heard.toString('latin1', 0, 5) === 'HTTP/';
+}
+
+/** A packet of status: its length, the packet's number 0, the length of the text, and JSON. */
+function looksLikeMinecraft(heard: Buffer): boolean {
+  const number = afterVarInt(heard, 0);
+  return heard[number] === 0 && heard[afterVarInt(heard, number + 1)] === '{'.charCodeAt(0);
+}
+
+/** Where a number ends whose bytes but the last have their highest bit set. */
+function afterVarInt(bytes: Buffer, start: number): number {
+  let at = start;
+  while ((bytes[at] ?? 0) >= 0x80) at += 1;
+  return at + 1;
+}
+
+function looksLikeVotifier(heard: Buffer): boolean {
+  const greeting = readGreeting(heard);
+  return greeting !== 'incomplete' && 'version' in greeting;
+}
+
+/** A TLS server shakes hands, or refuses with an alert of its own. */
+function askTls(wire: Wire, { until }: Patience): Promise<Tongue | null> {
+  return new Promise((resolve) => {
+    const secured = tls.connect({ socket: wire.socket, rejectUnauthorized: false });
+    const settle = (answer: Tongue | null) => {
+      clearTimeout(timer);
+      secured.destroy();
+      resolve(answer);
+    };
+    const speaksTls: Tongue = { fault: 'tls-server', reply: Buffer.alloc(0) };
+    const timer = setTimeout(() => settle(null), Math.max(0, until - performance.now()));
+    secured
+      .on('error', (error: NodeJS.ErrnoException) =>
+        settle(/ALERT/.test(error.code ?? '') ? speaksTls : null),
+      )
+      .on('close', () => settle(null))
+      .once('secureConnect', () => settle(speaksTls));
+  });
+}
+
+/** The signature of the PROXY protocol, version 2. */
+const PROXY_V2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
+
+/** What a service is that speaks first, and not Votifier. */
+export function tongueOf(banner: Buffer): Fault {
+  const text = banner.toString('latin1');
+  if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
+    return 'proxy-protocol';
+  if (text.startsWith('HTTP/') || /^\s*<(!doctype|html)/i.test(text)) return 'http-server';
+  // A record of TLS: an alert or a handshake, then the version.
+  if ((banner[0] === 0x15 || banner[0] === 0x16) && banner[1] === 0x03) return 'tls-server';
+  return 'other-protocol';
+}

@@ -1,0 +1,67 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import { isRefusedPort } from '../../platform/address-guard.ts';
+import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
+import type { Server } from '../../servers/server.ts';
+import { portOf } from '../http/http-client.ts';
+import { type Diagnosing, type Diagnosis, diagnose } from './diagnose-listener.ts';
+import type { OnStep } from './diagnosis-steps.ts';
+
+type OwnerDiagnosing = Diagnosing & {
+  servers: Collection<Server>;
+  diagnosisAllowances: Collection<CheckAllowance>;
+};
+
+/**
+ * Why an owner gets no diagnosis. The codes are stable.
+ *
+ * - `ownership-not-proven`: anybody may list a server; only who has proven that it is theirs may have it probed.
+ * - `not-found`: there is no such listed server.
+ * - `no-listener`: it has no vote listener.
+ * - `port-refused`: the listener is set to a port that is never one.
+ * - `too-many`: six were made in the last minute; the next may be asked for at `nextAllowedAt`.
+ */
+type DiagnosisRefusal =
+  | { code: 'ownership-not-proven' | 'not-found' | 'no-listener' | 'port-refused' }
+  | { code: 'too-many'; nextAllowedAt: Date };
+
+export type OwnerDiagnosis =
+  | { kind: 'diagnosed'; diagnosis: Diagnosis }
+  | ({ kind: 'refused' } & DiagnosisRefusal);
+
+/**
+ * Finds out what is wrong with a server's listener, for its owner. In wrong hands that is a port scanner (delivery
+ * rules): only for a server whose ownership is proven, six in any minute for an owner over all processes, never on
+ * ports of mail and remote shells, and no more than 200 printable characters of what answered.
+ *
+ * @param request - `proven`: whether the ownership of this very server by this very owner is proven
+ * @throws {UnsealError} when the listener's secret cannot be read; what MongoDB throws
+ */
+export async function diagnoseForOwner(
+  deps: OwnerDiagnosing,
+  { ownerId, serverId, proven, onStep }: OwnerRequest,
+): Promise<OwnerDiagnosis> {
+  if (!proven) return { kind: 'refused', code: 'ownership-not-proven' };
+  const server = await deps.servers.findOne(
+    { _id: serverId, removedAt: null },
+    { projection: { ownerId: 1 } },
+  );
+  if (!server) return { kind: 'refused', code: 'not-found' };
+  // Read once: what was checked here is what is dialled.
+  const listener = await deps.listeners.findOne({ serverId });
+  if (!listener) return { kind: 'refused', code: 'no-listener' };
+  if (portsOf(listener).some(isRefusedPort)) return { kind: 'refused', code: 'port-refused' };
+  const nextAllowedAt = await useCheckAllowance(deps, ownerId);
+  if (nextAllowedAt) return { kind: 'refused', code: 'too-many', nextAllowedAt };
+  const accountId = server.ownerId?.toHexString() ?? null;
+  return {
+    kind: 'diagnosed',
+    diagnosis: await diagnose(deps, listener, { accountId, onStep, forOwner: true }),
+  };
+}
+
+export type OwnerRequest = { ownerId: string; serverId: ObjectId; proven: boolean; onStep?: OnStep };
+
+function portsOf({ port, url }: Listener): number[] {
+  return url ? [port, portOf(new URL(url))] : [port];
+}

@@ -1,0 +1,294 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Listener, Protocol } from '../../listeners/listener.ts';
+import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
+import { AddressError, type AddressRanges, resolveAddress } from '../../platform/address-guard.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Admit } from '../../platform/limits/outgoing-limit.ts';
+import { readable } from '../../platform/printable.ts';
+import type { Server } from '../../servers/server.ts';
+import { shownToOwner } from '../destination.ts';
+import { type ListenerTest, sendTestVote, type Testing } from '../test-listener.ts';
+import { dial, patience } from '../wire.ts';
+import { askInOtherTongues, tongueOf } from './detect-protocol.ts';
+import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
+import { explain } from './explanations.ts';
+import { FAULTS, type Fault } from './faults.ts';
+
+/** What is wrong with a listener, first of all. */
+export type Diagnosis = {
+  /** How the test vote ended; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
+  outcome: OutcomeClass | 'sent-not-confirmed';
+  /** Whether the listener said that it took the test vote; a bare close in Votifier v1 says nothing. */
+  confirmed: boolean;
+  /** null when nothing is known to be wrong. */
+  fault: Fault | null;
+  /** Where it stopped: what comes before that is in order. */
+  step: DiagnosisStep;
+  /** One sentence each: what is wrong, and what to do about it. */
+  cause: string;
+  mend: string;
+  /** What answered, at most 200 printable characters. */
+  reply?: string;
+  /** Something answered that its owner is not shown, since nobody knows whose it is. */
+  isReplyHidden?: true;
+  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
+  detail?: string;
+};
+
+/** What a diagnosis works on. */
+export type Diagnosing = Testing & {
+  config: Testing['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
+};
+
+/** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
+const FAULT_OF: Record<OutcomeCode, Fault | null> = {
+  acknowledged: null,
+  'sent-not-confirmed': null,
+  'dns-not-found': 'dns-not-found',
+  'dns-timeout': 'dns-not-found',
+  'connection-refused': 'connection-refused',
+  'firewall-rejected': 'firewall-rejected',
+  unreachable: 'unreachable',
+  'connect-timeout': 'connect-timeout',
+  silent: 'silent',
+  'closed-before-greeting': 'closed-without-answer',
+  'closed-before-written': 'closed-without-answer',
+  'too-slow': 'too-slow',
+  'unknown-error': 'listener-error',
+  'challenge-refused': 'challenge-refused',
+  'http-unavailable': 'http-server',
+  'http-not-ready': 'http-server',
+  'closed-without-answer': 'closed-without-answer',
+  reset: 'closed-without-answer',
+  'no-answer': 'too-slow',
+  'garbage-answer': 'garbage-answer',
+  'lease-ran-out': null,
+  'stopped-while-waiting': null,
+  'bad-signature': 'bad-signature',
+  'unknown-service': 'unknown-service',
+  'key-invalid': 'key-invalid',
+  'not-votifier': 'other-protocol',
+  'v1-only': 'v1-only',
+  'v2-only': 'v2-only',
+  'address-refused': 'address-refused',
+  'not-http': 'other-protocol',
+  'tls-failed': 'tls-server',
+  'certificate-refused': 'tls-server',
+  'http-redirected': 'http-server',
+  'http-forbidden': 'bad-signature',
+  'http-not-found': 'http-server',
+  'http-unverified': 'http-unverified',
+  'repeated-vote-faults': null,
+  'never-acknowledged': null,
+  'name-too-long': 'name-too-long',
+  'frame-too-long': 'name-too-long',
+  'vote-refused': 'vote-refused',
+  'stopped-before-written': null,
+  'outgoing-limited': null,
+  'our-fault': null,
+};
+
+/** A diagnosis may say more of these codes than their fault does: where the fault is one of several reasons. */
+const SAYS_MORE = new Set<OutcomeCode>([
+  'acknowledged',
+  'sent-not-confirmed',
+  'dns-timeout',
+  'closed-before-greeting',
+  'closed-before-written',
+  'reset',
+  'no-answer',
+  'http-unavailable',
+  'http-not-ready',
+  'http-redirected',
+  'http-forbidden',
+  'http-not-found',
+  'tls-failed',
+  'certificate-refused',
+  'not-http',
+  'outgoing-limited',
+  'our-fault',
+]);
+
+/** Services that did not greet as a Votifier does: they are asked what they are. */
+const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
+
+/**
+ * Finds out what is wrong with a server's listener: walks through name resolution, address policy, connecting,
+ * greeting, protocol version, key or token and acknowledgement with a marked test vote, and where something
+ * else than a Votifier answers, asks it in other tongues what it is. Changes nothing.
+ *
+ * For operators, without a limit; owners go through `diagnoseForOwner`.
+ *
+ * @returns null when the server has no listener
+ * @throws {UnsealError} when the listener's secret cannot be read
+ */
+export async function diagnoseListener(
+  deps: Diagnosing & { servers: Collection<Server> },
+  serverId: ObjectId,
+  onStep?: OnStep,
+): Promise<Diagnosis | null> {
+  const [listener, server] = await Promise.all([
+    deps.listeners.findOne({ serverId }),
+    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1 } }),
+  ]);
+  const accountId = server?.ownerId?.toHexString() ?? null;
+  return listener && diagnose(deps, listener, { accountId, onStep });
+}
+
+type About = { accountId: string | null; onStep?: OnStep | undefined };
+
+/**
+ * Does that with a listener that was read before.
+ *
+ * @param forOwner - what answered is shown only where it is a vote listener
+ */
+export async function diagnose(
+  deps: Diagnosing,
+  listener: Listener,
+  { forOwner = false, ...about }: About & { forOwner?: boolean },
+): Promise<Diagnosis> {
+  const tested = await sendTestVote(deps, listener, about);
+  const { protocol } = listener;
+  const found =
+    protocol !== 'http' && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
+  const diagnosis = found ?? diagnosisOf(tested, protocol);
+  return forOwner ? forOwnersEyes(diagnosis, tested, protocol) : diagnosis;
+}
+
+/** A diagnosis without what a stranger's service may have said. */
+function forOwnersEyes(
+  { reply, detail, ...diagnosis }: Diagnosis,
+  { proven, code, class: outcome, reached }: ListenerTest,
+  protocol: Protocol,
+): Diagnosis {
+  const heard = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...heard });
+  const isHidden = (reply || detail) && !shown.words && !shown.detail;
+  return {
+    ...diagnosis,
+    ...(shown.words ? { reply: shown.words } : {}),
+    ...(shown.detail ? { detail: shown.detail } : {}),
+    ...(isHidden ? { isReplyHidden: true as const } : {}),
+  };
+}
+
+/** What an end alone says. */
+function diagnosisOf(
+  { code, class: ended, reached, words, detail }: ListenerTest,
+  protocol: Protocol,
+): Diagnosis {
+  const fault = faultOf(code, protocol);
+  // What a fault says of Votifier is not true of a website.
+  const byCode = fault === null || SAYS_MORE.has(code) || protocol === 'http';
+  return {
+    outcome: code === 'sent-not-confirmed' ? code : ended,
+    confirmed: code === 'acknowledged',
+    fault,
+    step: fault ? stepOf(fault, reached === 'written') : reachedStep(code),
+    ...(byCode ? explain(code, protocol) : FAULTS[fault]),
+    ...(words ? { reply: words } : {}),
+    ...(detail ? { detail } : {}),
+  };
+}
+
+/** A v1 listener that neither answers nor closes has, first of all, another key. */
+function faultOf(code: OutcomeCode, protocol: Protocol): Fault | null {
+  return code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : FAULT_OF[code];
+}
+
+/** How far a test vote came in which nothing is known to be wrong: a bare close does not tell of the key. */
+function reachedStep(code: OutcomeCode): DiagnosisStep {
+  if (code === 'outgoing-limited') return 'connecting';
+  return code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement';
+}
+
+function stepOf(fault: Fault, written: boolean): DiagnosisStep {
+  switch (fault) {
+    case 'dns-not-found':
+      return 'name-resolution';
+    case 'address-refused':
+      return 'address-policy';
+    case 'connection-refused':
+    case 'firewall-rejected':
+    case 'unreachable':
+    case 'connect-timeout':
+      return 'connecting';
+    case 'v1-only':
+    case 'v2-only':
+      return 'protocol-version';
+    case 'key-invalid':
+    case 'token-malformed':
+    case 'bad-signature':
+    case 'unknown-service':
+      return 'key-or-token';
+    case 'challenge-refused':
+    case 'name-too-long':
+    case 'garbage-answer':
+    case 'vote-refused':
+      return 'acknowledgement';
+    case 'closed-without-answer':
+    case 'listener-error':
+    case 'too-slow':
+    case 'http-server':
+      return written ? 'acknowledgement' : 'greeting';
+    default:
+      return 'greeting';
+  }
+}
+
+async function askWhatItIs(
+  deps: Diagnosing,
+  listener: Listener,
+  { code, class: outcome, destination }: ListenerTest,
+): Promise<Diagnosis | null> {
+  const { config } = deps;
+  const { host, port } = listener;
+  const { admit } = destination;
+  const timeoutMs = config.LISTENER_TIMEOUT_MS;
+  const addresses = await addressesOf(host, config);
+  if (code === 'not-votifier') {
+    const banner = await hearBanner(addresses, port, timeoutMs, admit);
+    return banner && diagnosed(outcome, tongueOf(banner), banner);
+  }
+  const tongue = await askInOtherTongues(addresses, port, timeoutMs, admit);
+  return tongue && diagnosed(outcome, tongue.fault, tongue.reply);
+}
+
+function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosis {
+  const reply = readable(heard);
+  return {
+    outcome,
+    confirmed: false,
+    fault,
+    step: 'greeting',
+    ...FAULTS[fault],
+    ...(reply ? { reply } : {}),
+  };
+}
+
+/** Checked once more: the name may have changed since the test vote. */
+async function addressesOf(host: string, config: Diagnosing['config']): Promise<string[]> {
+  try {
+    return await resolveAddress(host, { ranges: config, timeoutMs: config.LISTENER_TIMEOUT_MS });
+  } catch (error) {
+    if (error instanceof AddressError) return [];
+    throw error;
+  }
+}
+
+/** What a service says first, as bytes; null when it says nothing this time. */
+async function hearBanner(
+  addresses: string[],
+  port: number,
+  timeoutMs: number,
+  admit: Admit,
+): Promise<Buffer | null> {
+  const wire = await dial(addresses, port, patience(timeoutMs), admit);
+  if (typeof wire === 'string') return null;
+  try {
+    const heard = await wire.next(patience(timeoutMs));
+    return heard.kind === 'bytes' ? heard.bytes : null;
+  } finally {
+    wire.destroy();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Proof } from '../../listeners/listener.ts';
+import type { Outcome } from '../../listeners/outcomes.ts';
+import { attemptLeaseMs } from '../../listeners/schedule.ts';
+import type { Limited } from '../../platform/limits/outgoing-limit.ts';
+import { Destination, shownToOwner, withProof } from '../destination.ts';
+import { answerStepOf, type Claimed } from './after-end.ts';
+import type { Draining, DrainOptions } from './drain.ts';
+import type { LeasedListener } from './leased-listener.ts';
+import { ourFault } from './our-fault.ts';
+
+/** A claimed vote, and when its claim began on `performance.now()`: no later than its lease. */
+export type Ready = { claimed: Claimed; claimedAt: number };
+
+/** How an attempt ended, and what it found out about its destination. */
+type Delivered = { outcome: Outcome; durationMs: number; limited: Limited | null; proof: Proof | null };
+
+/**
+ * Makes one attempt to deliver a claimed vote. A fault of ours is an outcome too; never throws.
+ *
+ * @param accountId - the owner of the listener's server; null where it is nobody's
+ */
+export async function attemptDelivery(
+  deps: Pick<Draining, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
+  leased: LeasedListener,
+  { claimed, claimedAt }: Ready,
+  {
+    stop,
+    waitNoLonger,
+    accountId,
+  }: Pick<DrainOptions, 'stop' | 'waitNoLonger'> & { accountId: string | null },
+): Promise<Delivered> {
+  const { config, log, send } = deps;
+  const began = performance.now();
+  const listener = leased.now;
+  const destination = new Destination(deps, listener, { accountId });
+  const answerStep = answerStepOf(claimed);
+  const leaseMs = attemptLeaseMs(config, answerStep);
+  const attempt = async () => {
+    const outcome = await send(leased.opened, claimed.vote, {
+      destination,
+      signal: stop,
+      waitSignal: waitNoLonger,
+      answerStep,
+      // A process that was stopped and goes on must not send what another has taken over.
+      mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
+    });
+    const { proof } = destination;
+    const { protocol, proven } = listener;
+    return shownToOwner({ protocol, proven: proof ? withProof(proven, proof) : proven }, outcome);
+  };
+  const outcome = await attempt().catch((error: unknown) => {
+    log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
+    return ourFault(error);
+  });
+  const { limited, proof } = destination;
+  return { outcome, durationMs: performance.now() - began, limited, proof };
+}

@@ -1,0 +1,155 @@
+import PQueue from 'p-queue';
+import { listenerState } from '../../listeners/listener.ts';
+import { MOST_AT_ONCE } from '../../listeners/schedule.ts';
+import { within } from '../../platform/deadline.ts';
+import { asAllowedNow } from './after-end.ts';
+import { attemptDelivery, type Ready } from './attempt-delivery.ts';
+import type { Draining, DrainOptions } from './drain.ts';
+import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import { logEnd } from './log-ends.ts';
+import { type Ended, recordWithRetries } from './record-outcomes.ts';
+import { UnsentVotes } from './unsent-votes.ts';
+
+/** Logs and counts an outcome and lets it change the listener's state. */
+export async function noteOutcome(
+  { log, onEnd }: Draining,
+  leased: LeasedListener,
+  ended: Ended,
+): Promise<void> {
+  onEnd?.(ended);
+  logEnd(log, ended.claimed, ended.outcome, ended.durationMs);
+  await leased.noteOutcome(ended);
+}
+
+/** Sends the claimed votes of a leased listener, four at once, and records how their attempts ended. */
+export class AttemptsUnderWay {
+  readonly #deps: Draining;
+  readonly #leased: LeasedListener;
+  readonly #options: DrainOptions;
+  readonly #accountId: string | null;
+  readonly #sending = new PQueue({ concurrency: MOST_AT_ONCE });
+  /** Claimed votes, until their outcome is recorded or they are to be released. */
+  readonly #open = new Set<Promise<void>>();
+  /** Claimed and not sent: to be released. */
+  readonly #unsent: UnsentVotes;
+  #closing = false;
+  /** Resolves when a claimed vote leaves `#open`. */
+  #change = Promise.withResolvers<void>();
+  #fault: unknown = null;
+
+  /** @param accountId - the owner of the listener's server; null where it is nobody's */
+  constructor(deps: Draining, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
+    this.#deps = deps;
+    this.#leased = leased;
+    this.#options = options;
+    this.#accountId = accountId;
+    this.#unsent = new UnsentVotes(deps, leased);
+  }
+
+  /** Claimed votes whose outcome is not recorded yet. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Those of them whose attempt has not ended, or not begun. */
+  get unsent(): number {
+    return this.#sending.size + this.#sending.pending;
+  }
+
+  /** The first fault of ours in an attempt, thrown. */
+  throwFault(): void {
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** Resolves when a claimed vote is recorded or set aside, or after `ms` milliseconds. */
+  async changed(ms: number): Promise<void> {
+    await within(ms, this.#change.promise).catch(() => undefined);
+  }
+
+  /** Sends a claimed vote as soon as a slot is free, after those that were added before. */
+  add(ready: Ready): void {
+    const open = this.#sending
+      .add(() => this.#attempt(ready))
+      .then((attempt) => attempt?.recorded)
+      .catch((error: unknown) => {
+        this.#fault ??= error;
+      })
+      .finally(() => {
+        this.#open.delete(open);
+        this.#change.resolve();
+        this.#change = Promise.withResolvers<void>();
+      });
+    this.#open.add(open);
+  }
+
+  /** Begins no attempt any more, waits for those that have begun, renewing the lease, and releases the others. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    // None of those that have not begun is sent, so they need not wait for a slot.
+    this.#sending.concurrency = Number.POSITIVE_INFINITY;
+    while (this.#open.size > 0) {
+      await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
+      // Where MongoDB is away, the next round tries again; the records of outcomes are retried.
+      await this.#leased.renew().catch(() => false);
+      // Before the attempts have ended, which may take longer than the leases of the others last.
+      await this.#unsent.release().catch(() => undefined);
+    }
+    await this.#unsent.releaseWithRetries(this.#options.waitNoLonger);
+    this.throwFault();
+  }
+
+  /** Releases the votes that may not be sent any more. */
+  releaseUnsent(): Promise<void> {
+    return this.#unsent.release();
+  }
+
+  /** Holds a slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
+  async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
+    if (!this.#maySend(ready)) {
+      this.#unsent.add(ready);
+      return undefined;
+    }
+    const { proven } = this.#leased.now;
+    const options = { ...this.#options, accountId: this.#accountId };
+    const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
+    const { outcome, durationMs, limited, proof } = end;
+    const claimed = asAllowedNow(ready.claimed, this.#leased.now);
+    if (outcome.code === 'outgoing-limited' && limited) {
+      this.#unsent.add(ready);
+      // Else another attempt has proven something meanwhile, and this vote goes at once.
+      if (this.#leased.now.proven !== proven) return undefined;
+      await this.#leased.limit(limited);
+      this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
+      return undefined;
+    }
+    // In memory at once: the next vote goes as to a listener that has proven itself.
+    const isProven = proof !== null && this.#leased.prove(claimed, proof);
+    const recorded = this.#record({ claimed, outcome, durationMs }, isProven);
+    if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
+    // Every other outcome may change the listener's state.
+    await recorded;
+    return undefined;
+  }
+
+  /** Records an outcome, usually behind all earlier ones, and lets it change the listener's state. */
+  async #record(ended: Ended, isProven: boolean): Promise<void> {
+    const { waitNoLonger } = this.#options;
+    const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
+    if (counts) await noteOutcome(this.#deps, this.#leased, ended);
+    if (isProven) await this.#leased.storeProofs();
+  }
+
+  /** Whether a claimed vote may still be sent: the drain goes on, and the listener is as it was. */
+  #maySend({ claimed: { attempt }, claimedAt }: Ready): boolean {
+    if (this.#closing || this.#fault || this.#options.stop.aborted || this.#leased.isLost) return false;
+    // Those that follow one that is to be released are released with it, and keep their order.
+    if (this.#unsent.size > 0) return false;
+    // So that enough of its lease is left for the attempt: the listener has become slow since the claim.
+    if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
+    const { limited, revision } = this.#leased.now;
+    if (limited && this.#deps.clock.now() < limited.until) return false;
+    const state = listenerState(this.#leased.now);
+    const isUnchanged = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
+    return isUnchanged && attempt.revision === revision;
+  }
+}

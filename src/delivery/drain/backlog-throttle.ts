@@ -1,0 +1,60 @@
+import { after, SECOND } from '../../platform/clock.ts';
+import type { Vote } from '../../votes/vote.ts';
+
+/** A vote is fresh for this long after it was cast. */
+const FRESH_FOR_MS = 5 * SECOND;
+
+/** Backlogs are throttled for this long after a fresh vote was claimed. */
+const THROTTLED_FOR_MS = 5 * SECOND;
+
+/** The rate of all backlogs of a worker together then, in votes a second, and the most that one claim takes. */
+const VOTES_A_SECOND = 200;
+const LARGEST_THROTTLED_CLAIM = 16;
+
+/** How many votes may be claimed now; none for the next `waitMs` milliseconds, where that is not 0. */
+type Grant = {
+  votes: number;
+  waitMs: number;
+  /** The rate is used up until then, on `performance.now()`; null: it is not charged. */
+  chargedUntil: number | null;
+};
+
+/**
+ * Limits how fast a worker drains backlogs while it forwards fresh votes. A backlog drains as fast as MongoDB writes its
+ * journal; each vote that is cast meanwhile, and each answer of the API, would wait behind that
+ * (docs/adr/0050-delivery-queues.md has the figures).
+ */
+export class BacklogThrottle {
+  #freshAt = Number.NEGATIVE_INFINITY;
+  #nextAt = 0;
+
+  /** Takes note of votes that this worker forwards at `now`: fresh are those that were cast within 5 seconds. */
+  note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
+    const since = after(now, -FRESH_FOR_MS);
+    if (votes.some(({ votedAt }) => votedAt > since)) this.#freshAt = performance.now();
+  }
+
+  get #isWanted(): boolean {
+    return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
+  }
+
+  /** Reserves as many of `most` votes as the next claim of a backlog may take. */
+  take(most: number): Grant {
+    if (!this.#isWanted) return { votes: most, waitMs: 0, chargedUntil: null };
+    const now = performance.now();
+    if (now < this.#nextAt) return { votes: 0, waitMs: this.#nextAt - now, chargedUntil: null };
+    const votes = Math.min(most, LARGEST_THROTTLED_CLAIM);
+    this.#nextAt = now + durationOf(votes);
+    return { votes, waitMs: 0, chargedUntil: this.#nextAt };
+  }
+
+  /** Gives back what was not claimed of a grant, unless another backlog has waited for it already. */
+  giveBack({ votes, chargedUntil }: Grant, claimed: number): void {
+    if (chargedUntil === this.#nextAt) this.#nextAt -= durationOf(votes - claimed);
+  }
+}
+
+/** How long so many votes take at the rate of all backlogs together, in milliseconds. */
+function durationOf(votes: number): number {
+  return (votes / VOTES_A_SECOND) * SECOND;
+}

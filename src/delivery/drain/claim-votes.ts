@@ -1,0 +1,180 @@
+import type { Collection } from 'mongodb';
+import { outcome } from '../../listeners/outcomes.ts';
+import { mostSendings } from '../../listeners/schedule.ts';
+import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-together.ts';
+import { DURABLE } from '../../platform/mongo.ts';
+import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
+import type { ClaimReason } from '../attempt-cause.ts';
+import type { Claimed } from './after-end.ts';
+import {
+  attemptUpdate,
+  type Claiming,
+  claimedVote,
+  dueVotes,
+  newAttempt,
+  QUEUE_ORDER,
+  type Recording,
+  withoutAttempt,
+} from './attempt-record.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+
+/**
+ * How many votes a claim takes, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may
+ * be sent only once, is claimed only when it is sent at once: if the worker died before, the vote could become
+ * `unconfirmed` without having been sent.
+ */
+type ClaimSize = { most: number; atOnce: number };
+
+type ClaimStatement = { statement: UpdateStatement; size: number };
+
+/**
+ * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. Four at
+ * most: a longer command would delay the inserts of votes.
+ */
+const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
+  most: 4,
+  async load(votes, asked) {
+    const statements = asked.map(({ statement }) => statement);
+    const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
+    const isWhole = n === asked.reduce((sum, { size }) => sum + size, 0);
+    return asked.map((_, i) => errors.get(i) ?? isWhole);
+  },
+};
+
+/**
+ * Claims the next votes of a listener in queue order and records an attempt on each, in one durable write, before
+ * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
+ * worker that was stopped for longer than its lease claims nothing under that lease.
+ *
+ * @returns them in queue order; none when no vote is due, or none that may be claimed
+ * @throws the driver's error when MongoDB fails; what may have been claimed is released where that succeeds
+ */
+export async function claimVotes(
+  recording: Recording & { batcher: Batcher },
+  listener: Claiming,
+  reason: ClaimReason,
+  { most, atOnce }: ClaimSize,
+): Promise<Claimed[]> {
+  const { votes, clock, batcher, config, processId } = recording;
+  const { serverId } = listener;
+  const now = clock.now();
+  const due = dueVotes(listener, now, reason);
+  const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
+  const isSentOnce = mostSendings(listener) === 1;
+  const firstNotClaimable = found.findIndex(({ delivery }, index) => {
+    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
+  });
+  const next = firstNotClaimable === -1 ? found : found.slice(0, firstNotClaimable);
+  if (next.length === 0) return [];
+
+  const attempt = newAttempt(processId, listener, reason, now);
+  const ids = next.map(({ _id }) => _id);
+  const range = {
+    $exists: true,
+    $gte: next.at(0)?.delivery.queuedAt,
+    $lte: next.at(-1)?.delivery.queuedAt,
+  };
+  const statement = {
+    q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...leaseHeld(listener) },
+    u: attemptUpdate(config, attempt, listener, reason),
+    multi: true,
+    // In queue order: where MongoDB fails half-way, no later vote has an attempt that an earlier lacks.
+    hint: OPEN_WORK,
+  };
+  try {
+    const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
+    const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
+    const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
+    return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => claimedVote(vote, attempt));
+  } catch (error) {
+    await releaseAfterFailure(recording, listener, ids, attempt).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The lease of the listener has not expired on mongod's clock. */
+function leaseHeld({ lease }: Pick<Claiming, 'lease'>): { $expr: object } {
+  return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
+}
+
+/** Those of the votes that this attempt was recorded on, in queue order. */
+function takenBy(
+  { votes }: Recording,
+  serverId: Vote['serverId'],
+  ids: Vote['_id'][],
+  { id }: Attempt,
+): Promise<Vote[]> {
+  const own = { 'delivery.state': 'sending', 'delivery.attempts.id': id } as const;
+  return votes.find({ serverId, _id: { $in: ids }, ...own }, { sort: QUEUE_ORDER }).toArray();
+}
+
+/** Some votes may have been claimed, and nothing was sent of any. Where this fails too, their leases expire. */
+async function releaseAfterFailure(
+  recording: Recording & { batcher: Batcher },
+  listener: Claiming,
+  ids: Vote['_id'][],
+  attempt: Attempt,
+): Promise<void> {
+  const taken = await takenBy(recording, listener.serverId, ids, attempt);
+  await releaseVotes(
+    recording,
+    listener,
+    taken.map((vote) => ({ vote, attempt })),
+  );
+}
+
+/**
+ * Returns claimed votes of which nothing was sent to their position, as if they had never been claimed, while the
+ * listener's lease is held. Once it has expired another worker may have begun with later votes: then the attempts
+ * are kept, as ones that were stopped before they sent anything. An attempt whose own lease has expired is unchanged.
+ */
+export async function releaseVotes(
+  recording: Recording & { batcher: Batcher },
+  listener: Pick<Claiming, 'serverId' | 'lease'>,
+  claimed: Claimed[],
+): Promise<void> {
+  if (claimed.length === 0) return;
+  const { votes, clock } = recording;
+  const { serverId } = listener;
+  // The last in the queue first: cut short, this leaves no later vote with an attempt that an earlier lacks.
+  const lastFirst = claimed.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
+  const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
+    const open = { $elemMatch: { id, code: { $exists: false } } };
+    const filter = {
+      serverId,
+      _id,
+      'delivery.state': 'sending',
+      'delivery.attempts': open,
+      ...leaseHeld(listener),
+    } as const;
+    return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
+  });
+  const { modifiedCount } = await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
+  if (modifiedCount < claimed.length) await recordUnsent(recording, serverId, claimed);
+}
+
+function byQueueOrder(a: Vote, b: Vote): number {
+  const [first, second] = [a.delivery.queuedAt ?? a.votedAt, b.delivery.queuedAt ?? b.votedAt];
+  return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
+}
+
+/** Records those of the attempts that are still under way as stopped. */
+async function recordUnsent(
+  recording: Recording & { batcher: Batcher },
+  serverId: Vote['serverId'],
+  claimed: Claimed[],
+): Promise<void> {
+  const { votes, clock } = recording;
+  const _id = { $in: claimed.map(({ vote }) => vote._id) };
+  const ours = new Set(claimed.map(({ attempt }) => attempt.id.toString()));
+  const left = await votes.find({ serverId, _id, 'delivery.state': 'sending' }).toArray();
+  const stopped = outcome('stopped-before-written', 'none');
+  const ended = left.flatMap((vote) => {
+    const attempt = vote.delivery.attempts.at(-1);
+    if (!attempt || !ours.has(attempt.id.toString())) return [];
+    const durationMs = Math.max(0, clock.now().getTime() - attempt.at.getTime());
+    return [{ claimed: { vote, attempt }, outcome: stopped, durationMs }];
+  });
+  await recordOutcomes(recording, ended);
+}

@@ -1,0 +1,108 @@
+import { ObjectId } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import { after, SECOND } from '../../platform/clock.ts';
+import { serversTogether } from '../../servers/servers-together.ts';
+import { CLOCKS_DIFFER_MS } from '../../votes/recount-votes.ts';
+import { releaseLeftVotes, releaseWaitingVotes } from '../leave-queue.ts';
+import { giveUpSentVotes } from '../unconfirmed-votes.ts';
+import { noteOutcome } from './attempts-under-way.ts';
+import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import { LeasedListener } from './leased-listener.ts';
+import { takeLease } from './listener-lease.ts';
+import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
+import { openOrExplain } from './our-fault.ts';
+import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
+import { countWaiting } from './waiting-votes.ts';
+
+/** What a drain needs to know of its server. */
+const serversOfDrains = serversTogether({ name: 1, ownerId: 1, removedAt: 1 });
+
+/**
+ * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time to a listener that
+ * is tested or unverified. A lease in MongoDB makes sure that only one worker does this for a listener (design rule 3).
+ * Never throws for anything a listener does.
+ *
+ * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened; whatever
+ * was under way is found again by its lease
+ */
+export async function drainListener(
+  given: Draining,
+  serverId: ObjectId,
+  options: DrainOptions,
+): Promise<DrainEnd> {
+  const endsAt = performance.now() + options.budgetMs;
+  for (;;) {
+    const { end, again } = await drainOnce(given, serverId, { ...options, endsAt });
+    if (!again || options.stop.aborted) return end;
+    if (performance.now() > endsAt) return { kind: 'more' };
+  }
+}
+
+/** Drains under one lease. `again`: a wake-up came or the settings changed while it was held. */
+async function drainOnce(
+  given: Draining,
+  serverId: ObjectId,
+  options: DrainLimits,
+): Promise<{ end: DrainEnd; again: boolean }> {
+  const owner = `${given.processId}:${new ObjectId().toHexString()}`;
+  // A vote is put in the line by the web process's clock, which may be behind.
+  const asOf = after(given.clock.now(), -CLOCKS_DIFFER_MS);
+  // Before the lease is taken: this process may be stopped before it has the answer.
+  const since = performance.now();
+  const listener = await takeLease(given, serverId, owner);
+  if (listener === 'busy') return { end: { kind: 'busy' }, again: false };
+  if (!listener) {
+    await releaseLeftVotes(given, serverId, asOf);
+    return { end: { kind: 'gone' }, again: false };
+  }
+  const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
+  const deps = { ...given, log: given.log.child(named) };
+  const opened = await openOrExplain(deps, listener);
+  const leased = new LeasedListener(deps, { owner, since }, listener, opened);
+  const end = await drainLeased(deps, leased, options);
+  const { called, changed } = await leased.release();
+  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable';
+  return { end, again: changed || (called && mayBeDue) };
+}
+
+async function drainLeased(deps: Draining, leased: LeasedListener, options: DrainLimits): Promise<DrainEnd> {
+  const { batcher, servers, votes, log } = deps;
+  const { serverId } = leased.now;
+  try {
+    const [server, hasLost] = await Promise.all([
+      batcher.load(serversOfDrains, servers, serverId),
+      batcher.load(hasLostAttempts, votes, serverId),
+    ]);
+    for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
+      log.warn({ event: 'delivery.lost', voteId: ended.claimed.vote._id.toString() });
+      await noteOutcome(deps, leased, ended);
+    }
+    if (!server || server.removedAt) {
+      await releaseWaitingVotes(deps, serverId, 'server-removed');
+      return { kind: 'gone' };
+    }
+    await giveUpSentVotes(deps, leased.now);
+    deps.onBegin?.(server.name);
+    const end = await sendDueVotes(deps, leased, options, server.ownerId?.toHexString() ?? null);
+    return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
+  } catch (error) {
+    await leased.release().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function untilNextTest(
+  { votes, clock }: Draining,
+  server: string,
+  { serverId, breaker }: Listener,
+): Promise<DrainEnd> {
+  const now = clock.now();
+  return {
+    kind: 'unreachable',
+    server,
+    waiting: await countWaiting(votes, serverId),
+    nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
+    since: breaker.openSince ?? now,
+    code: breaker.code ?? 'unreachable',
+  };
+}

@@ -1,0 +1,182 @@
+import type { Collection } from 'mongodb';
+import { hasTakenVotes, type Listener, type Proof } from '../../listeners/listener.ts';
+import { LONGEST_USUAL_NAME } from '../../listeners/schedule.ts';
+import type { Batcher } from '../../platform/batching/batcher.ts';
+import { updateTogether } from '../../platform/batching/write-together.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
+import type { Limited } from '../../platform/limits/outgoing-limit.ts';
+import type { Logger } from '../../platform/log.ts';
+import { REPLICATED } from '../../platform/mongo.ts';
+import { withProof } from '../destination.ts';
+import type { OpenedListener } from '../send-vote.ts';
+import { answerStepOf } from './after-end.ts';
+import { type Standing, standingAfter } from './breaker.ts';
+import { releaseLease, renewLease } from './listener-lease.ts';
+import { logStanding } from './log-ends.ts';
+import type { Ended } from './record-outcomes.ts';
+
+/** How often the lease is renewed and the listener's settings are read again. */
+export const RENEW_MS = SECOND;
+
+/** Changes of listeners by those who hold their leases. */
+const changeListeners = updateTogether<Listener>(REPLICATED);
+
+type Leasing = {
+  listeners: Collection<Listener>;
+  batcher: Batcher;
+  clock: Clock;
+  log: Logger;
+  config: { LEASE_MS: number; BREAKER_SCHEDULE: readonly number[] };
+  open: (listener: Listener) => OpenedListener;
+};
+
+/**
+ * A listener whose lease this worker holds. Its breaker is kept in memory: meanwhile others only bring its next test
+ * forward. What its owner changes raises its revision and is read when the lease is renewed.
+ */
+export class LeasedListener {
+  readonly #deps: Leasing;
+  readonly #owner: string;
+  #now: Listener;
+  #opened: OpenedListener;
+  #renewedAt: number;
+  #isLost = false;
+  #delivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> = {};
+  /** Changes are written one after the other. */
+  #written: Promise<unknown> = Promise.resolve();
+
+  /** @param lease - its owner, and since when on `performance.now()`, no later than it was taken */
+  constructor(
+    deps: Leasing,
+    lease: { owner: string; since: number },
+    listener: Listener,
+    opened: OpenedListener,
+  ) {
+    this.#deps = deps;
+    this.#owner = lease.owner;
+    this.#renewedAt = lease.since;
+    this.#now = listener;
+    this.#opened = opened;
+  }
+
+  /** The listener as it is now. */
+  get now(): Listener {
+    return this.#now;
+  }
+
+  /** Its settings and secret, ready to send with. */
+  get opened(): OpenedListener {
+    return this.#opened;
+  }
+
+  /** The listener was removed, or another worker has held its lease: it stays lost. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Renews the lease and reads the settings again, once a second; false when the lease is lost. */
+  async renew(): Promise<boolean> {
+    if (this.#isLost) return false;
+    const now = performance.now();
+    if (now - this.#renewedAt < RENEW_MS) return true;
+    const renewed = await renewLease(this.#deps, this.#now.serverId, this.#owner);
+    if (!renewed?._id.equals(this.#now._id)) {
+      this.#isLost = true;
+      return false;
+    }
+    this.#renewedAt = now;
+    if (renewed.revision === this.#now.revision) {
+      this.#now = { ...this.#now, lease: renewed.lease ?? null };
+    } else {
+      this.#opened = this.#deps.open(renewed);
+      this.#now = renewed;
+    }
+    return true;
+  }
+
+  /** Lets an outcome change the breaker or pause the listener, if its settings are still those of the attempt. */
+  async noteOutcome({ claimed, outcome }: Ended): Promise<void> {
+    const { vote, attempt } = claimed;
+    const { clock, config, log } = this.#deps;
+    const acknowledgedAt = acknowledgedBefore(this.#now);
+    if (outcome.class === 'delivered') {
+      const lastDeliveryConfirmed = outcome.code === 'acknowledged';
+      this.#delivered = { lastDeliveredAt: clock.now(), lastDeliveryConfirmed };
+      this.#now = { ...this.#now, ...this.#delivered };
+    }
+    if (attempt.revision !== this.#now.revision) return;
+    // Anybody may vote under any name: five long ones must not stop everybody's votes.
+    if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
+    const before: Standing = {
+      breaker: this.#now.breaker,
+      pause: this.#now.pause ?? null,
+      voteFaults: this.#now.voteFaults,
+      released: this.#now.released ?? null,
+      acknowledgedAt,
+      answerStep: this.#now.answerStep ?? 0,
+    };
+    const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
+    const standing = standingAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
+    if (standing === before) return;
+    // In memory at once: the other attempts under way must not be judged by the older state.
+    this.#now = { ...this.#now, ...standing };
+    logStanding(log, before, standing, vote._id.toString());
+    await this.#write(standing);
+  }
+
+  /**
+   * Takes over at once what an attempt proved, unless the settings were changed meanwhile. A limit that it was under
+   * ends with that.
+   *
+   * @returns whether it is to be stored by `storeProofs`
+   */
+  prove({ attempt }: Ended['claimed'], proof: Proof): boolean {
+    if (attempt.revision !== this.#now.revision) return false;
+    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof), limited: null };
+    return true;
+  }
+
+  /** Stores what attempts proved. If this write is lost, the next acknowledgement proves the address again. */
+  async storeProofs(): Promise<void> {
+    const { proven, limited = null } = this.#now;
+    if (proven) await this.#write({ proven, limited });
+  }
+
+  /** Stores that an allowance is used up, and until when; no connection is opened before, unless its owner changes it. */
+  async limit(limited: Limited): Promise<void> {
+    this.#now = { ...this.#now, limited };
+    await this.#write({ limited });
+  }
+
+  async #write(change: Partial<Standing & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
+    const { _id, serverId, revision } = this.#now;
+    // Not a listener that was removed and set again, and not one that another worker has taken over.
+    const q = { _id, serverId, 'lease.owner': this.#owner, revision };
+    const { batcher, listeners } = this.#deps;
+    const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
+    // One that failed has told its own caller; it does not keep the later ones from being written.
+    this.#written = this.#written.catch(() => undefined).then(write);
+    await this.#written;
+  }
+
+  /**
+   * Releases the lease.
+   *
+   * @returns whether a wake-up came while it was held, and whether the settings were changed since the last renewal
+   */
+  async release(): Promise<{ called: boolean; changed: boolean }> {
+    const { serverId, revision } = this.#now;
+    // The time of the last delivery is written once a drain, not once a vote.
+    const released = await releaseLease(this.#deps, serverId, this.#owner, this.#delivered);
+    return {
+      called: released?.called ?? false,
+      changed: released !== null && released.revision !== revision,
+    };
+  }
+}
+
+/** When it first took a vote with its present settings, so far as that is on record. */
+function acknowledgedBefore(listener: Listener): Date | null {
+  if (!hasTakenVotes(listener)) return null;
+  return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;
+}

@@ -1,0 +1,74 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import { REPLICATED } from '../../platform/mongo.ts';
+
+type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
+
+/**
+ * Takes a listener's lease if it is free or has expired, by mongod's clock. While another holds it, the wake-up is
+ * kept on the lease (`called`), and its owner looks for due votes once more.
+ *
+ * @returns the listener; `'busy'` when another holds the lease, null when there is no listener
+ */
+export async function takeLease(
+  { listeners, config }: Leasing,
+  serverId: ObjectId,
+  owner: string,
+): Promise<Listener | 'busy' | null> {
+  const isFree = { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] };
+  const taken = { owner: { $literal: owner }, until: { $add: ['$$NOW', config.LEASE_MS] } };
+  const called = { $mergeObjects: ['$lease', { called: true }] };
+  const listener = await listeners.findOneAndUpdate(
+    { serverId },
+    [{ $set: { lease: { $cond: [isFree, taken, called] } } }],
+    { returnDocument: 'after' },
+  );
+  if (!listener) return null;
+  return listener.lease?.owner === owner ? listener : 'busy';
+}
+
+/**
+ * Renews a lease, an expired one too. A lease that another worker has held meanwhile is lost, even if it is free now:
+ * the listener's state may have changed.
+ *
+ * @returns the listener as it is now, or null when the lease is lost
+ */
+export function renewLease(
+  { listeners, config }: Leasing,
+  serverId: ObjectId,
+  owner: string,
+): Promise<Listener | null> {
+  return listeners.findOneAndUpdate(
+    { serverId, 'lease.owner': owner },
+    [{ $set: { 'lease.until': { $add: ['$$NOW', config.LEASE_MS] } } }],
+    { returnDocument: 'after' },
+  );
+}
+
+/** The breaker of an unreachable listener whose game server came back at `at`, as an aggregation expression. */
+export function broughtForward(at: Date | '$lease.testAt'): Document {
+  const isLater = { $gt: ['$breaker.nextTestAt', at] };
+  const now = { nextTestAt: at, hastenedBy: 'server-returned' };
+  return { $cond: [isLater, { $mergeObjects: ['$breaker', now] }, '$breaker'] };
+}
+
+/**
+ * Releases a lease and stores what its owner learnt; does nothing when another holds it by now.
+ *
+ * @returns the listener's revision, and whether a wake-up came while the lease was held; null when it was lost
+ */
+export async function releaseLease(
+  { listeners }: Pick<Leasing, 'listeners'>,
+  serverId: ObjectId,
+  owner: string,
+  learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
+): Promise<{ revision: number; called: boolean } | null> {
+  const isTestAsked = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
+  const breaker = { $cond: [isTestAsked, broughtForward('$lease.testAt'), '$breaker'] };
+  const released = await listeners.findOneAndUpdate(
+    { serverId, 'lease.owner': owner },
+    [{ $set: { breaker, lease: null, ...learnt } }],
+    { projection: { lease: 1, revision: 1 }, writeConcern: REPLICATED },
+  );
+  return released && { revision: released.revision, called: released.lease?.called ?? false };
+}

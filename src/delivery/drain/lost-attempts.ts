@@ -1,0 +1,65 @@
+import type { Collection, Filter, ObjectId } from 'mongodb';
+import { outcome } from '../../listeners/outcomes.ts';
+import { attemptLeaseMs } from '../../listeners/schedule.ts';
+import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf } from '../../platform/batching/find-together.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { answerStepOf } from './after-end.ts';
+import type { Recording } from './attempt-record.ts';
+import { type Ended, recordOutcomes } from './record-outcomes.ts';
+
+/** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
+const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
+
+/** The index of votes by server and state. */
+const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
+
+/** Those of the servers that have such votes: mostly none, and one question for all of them. */
+export async function serversWith(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  such: Filter<Vote> = LOST,
+): Promise<Set<string>> {
+  const groups = await votes
+    .aggregate<{ _id: ObjectId }>(
+      [{ $match: { serverId: anyOf(serverIds), ...such } }, { $group: { _id: '$serverId' } }],
+      { hint: BY_STATE },
+    )
+    .toArray();
+  return new Set(groups.map(({ _id }) => _id.toHexString()));
+}
+
+/** Whether a server has lost attempts; for many that begin together in one question. */
+export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
+  most: 200,
+  async load(votes, serverIds) {
+    const found = await serversWith(votes, serverIds);
+    return serverIds.map((id) => found.has(id.toHexString()));
+  },
+};
+
+/**
+ * Records attempts whose lease expired as ambiguous: the worker died or was cut off, and the vote may have arrived.
+ * Leases go by mongod's clock.
+ *
+ * @returns the attempts that ended, for the breaker
+ */
+export async function endLostAttempts(
+  recording: Recording & { batcher: Batcher },
+  serverId: ObjectId,
+): Promise<Ended[]> {
+  const lost = await recording.votes
+    .find({ serverId, 'delivery.queuedAt': { $exists: true }, ...LOST })
+    .sort({ 'delivery.queuedAt': 1 })
+    .limit(1_000)
+    .toArray();
+  const ended = lost.flatMap((vote): Ended[] => {
+    const attempt = vote.delivery.attempts.at(-1);
+    if (!attempt) return [];
+    const claimed = { vote, attempt };
+    const durationMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
+    return [{ claimed, outcome: outcome('lease-ran-out', 'none'), durationMs }];
+  });
+  const counted = await recordOutcomes(recording, ended);
+  return ended.filter((_, index) => counted[index]);
+}

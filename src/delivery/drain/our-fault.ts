@@ -1,0 +1,38 @@
+import { type Listener, listenerState } from '../../listeners/listener.ts';
+import { type Outcome, outcome } from '../../listeners/outcomes.ts';
+import type { Batcher } from '../../platform/batching/batcher.ts';
+import { UnsealError } from '../../platform/secrets.ts';
+import type { OpenedListener } from '../send-vote.ts';
+import type { Recording } from './attempt-record.ts';
+import { claimVotes } from './claim-votes.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+
+/** A fault of ours as the end of an attempt. Only a text that is known to hold no secret goes into it. */
+export function ourFault(error: unknown): Outcome {
+  return outcome('our-fault', 'none', error instanceof UnsealError ? error.message : undefined);
+}
+
+/**
+ * Opens a listener's secret, by one who holds its lease. When it cannot be read, the first vote in the queue says so
+ * in its timeline, and the lease is kept on purpose: nobody tries again before it has run out.
+ *
+ * @throws {UnsealError}
+ */
+export async function openOrExplain(
+  deps: Recording & { batcher: Batcher; open: (listener: Listener) => OpenedListener },
+  listener: Listener,
+): Promise<OpenedListener> {
+  try {
+    return deps.open(listener);
+  } catch (error) {
+    const test = listenerState(listener) === 'unreachable';
+    const one = { most: 1, atOnce: 1 };
+    const claimed = listener.pause ? [] : await claimVotes(deps, listener, { test }, one);
+    const outcome = ourFault(error);
+    await recordOutcomes(
+      deps,
+      claimed.map((vote) => ({ claimed: vote, outcome, durationMs: 0 })),
+    );
+    throw error;
+  }
+}

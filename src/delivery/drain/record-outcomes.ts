@@ -1,0 +1,240 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Collection, Filter, UpdateFilter } from 'mongodb';
+import type { Outcome } from '../../listeners/outcomes.ts';
+import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { sendWrites, type UpdateStatement } from '../../platform/batching/write-together.ts';
+import { MINUTE, SECOND } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import { DURABLE } from '../../platform/mongo.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { afterEnd, type Claimed, ENDED, NOT_COUNTED } from './after-end.ts';
+import type { Recording } from './attempt-record.ts';
+
+/** How an attempt ended, and how long it took. */
+export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number };
+
+type Asked = { recording: Recording; ended: Ended };
+
+/**
+ * The outcomes that came during the last write, of all listeners, in one durable command; equal ones are one
+ * statement. `true` for those that are surely recorded: MongoDB does not say which of many did not match.
+ */
+const outcomes: BatchLoader<Collection<Vote>, Asked, boolean> = {
+  most: 100,
+  async load(votes, asked) {
+    const { n } = await sendWrites(votes, { updates: statementsOf(asked) }, DURABLE);
+    return asked.map(() => n === asked.length);
+  },
+};
+
+/**
+ * Records how attempts ended (delivery rules). Only the newest attempt of a vote that is being sent changes the state
+ * of the vote. If a newer attempt has begun, or the vote has already ended, the outcome is only written into its own
+ * attempt.
+ * One that was given up as lost stays so, unless it was acknowledged: that counts, however late (design rule 4).
+ *
+ * @returns of each whether its outcome counts
+ * @throws the driver's error when MongoDB fails
+ */
+export function recordOutcomes(
+  recording: Recording & { batcher: Batcher },
+  ended: Ended[],
+): Promise<boolean[]> {
+  const record = async (one: Ended) =>
+    (await recording.batcher.load(outcomes, recording.votes, { recording, ended: one })) ||
+    recordAlone(recording, one);
+  return Promise.all(ended.map(record));
+}
+
+/** How often an outcome is recorded again while MongoDB is away, and for how long. */
+const RETRY_MS = SECOND / 2;
+const RETRIED_FOR_MS = MINUTE;
+
+/**
+ * `recordOutcomes` for one attempt, retried while MongoDB is away: an outcome that is never recorded counts as
+ * ambiguous, and the vote is sent once more.
+ *
+ * @param waitNoLonger - once aborted, nothing is retried
+ * @throws the driver's error when MongoDB stays away
+ */
+export async function recordWithRetries(
+  recording: Recording & { batcher: Batcher; log: Logger },
+  ended: Ended,
+  waitNoLonger: AbortSignal,
+): Promise<boolean> {
+  const giveUpAt = performance.now() + RETRIED_FOR_MS;
+  for (let record = () => recordOutcomes(recording, [ended]); ; ) {
+    try {
+      const [counts = false] = await record();
+      return counts;
+    } catch (error) {
+      const voteId = ended.claimed.vote._id.toString();
+      const { code } = ended.outcome;
+      recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });
+      if (waitNoLonger.aborted || performance.now() > giveUpAt) throw error;
+      await pause(RETRY_MS);
+      record = async () => [await recordAlone(recording, ended)];
+    }
+  }
+}
+
+/** One statement for each outcome, or for several that change their votes alike. */
+function statementsOf(asked: Asked[]): UpdateStatement[] {
+  const now = asked[0]?.recording.clock.now() ?? new Date();
+  const groups = Map.groupBy(asked, ({ ended }, index) => kindOf(ended) ?? index);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first
+      ? [
+          inPlace(
+            first,
+            now,
+            group.map(({ ended }) => ended.claimed.vote._id),
+          ),
+        ]
+      : [];
+  });
+}
+
+/** Equal for acknowledgements that change their votes alike: of one claim, one outcome and one duration. */
+function kindOf({ claimed: { vote, attempt }, outcome, durationMs }: Ended): string | null {
+  if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
+  return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
+}
+
+/**
+ * The statement for votes whose attempt is at the same place as when it was claimed, the newest one there, and without
+ * an outcome: plain paths cost MongoDB two thirds of what `recordAlone` does, which handles all other votes.
+ */
+function inPlace({ recording, ended }: Asked, now: Date, ids: Vote['_id'][]): UpdateStatement {
+  const { vote, attempt } = ended.claimed;
+  const place = vote.delivery.attempts.length - 1;
+  const path = `delivery.attempts.${place}`;
+  const [only] = ids;
+  return {
+    q: {
+      serverId: vote.serverId,
+      _id: ids.length === 1 ? only : { $in: ids },
+      'delivery.state': 'sending',
+      [`${path}.id`]: attempt.id,
+      [`${path}.code`]: { $exists: false },
+      [`delivery.attempts.${place + 1}`]: { $exists: false },
+    },
+    u: changeOf(recording, ended, now, path),
+    multi: ids.length > 1,
+    hint: '_id_',
+  };
+}
+
+/** What the outcome of a vote's newest attempt changes on the vote; `path` is the attempt's own record. */
+function changeOf(
+  { config }: Recording,
+  { claimed, outcome, durationMs }: Ended,
+  now: Date,
+  path?: string,
+): UpdateFilter<Vote> {
+  const { set, unset, inc = {} } = afterEnd(claimed, outcome, now, config.DELIVERY_SCHEDULE);
+  return {
+    $set: { ...set, ...describe(outcome, durationMs, path) },
+    $unset: unset,
+    $inc: { ...inc, ...count(outcome) },
+  } as UpdateFilter<Vote>;
+}
+
+/** Records one outcome wherever its attempt is by now. Safe to run again. */
+async function recordAlone(recording: Recording, ended: Ended): Promise<boolean> {
+  const { claimed, outcome, durationMs } = ended;
+  const now = recording.clock.now();
+  const newest: Filter<Vote> = {
+    ...withoutOutcome(claimed),
+    $expr: { $eq: [{ $last: '$delivery.attempts.id' }, claimed.attempt.id] },
+    'delivery.state': 'sending',
+  };
+  if (await change(recording, claimed, newest, changeOf(recording, ended, now))) return true;
+  if (await isRecorded(recording, claimed, outcome)) return true;
+  const uncounted = outcome.class === 'none' ? NOT_COUNTED : {};
+  const only = { $set: describe(outcome, durationMs), $inc: { ...uncounted, ...count(outcome) } };
+  if (await change(recording, claimed, withoutOutcome(claimed), only)) return true;
+  return outcome.class === 'delivered' && recordLate(recording, ended, now);
+}
+
+/** An acknowledgement of an attempt that had been given up as lost. Whatever is under way then ends for itself. */
+async function recordLate(
+  recording: Recording,
+  { claimed, outcome, durationMs }: Ended,
+  now: Date,
+): Promise<boolean> {
+  const { id, at } = claimed.attempt;
+  const lost = { 'delivery.attempts': { $elemMatch: { id, code: 'lease-ran-out' } } } as const;
+  const described = { ...describe(outcome, durationMs), 'delivery.attempts.$[attempt].lateAt': now };
+  const counted = {
+    'delivery.ends.ambiguous': -1,
+    'delivery.ends.delivered': 1,
+    'delivery.codes.lease-ran-out': -1,
+    [`delivery.codes.${outcome.code}`]: 1,
+  };
+  // A resend that was asked for after the attempt began is not called off.
+  const wantedAgain = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
+  const undelivered: Filter<Vote> = {
+    ...lost,
+    'delivery.state': { $ne: 'delivered' },
+    'delivery.events': { $not: { $elemMatch: wantedAgain } },
+  };
+  const delivered = { 'delivery.state': 'delivered', 'delivery.deliveredAt': now } as const;
+  return (
+    (await change(recording, claimed, undelivered, {
+      $set: { ...delivered, ...described },
+      $unset: ENDED,
+      $inc: counted,
+    })) || (await change(recording, claimed, lost, { $set: described, $inc: counted }))
+  );
+}
+
+/** The attempt is on its vote and has no outcome. */
+function withoutOutcome({ attempt: { id } }: Claimed): Filter<Vote> {
+  return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
+}
+
+/** One more outcome of its class and of its code. */
+function count({ class: kind, code }: Outcome): Record<string, number> {
+  return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
+}
+
+/** The outcome of an attempt in its own record, at `path`. */
+function describe(
+  { code, class: kind, reached, words, detail }: Outcome,
+  durationMs: number,
+  path = 'delivery.attempts.$[attempt]',
+): Record<string, unknown> {
+  return {
+    [`${path}.code`]: code,
+    [`${path}.class`]: kind,
+    // Nobody knows how far a lost attempt got.
+    ...(code === 'lease-ran-out' ? {} : { [`${path}.reached`]: reached }),
+    [`${path}.durationMs`]: Math.round(durationMs),
+    ...(words ? { [`${path}.words`]: words } : {}),
+    ...(detail ? { [`${path}.detail`]: detail } : {}),
+  };
+}
+
+/** Changes the vote of an attempt where it matches `where`. Returns whether it did. */
+async function change(
+  { votes }: Recording,
+  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  where: Filter<Vote>,
+  update: UpdateFilter<Vote>,
+): Promise<boolean> {
+  const options = { arrayFilters: [{ 'attempt.id': id }], writeConcern: DURABLE };
+  const { matchedCount } = await votes.updateOne({ ...where, serverId, _id }, update, options);
+  return matchedCount === 1;
+}
+
+/** Whether an earlier try whose acknowledgement was lost has recorded this outcome. */
+async function isRecorded(
+  { votes }: Recording,
+  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  { code }: Outcome,
+): Promise<boolean> {
+  const attempts = { $elemMatch: { id, code } };
+  return (await votes.countDocuments({ serverId, _id, 'delivery.attempts': attempts }, { limit: 1 })) === 1;
+}

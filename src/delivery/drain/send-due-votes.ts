@@ -1,0 +1,168 @@
+import { queueOf } from '../../listeners/delivery-queues.ts';
+import { listenerState } from '../../listeners/listener.ts';
+import { MOST_AT_ONCE, mostSendings } from '../../listeners/schedule.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { AttemptsUnderWay } from './attempts-under-way.ts';
+import { claimVotes } from './claim-votes.ts';
+import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import { hasBacklog } from './waiting-votes.ts';
+
+/** While attempts run and no vote is due, it looks again after 50 ms, then ever later, up to 1 s. */
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = SECOND;
+
+/**
+ * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
+ * that dies leaves at most twice as many in doubt.
+ */
+const LARGEST_CLAIM = 64;
+
+/** `endsAt` is on `performance.now()`. */
+export type DrainLimits = DrainOptions & { endsAt: number };
+
+/** Why no more votes are claimed; `'tested-later'`: the breaker is open. */
+type Stop = DrainEnd | 'tested-later';
+
+/**
+ * Claims and sends a leased listener's due votes, until none is due or something holds them back. Every attempt has
+ * ended then.
+ *
+ * @param accountId - the owner of the listener's server; null where it is nobody's
+ * @throws the driver's error when MongoDB fails
+ */
+export async function sendDueVotes(
+  deps: Draining,
+  leased: LeasedListener,
+  limits: DrainLimits,
+  accountId: string | null,
+): Promise<Stop> {
+  const attempts = new AttemptsUnderWay(deps, leased, limits, accountId);
+  try {
+    return await claimAndSend(deps, leased, limits, attempts);
+  } finally {
+    await attempts.close();
+  }
+}
+
+async function claimAndSend(
+  deps: Draining,
+  leased: LeasedListener,
+  limits: DrainLimits,
+  attempts: AttemptsUnderWay,
+): Promise<Stop> {
+  const { queue, stop, relayedAt, endsAt } = limits;
+  const sizes = new ClaimSizes();
+  let [claimedCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
+  for (;;) {
+    attempts.throwFault();
+    if (stop.aborted) return { kind: 'stopped' };
+    if (performance.now() > endsAt) return { kind: 'more' };
+    if (!(await leased.renew())) return { kind: 'busy' };
+    await attempts.releaseUnsent();
+    const held = heldBack(deps, leased, limits);
+    if (held && typeof held === 'object' && held.kind === 'limited' && attempts.open > 0) {
+      // What is under way may prove that it need not be limited.
+      await attempts.changed(RENEW_MS);
+      continue;
+    }
+    if (held) return held;
+    // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
+    const answers = queueOf(leased.now) === 'forward-votes';
+    if (answers && !isBacklogKnown && (queue === 'test-listeners' || claimedCount >= MOST_AT_ONCE)) {
+      if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
+      isBacklogKnown = true;
+    }
+    if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
+
+    const able = mostToClaim(leased, limits, attempts, sizes);
+    if (able === 0) {
+      await attempts.changed(RENEW_MS);
+      continue;
+    }
+    const throttle = queue === 'drain-backlogs' ? deps.throttle : undefined;
+    const grant = throttle?.take(able);
+    if (grant && grant.waitMs > 0) {
+      await attempts.changed(Math.min(grant.waitMs, RENEW_MS));
+      continue;
+    }
+    const most = grant?.votes ?? able;
+    const isUnderWay = attempts.open > 0;
+    // Before the claim: the leases of the attempts begin no earlier than this.
+    const claimedAt = performance.now();
+    const test = listenerState(leased.now) === 'unreachable';
+    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
+    const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
+    for (const one of claimed) attempts.add({ claimed: one, claimedAt });
+    if (grant) throttle?.giveBack(grant, claimed.length);
+    claimedCount += claimed.length;
+    if (claimed.length > 0) sizes.note(most, claimedAt);
+    if (queue === 'forward-votes')
+      deps.throttle?.note(
+        claimed.map(({ vote }) => vote),
+        deps.clock.now(),
+      );
+    if (claimed.length > 0) lookMs = FIRST_LOOK_MS;
+    if (claimed.length < most && attempts.open > 0) {
+      // Votes that are cast meanwhile must not wait for the change.
+      await attempts.changed(lookMs);
+      lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
+    } else if (claimed.length === 0 && !isUnderWay) {
+      return { kind: 'idle' };
+    }
+  }
+}
+
+/** Why no vote may be claimed now, if that is so. */
+function heldBack(
+  { clock }: Draining,
+  { now: listener }: LeasedListener,
+  { queue }: DrainLimits,
+): Stop | null {
+  const { limited, breaker } = listener;
+  if (listener.pause) return { kind: 'paused' };
+  if (limited && clock.now() < limited.until) return { kind: 'limited', until: limited.until };
+  if (queueOf(listener) === 'test-listeners' && queue !== 'test-listeners')
+    return { kind: 'moved', to: 'test-listeners' };
+  const testsLater = breaker.openSince && breaker.nextTestAt && clock.now() < breaker.nextTestAt;
+  return testsLater ? 'tested-later' : null;
+}
+
+/** How many votes to claim now: one while one more may be sent; of a backlog also those that follow. */
+function mostToClaim(
+  leased: LeasedListener,
+  { queue }: DrainLimits,
+  { open, unsent }: AttemptsUnderWay,
+  sizes: ClaimSizes,
+): number {
+  if (queue === 'drain-backlogs') {
+    // Those that may be sent only once are not claimed ahead.
+    if (mostSendings(leased.now) === 1) return Math.max(0, MOST_AT_ONCE - open);
+    return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
+  }
+  const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
+  return open < (oneAtATime ? 1 : MOST_AT_ONCE) ? 1 : 0;
+}
+
+/**
+ * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
+ * than a second has passed since the last claim, and half as large otherwise.
+ */
+class ClaimSizes {
+  #size = MOST_AT_ONCE;
+  #at = Number.NEGATIVE_INFINITY;
+
+  /** How many votes to claim now, while so many are not sent. */
+  next(unsent: number): number {
+    if (unsent > this.#size / 2) return 0;
+    return performance.now() - this.#at < SECOND
+      ? Math.min(2 * this.#size, LARGEST_CLAIM)
+      : Math.max(MOST_AT_ONCE, Math.floor(this.#size / 2));
+  }
+
+  /** Takes note of a claim of `size` votes that took some. */
+  note(size: number, at: number): void {
+    this.#size = Math.max(MOST_AT_ONCE, size);
+    this.#at = at;
+  }
+}

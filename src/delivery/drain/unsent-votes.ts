@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { attemptLeaseMs } from '../../listeners/schedule.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { answerStepOf } from './after-end.ts';
+import type { Ready } from './attempt-delivery.ts';
+import { releaseVotes } from './claim-votes.ts';
+import type { Draining } from './drain.ts';
+import type { LeasedListener } from './leased-listener.ts';
+
+/** How often votes are released again while MongoDB is away. */
+const RETRY_MS = SECOND / 2;
+
+/** Claimed votes of a leased listener that are not sent, until they are released. */
+export class UnsentVotes {
+  readonly #deps: Draining;
+  readonly #leased: LeasedListener;
+  readonly #votes: Ready[] = [];
+
+  constructor(deps: Draining, leased: LeasedListener) {
+    this.#deps = deps;
+    this.#leased = leased;
+  }
+
+  get size(): number {
+    return this.#votes.length;
+  }
+
+  add(ready: Ready): void {
+    this.#votes.push(ready);
+  }
+
+  /**
+   * Releases them. Where this fails they are kept, and it may be tried again.
+   *
+   * @throws the driver's error when MongoDB fails
+   */
+  async release(): Promise<void> {
+    const released = [...this.#votes];
+    await releaseVotes(
+      this.#deps,
+      this.#leased.now,
+      released.map(({ claimed }) => claimed),
+    );
+    // Others may have been added behind them meanwhile.
+    this.#votes.splice(0, released.length);
+  }
+
+  /**
+   * `release`, retried while MongoDB is away: a vote that stays claimed until its lease expires counts as sent.
+   *
+   * @param waitNoLonger - once aborted, it is tried only once more
+   * @throws the driver's error when MongoDB stays away until the leases have expired
+   */
+  async releaseWithRetries(waitNoLonger: AbortSignal): Promise<void> {
+    for (;;) {
+      const isLastTry = waitNoLonger.aborted || performance.now() > this.#leasesEnd;
+      try {
+        await this.release();
+        return;
+      } catch (error) {
+        this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) });
+        if (isLastTry) throw error;
+      }
+      await pause(RETRY_MS, undefined, { signal: waitNoLonger }).catch(() => undefined);
+      await this.#leased.renew().catch(() => false);
+    }
+  }
+
+  /** When the last lease of their attempts expires, on `performance.now()`. */
+  get #leasesEnd(): number {
+    const ends = this.#votes.map(
+      ({ claimed, claimedAt }) => claimedAt + attemptLeaseMs(this.#deps.config, answerStepOf(claimed)),
+    );
+    return Math.max(...ends);
+  }
+}

@@ -1,0 +1,37 @@
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { HOUR, SECOND } from '../../platform/clock.ts';
+
+/** No listener holds its votes back for longer by asking. */
+const LONGEST_RETRY_AFTER_MS = HOUR;
+
+/** What an HTTP status means for the vote (delivery rules, "What an end means"). */
+export function meaningOfStatus(status: number): OutcomeCode {
+  if (status >= 200 && status < 300) return 'acknowledged';
+  if (status >= 300 && status < 400) return 'http-redirected';
+  switch (status) {
+    case 401:
+    case 403:
+      return 'http-forbidden';
+    case 404:
+    case 410:
+      return 'http-not-found';
+    case 408:
+    case 429:
+      return 'http-unavailable';
+    default:
+      if (status >= 500 && status < 600) return 'http-unavailable';
+      return status >= 400 && status < 500 ? 'vote-refused' : 'garbage-answer';
+  }
+}
+
+/**
+ * Reads a `Retry-After` header (RFC 9110, 10.2.3): whole seconds, or a date.
+ *
+ * @returns milliseconds from `now`, at most an hour; null when there is none or it cannot be read
+ */
+export function retryAfterMs(header: string | undefined, now: Date): number | null {
+  const text = header?.trim() ?? '';
+  const wait = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now.getTime();
+  if (Number.isNaN(wait)) return null;
+  return Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS);
+}

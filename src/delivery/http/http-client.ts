@@ -1,0 +1,248 @@
+import http, { type IncomingMessage } from 'node:http';
+import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
+import { printable, readable } from '../../platform/printable.ts';
+import { resolveListener } from '../resolve-listener.ts';
+import { secure } from '../tls.ts';
+import { assertSendable, type ForwardedVote } from '../vote-message.ts';
+import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votifier-client.ts';
+import { dial, patience, type Wire } from '../wire.ts';
+import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
+import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
+import { signedHeaders, voteBody } from './http-message.ts';
+
+/** An HTTP listener as its owner set it, its secrets opened. */
+export type HttpTarget = {
+  protocol: 'http';
+  url: string;
+  /** 24 hexadecimal digits: the message names the server. */
+  serverId: string;
+  /** The signing secret, `whsec_…`. */
+  secret: string;
+  /** The one before the last rotation: messages are signed with it too until then. */
+  previous: { secret: string; until: Date } | null;
+};
+
+/** No more of an answer's body is read; headers have Node's own bound of 16 KiB. */
+const LONGEST_ANSWER = 4_096;
+
+/** Informational responses (HTTP 1xx) before the answer; a listener that sends more of them ends the attempt. */
+const MOST_INFORMATION = 8;
+
+/**
+ * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, shakes hands
+ * where it is https, posts one signed message and waits for the status. Redirects are not followed.
+ *
+ * "Written" is the watershed, as for Votifier: after it only an answer tells whether the vote arrived.
+ *
+ * @param now - the moment that the signature carries: the far end refuses one that is minutes away from its own
+ * @throws {TypeError} when the vote could never be sent (`assertSendable`): a fault of the caller
+ */
+export async function postVote(
+  target: HttpTarget,
+  vote: ForwardedVote,
+  options: SendOptions,
+  now: Date,
+): Promise<SendResult> {
+  assertSendable(vote, 'http');
+  const began = performance.now();
+  const end = await attempt(target, vote, options, now);
+  return { ...end, durationMs: Math.round(performance.now() - began) };
+}
+
+async function attempt(
+  target: HttpTarget,
+  vote: ForwardedVote,
+  options: SendOptions,
+  now: Date,
+): Promise<Outcome> {
+  const url = new URL(target.url);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const addresses = await resolveListener(host, options);
+  if (!Array.isArray(addresses)) return addresses;
+
+  options.onStep?.('connecting');
+  const { destination } = options;
+  const plain = await connectTo(addresses, url, options);
+  if ('code' in plain) return plain;
+  const secrets = secretsAt(target, now);
+  const message = { id: vote.id, body: voteBody(vote, target.serverId), secrets, now };
+  if (!destination?.mustChallenge) return (await postOver(plain, url, message, options)).end;
+
+  const challenge = newChallenge(target.serverId);
+  const { id, body } = challenge;
+  const answer = await postOver(plain, url, { id, body, secrets, now, readsBody: true }, options);
+  const refused = challengeEnd(answer, challenge);
+  if (refused) return refused;
+  destination.challengeMet();
+  const unwatched = { ...options, onStep: undefined };
+  // The address that met the challenge, and no other of this name.
+  const again = await connectTo([destination.address], url, unwatched);
+  return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
+}
+
+async function connectTo(addresses: string[], url: URL, options: SendOptions): Promise<Wire | Outcome> {
+  const waiting = patience(options.timeoutMs, options.signal);
+  const plain = await dial(addresses, portOf(url), waiting, options.destination?.admit);
+  return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
+}
+
+/** The port that a URL of an HTTP listener leads to. */
+export function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+}
+
+async function handshake(plain: Wire, host: string, options: SendOptions): Promise<Wire | Outcome> {
+  const secured = await secure(plain.socket, host, patience(options.timeoutMs, options.signal));
+  if (!('fault' in secured)) return secured;
+  const { fault, detail } = secured;
+  return { ...outcome(fault, 'connected'), ...(detail ? { detail: printable(detail) } : {}) };
+}
+
+function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
+  return previous && now < previous.until ? [secret, previous.secret] : [secret];
+}
+
+type Message = {
+  /** `webhook-id`. */
+  id: string;
+  body: string;
+  secrets: string[];
+  now: Date;
+  /** The body of a success is read too. */
+  readsBody?: boolean;
+};
+
+/** Posts one message over a connection and ends it. */
+async function postOver(plain: Wire, url: URL, message: Message, options: SendOptions): Promise<Answer> {
+  const unanswered = (end: Outcome): Answer => ({ end, status: 0, said: '' });
+  try {
+    options.onStep?.('greeting');
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const wire = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
+    if ('code' in wire) return unanswered(wire);
+    const obstacle = await whatIsInTheWay(wire, options);
+    if (obstacle) return unanswered(obstacle);
+    options.onStep?.('acknowledgement');
+    return await hearStatus(requestOver(wire, url, message), message, options);
+  } finally {
+    plain.destroy();
+  }
+}
+
+/** Why nothing may be written now. */
+async function whatIsInTheWay(wire: Wire, options: SendOptions): Promise<Outcome | null> {
+  const early = await wire.glance();
+  if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
+  if (early.kind === 'closed' || early.kind === 'broken')
+    return outcome('closed-before-written', 'connected');
+  if (options.signal?.aborted || options.waitSignal?.aborted)
+    return outcome('stopped-before-written', 'greeted');
+  return options.mayWrite() ? null : outcome('our-fault', 'greeted');
+}
+
+function requestOver(wire: Wire, url: URL, { id, body, secrets, now }: Message): http.ClientRequest {
+  return http.request({
+    method: 'POST',
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      accept: '*/*',
+      'user-agent': 'Tallyport',
+      connection: 'close',
+      ...signedHeaders(id, body, secrets, now),
+    },
+    // No agent: this connection is used once and has been checked.
+    createConnection: () => wire.socket,
+  });
+}
+
+/** Sends the request and waits for its status; one deadline holds for all of it, however slowly it drips. */
+async function hearStatus(
+  request: http.ClientRequest,
+  { body, readsBody = false }: Message,
+  options: SendOptions,
+): Promise<Answer> {
+  const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
+  const end = (code: OutcomeCode, words = '') =>
+    resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
+  const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
+  let response: IncomingMessage | undefined;
+  let informed = 0;
+  const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
+  const onStop = () => stop('stopped-while-waiting');
+  // A busy process may notice the deadline long after it, with an answer in time still unread.
+  const timer = setTimeout(() => setImmediate(() => stop('no-answer')), answerMsOf(options));
+  options.waitSignal?.addEventListener('abort', onStop);
+  request
+    // The wire leaves it paused between two looks.
+    .on('socket', (socket) => socket.resume())
+    .on('information', ({ statusCode }) => {
+      informed += 1;
+      if (informed <= MOST_INFORMATION) return;
+      end('garbage-answer', `HTTP ${statusCode}`);
+      request.destroy();
+    })
+    .on('response', (heard) => {
+      response = heard;
+      answer(heard);
+    })
+    .on('upgrade', (_response, socket) => {
+      socket.destroy();
+      end('garbage-answer', 'HTTP 101');
+    })
+    // Stays for good: an error that comes while nobody waits must not become an uncaught exception.
+    .on('error', (error) => end(brokenCode(error)));
+  request.end(body);
+  try {
+    return await Promise.race([unanswered, answered.then((response) => hearAnswer(response, readsBody))]);
+  } finally {
+    clearTimeout(timer);
+    options.waitSignal?.removeEventListener('abort', onStop);
+    request.destroy();
+  }
+}
+
+/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its words. */
+async function hearAnswer(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
+  const status = response.statusCode ?? 0;
+  const code = meaningOfStatus(status);
+  response.on('error', () => undefined);
+  const isTaken = code === 'acknowledged';
+  if (isTaken && !readsBody) return { end: outcome(code, 'acknowledged'), status, said: '' };
+  const said = await firstWords(response);
+  if (isTaken) return { end: outcome(code, 'acknowledged'), status, said };
+  const retry = retryAfterMs(response.headers['retry-after'], new Date());
+  const { location } = response.headers;
+  const refused = {
+    ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
+    ...(code === 'http-redirected' && location
+      ? { detail: printable(`The redirect leads to ${location}`) }
+      : {}),
+    ...(retry === null ? {} : { retryAfterMs: retry }),
+  };
+  return { end: refused, status, said };
+}
+
+async function firstWords(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of response) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= LONGEST_ANSWER) break;
+    }
+  } catch {
+    // The status was heard; what is missing are words.
+  }
+  return Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
+}
+
+/** Node's parser names what it cannot read with codes that begin with HPE; a close in good order has no call. */
+function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
+  if (code.startsWith('HPE_')) return 'garbage-answer';
+  if (code === 'ETIMEDOUT') return 'no-answer';
+  return syscall === undefined && code === 'ECONNRESET' ? 'closed-without-answer' : 'reset';
+}

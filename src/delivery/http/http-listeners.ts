@@ -1,0 +1,132 @@
+import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
+import { after, HOUR } from '../../platform/clock.ts';
+import { hostSchema, parseInput } from '../../platform/input.ts';
+import {
+  changeListener,
+  type ListenerSet,
+  type ListenerSetup,
+  literally,
+  placeListener,
+} from '../listeners.ts';
+import { secretContext } from '../send-vote.ts';
+import { portOf } from './http-client.ts';
+import { newSigningSecret } from './http-message.ts';
+
+/** After a rotation votes are signed with the old secret too for so long. */
+const SECRET_OVERLAP_MS = 24 * HOUR;
+
+const LONGEST_URL = 2_048;
+
+/** Where an HTTP listener takes votes: its URL, and the host and port in it. */
+const listenerUrl = z
+  .string({ error: 'must be text' })
+  .trim()
+  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .transform((text, context) => {
+    const fault = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    const url = URL.parse(text);
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      return fault('The URL must begin with https:// (or http://), like https://example.org/votes.');
+    }
+    if (url.username || url.password) {
+      return fault('The URL must have no user name and no password: votes are signed instead.');
+    }
+    url.hash = '';
+    const host = hostSchema.safeParse(url.hostname);
+    if (!host.success) return fault(host.error.issues[0]?.message ?? 'The host of the URL cannot be read.');
+    const port = listenerPort.safeParse(portOf(url));
+    if (!port.success) return fault(`The ${port.error.issues[0]?.message}.`);
+    return { url: url.href, host: host.data, port: port.data };
+  });
+
+const httpSettings = unansweredVotes.extend({ url: listenerUrl });
+
+/** Where votes are posted, as an owner enters it. */
+type HttpListenerSettings = z.input<typeof httpSettings> & {
+  /** Kept for a later change to Votifier; the message does not carry it. */
+  serviceName: string;
+};
+
+/** An HTTP listener that was set. */
+type HttpListenerSet = {
+  listener: ListenerSet;
+  /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps the one it has. */
+  secret: string | null;
+};
+
+/**
+ * Lets a server's votes be posted to a URL, signed after Standard Webhooks. The first time a secret is made;
+ * another URL later keeps it (`rotateSecret` makes a new one).
+ *
+ * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the kept secret cannot be read
+ */
+export async function setHttpListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  { serviceName, ...settings }: HttpListenerSettings,
+  by: string,
+): Promise<HttpListenerSet> {
+  const { url: place, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
+  const context = secretContext({ serverId });
+  for (;;) {
+    const standing = await deps.listeners.findOne({ serverId });
+    const before = standing?.protocol === 'http' ? standing : null;
+    const secret = before ? null : newSigningSecret();
+    // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
+    const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
+    const placed = {
+      protocol: 'http',
+      ...place,
+      serviceName,
+      sealedSecret: deps.secrets.seal(signing, context),
+      previousSecret: before?.previousSecret ?? null,
+      maxSendings,
+    } as const;
+    // Only over the one that was read: a secret that was made meanwhile and shown must not be lost.
+    const how = { by, standing, sameSecret: before !== null, resendUsedUp };
+    const listener = await placeListener(deps, serverId, placed, how);
+    if (listener) return { listener, secret };
+  }
+}
+
+/** A secret that was changed. */
+type RotatedSecret = {
+  /** `whsec_…`, to be shown once. */
+  secret: string;
+  /** Until then votes carry a signature by the old one too. */
+  previousValidUntil: Date;
+};
+
+/**
+ * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both, so that
+ * the far end changes over without losing one. A secret that an earlier rotation left is dropped at once.
+ *
+ * @param revision - only while the listener is of this revision: a form that is sent twice rotates once
+ * @returns null when the server has no such HTTP listener
+ */
+export async function rotateSecret(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  by: string,
+  revision?: number,
+): Promise<RotatedSecret | null> {
+  for (;;) {
+    const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
+    if (!before || (revision !== undefined && before.revision !== revision)) return null;
+    const secret = newSigningSecret();
+    const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
+    // Only the one that was read: two rotations at once must not both call theirs the current one.
+    const secrets = {
+      sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
+      previousSecret: { sealed: before.sealedSecret, until },
+    };
+    const which = { serverId, revision: before.revision };
+    const rotated = await changeListener(deps, which, by, 'listener.rotate', literally(secrets));
+    if (rotated) return { secret, previousValidUntil: until };
+  }
+}

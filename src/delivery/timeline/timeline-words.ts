@@ -1,0 +1,123 @@
+import type { Cause } from '../../listeners/causes.ts';
+import type { AttemptEvent, TimelineEvent, VoteStanding, VoteTimeline } from './timeline-event.ts';
+import { MOST_AHEAD } from './vote-timeline.ts';
+
+/** How a moment is written: a page and a terminal do it in their own ways. */
+type When = (at: Date) => string;
+
+/** What started an attempt, as what follows «started by». */
+const CAUSE_WORDS: Record<Cause, string> = {
+  cast: 'the vote',
+  schedule: 'its schedule',
+  'challenge-retry': 'the refused challenge',
+  'given-back': 'the attempt given back',
+  resend: 'the resend',
+  'listener-test': 'the listener’s test',
+  'server-returned': 'the server’s return',
+  'listener-back': 'the listener’s return',
+  resume: 'the resume',
+  'settings-changed': 'the changed settings',
+};
+
+/** What started an attempt; null where it is not on record. */
+export function causeWords({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
+  const cause = wokenBy && CAUSE_WORDS[wokenBy];
+  if (!relayed) return cause;
+  return cause ? `${cause}, found by the relay` : 'the relay';
+}
+
+/** What happened other than an attempt, in one phrase. */
+export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
+  switch (event.kind) {
+    case 'accepted':
+      return 'accepted';
+    case 'imported':
+      return 'cast elsewhere';
+    case 'cooldown-ended':
+      return 'the player may vote again, by an operator';
+    case 'expired':
+      return 'given up: its time was over';
+    case 'listener-removed':
+      return 'taken out of the line: the listener was removed';
+    case 'server-removed':
+      return 'failed: the server was removed';
+    case 'acknowledged-late':
+      return event.number === null
+        ? 'the acknowledgement came late'
+        : `the acknowledgement of attempt ${event.number} came late`;
+    case 'resent':
+      return `resent${event.by ? ` by ${event.by}` : ''}${event.mayArriveTwice ? '; it may arrive twice' : ''}`;
+    case 'excluded':
+      return `excluded by ${event.by}: «${event.reason}»`;
+  }
+}
+
+/**
+ * How a vote stands and why, in one sentence without its full stop.
+ *
+ * @param queuePaused - an operator holds the votes of every server; null where nobody knows
+ */
+export function standingWords(
+  { standing, mayHaveArrivedTwice }: VoteTimeline,
+  when: When,
+  queuePaused: boolean | null,
+): string {
+  const twice = mayHaveArrivedTwice ? '; it may have arrived more than once' : '';
+  switch (standing.state) {
+    case 'none':
+      return `none: ${NONE[standing.why]}`;
+    case 'waiting': {
+      const givenUp = standing.givenUpAt ? `; given up ${when(standing.givenUpAt)}` : '';
+      return `waiting ${waitingWords(standing, when, queuePaused)}${givenUp}`;
+    }
+    case 'sending':
+      return `sending: an attempt is under way${twice}`;
+    case 'delivered': {
+      const at = standing.at ? ` ${when(standing.at)}` : '';
+      return standing.confirmed === false
+        ? `sent, not confirmed${at}: the listener closed without an answer, as most do in Votifier v1${twice}`
+        : `delivered${at}${twice}`;
+    }
+    case 'unconfirmed':
+      return 'unconfirmed: given up without an answer; it may have arrived, and only a resend sends it again';
+    case 'failed':
+      return `failed: ${FAILED[standing.why]}; it can be resent until ${when(standing.resendableUntil)}${twice}`;
+  }
+}
+
+const NONE: Record<Extract<VoteStanding, { state: 'none' }>['why'], string> = {
+  imported: 'it was imported, and imported votes are never forwarded',
+  'no-listener': 'there was no vote listener; resend it when there is one',
+  'listener-removed': 'the vote listener was removed; resend it when there is one again',
+};
+
+const FAILED: Record<Extract<VoteStanding, { state: 'failed' }>['why'], string> = {
+  refused: 'the listener refused it',
+  expired: 'it could not be delivered in its time',
+  'server-removed': 'the server was removed',
+};
+
+function waitingWords(
+  { waitingFor, reason, ahead }: Extract<VoteStanding, { state: 'waiting' }>,
+  when: When,
+  queuePaused: boolean | null,
+): string {
+  switch (waitingFor.kind) {
+    case 'no-listener':
+      return 'to be taken out of the line: the listener was removed';
+    case 'resume':
+      return `until the listener is resumed: ${reason?.cause ?? 'it is paused.'}`;
+    case 'listener-test':
+      return `for the listener, which is tested ${when(waitingFor.at)}: ${reason?.cause ?? 'it is unreachable.'}`;
+    case 'outgoing-limit':
+      return `for its listener, which has not acknowledged a vote yet and is limited until ${when(waitingFor.at)}`;
+    case 'own-retry':
+      return `for its next attempt, ${when(waitingFor.at)}`;
+    case 'turn': {
+      if (queuePaused) return 'until the queue is resumed';
+      if (ahead === 0) return 'for its turn';
+      const votes = ahead === 1 ? '1 vote stands' : `${ahead} votes stand`;
+      return `for its turn; ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} before it in the line`;
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import type { Collection } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import { RESENDABLE_MS } from '../../listeners/schedule.ts';
+import { after } from '../../platform/clock.ts';
+import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
+import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
+import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
+import { explain, listenerReason } from '../diagnosis/explanations.ts';
+import { timesUnavailable } from '../resend-vote.ts';
+import { waitingFor } from '../waiting-for.ts';
+import { counts, olderAttempts, olderCount } from './older-attempts.ts';
+import type {
+  AttemptEnd,
+  AttemptEvent,
+  TimelineEvent,
+  VoteStanding,
+  VoteTimeline,
+} from './timeline-event.ts';
+
+/** How far the votes ahead in a line are counted. */
+export const MOST_AHEAD = 100;
+
+/** A listener, and whether it holds its votes. */
+type Held = Pick<Listener, 'pause' | 'breaker' | 'limited'> & { protocol?: Listener['protocol'] };
+
+/**
+ * Tells what happened to a vote, how it stands and what it waits for, from what is stored.
+ *
+ * @param listener - the listener of the vote's server as it is now, null when there is none
+ */
+export async function voteTimeline(
+  { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
+  vote: Vote,
+  listener: Held | null,
+  now: Date,
+): Promise<VoteTimeline> {
+  const [exclusions, ahead] = await Promise.all([
+    vote.excludedBy ? voteExclusions.find({ _id: { $in: vote.excludedBy } }).toArray() : [],
+    countAhead(votes, vote),
+  ]);
+  return {
+    standing: standingOf(vote, { listener, ahead, now }),
+    mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
+    events: eventsOf(vote, exclusions),
+  };
+}
+
+/** How many votes stand before a waiting one in its listener's line. */
+async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: Vote): Promise<number> {
+  const { state, queuedAt } = delivery;
+  if (state !== 'waiting' || !queuedAt) return 0;
+  const ahead = await votes
+    .find({
+      serverId,
+      $or: [
+        { 'delivery.queuedAt': { $gt: new Date(0), $lt: queuedAt } },
+        { 'delivery.queuedAt': queuedAt, _id: { $lt: _id } },
+      ],
+    })
+    .project({ _id: 1 })
+    .limit(MOST_AHEAD)
+    .toArray();
+  return ahead.length;
+}
+
+function standingOf(
+  vote: Vote,
+  { listener, ahead, now }: { listener: Held | null; ahead: number; now: Date },
+): VoteStanding {
+  const { delivery } = vote;
+  const { state, attempts, events } = delivery;
+  const resendableUntil = after(vote.votedAt, RESENDABLE_MS);
+  switch (state) {
+    case 'none': {
+      if (isImported(vote)) return { state, why: 'imported' };
+      const removed = events.some(({ kind }) => kind === 'listener-removed');
+      return { state, why: removed ? 'listener-removed' : 'no-listener' };
+    }
+    case 'waiting':
+      return {
+        state,
+        waitingFor: waitingFor(vote, listener, now) ?? { kind: 'turn' },
+        reason: listener && listenerReason(listener),
+        ahead,
+        givenUpAt: delivery.expiresAt ?? null,
+      };
+    case 'sending':
+      return { state, since: attempts.at(-1)?.at ?? null };
+    case 'delivered':
+      return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery) };
+    case 'unconfirmed':
+      return { state, resendableUntil };
+    case 'failed':
+      return { state, why: whyFailed(delivery), resendableUntil };
+  }
+}
+
+function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'server-removed' {
+  const givenUp = events.findLast(({ kind }) => kind === 'expired' || kind === 'server-removed');
+  const refused = attempts.findLast((attempt) => attempt.class === 'vote-only');
+  if (!givenUp || (refused && refused.at > givenUp.at)) return 'refused';
+  return givenUp.kind === 'expired' ? 'expired' : 'server-removed';
+}
+
+/** How often a vote has arrived or may have. */
+function arrivals(delivery: Delivery): number {
+  const { attempts, ends, state } = delivery;
+  const unended = attempts.filter(({ code }, index) => {
+    return !code && !(state === 'sending' && index === attempts.length - 1);
+  }).length;
+  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended;
+}
+
+function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
+  const { delivery, cooldownEndedAt } = vote;
+  const older = olderAttempts(vote);
+  const attempts = attemptEvents(delivery);
+  const events: TimelineEvent[] = [
+    { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
+    ...(older ? [older] : []),
+    // Before the attempts: a resend and what it starts may have one moment.
+    ...delivery.events.map(plainEvent),
+    ...attempts,
+    ...attempts.flatMap(({ lateAt, number }) => {
+      return lateAt ? [{ kind: 'acknowledged-late' as const, at: lateAt, number }] : [];
+    }),
+    ...(cooldownEndedAt ? [{ kind: 'cooldown-ended' as const, at: cooldownEndedAt }] : []),
+    ...exclusions.map(({ _id, at, by, reason }) => {
+      return { kind: 'excluded' as const, at, exclusionId: _id.toHexString(), by, reason };
+    }),
+  ];
+  return events.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+function plainEvent({ kind, at, by, from, mayArriveTwice }: Delivery['events'][number]): TimelineEvent {
+  if (kind !== 'resent') return { kind, at };
+  return { kind, at, by: by ?? null, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
+}
+
+function attemptEvents(delivery: Delivery): AttemptEvent[] {
+  let number = olderCount(delivery);
+  return delivery.attempts.map((attempt, index) => {
+    const counted = counts(attempt);
+    if (counted) number += 1;
+    const { id, at, test, protocol, worker, wokenBy, relayed, lateAt } = attempt;
+    const end = endOf(attempt);
+    return {
+      kind: 'attempt',
+      at,
+      id: id.toString(),
+      number: counted ? number : null,
+      test,
+      protocol,
+      worker,
+      wokenBy: wokenBy ?? null,
+      relayed: relayed ?? false,
+      end,
+      underWay: !end && delivery.state === 'sending' && index === delivery.attempts.length - 1,
+      lateAt: lateAt ?? null,
+    };
+  });
+}
+
+function endOf({
+  code,
+  class: of,
+  protocol,
+  reached,
+  words,
+  detail,
+  durationMs,
+}: Attempt): AttemptEnd | null {
+  if (!code || !of) return null;
+  return {
+    code,
+    class: of,
+    reached: reached ?? null,
+    words: words ?? null,
+    detail: detail ?? null,
+    durationMs: durationMs ?? null,
+    ...explain(code, protocol),
+  };
+}

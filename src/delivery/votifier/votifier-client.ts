@@ -1,0 +1,216 @@
+import type { KeyObject } from 'node:crypto';
+import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
+import type { AddressRanges, ResolveOptions } from '../../platform/address-guard.ts';
+import { readable } from '../../platform/printable.ts';
+import type { Destination } from '../destination.ts';
+import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
+import { resolveListener } from '../resolve-listener.ts';
+import { assertSendable, type ForwardedVote } from '../vote-message.ts';
+import { dial, type Heard, type Patience, patience, type Wire } from '../wire.ts';
+import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
+import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
+import { v1Block } from './votifier-v1.ts';
+import { tokenKey, v2Frame } from './votifier-v2.ts';
+
+/** A listener as its owner set it, its secret opened. */
+export type VotifierTarget = {
+  host: string;
+  port: number;
+  /** What the listener sees as the voting site. It chooses the token there. */
+  serviceName: string;
+} & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
+
+export type SendOptions = {
+  ranges: AddressRanges;
+  /** For each of: resolving the name, connecting, the greeting. */
+  timeoutMs: number;
+  /** For the acknowledgement; `timeoutMs` by default. */
+  answerMs?: number;
+  /** Stops the attempt before anything is written; what is written waits on for its answer. */
+  signal?: AbortSignal;
+  /** Ends the wait for the answer too. */
+  waitSignal?: AbortSignal;
+  /** Asked in the very moment before the first byte goes out; on `false` nothing is written. */
+  mayWrite: () => boolean;
+  /** Told of each step as it begins, for somebody who watches. */
+  onStep?: OnStep | undefined;
+  /** Where the attempt goes, and how often it may; without it nothing is limited and nothing challenged. */
+  destination?: Destination | undefined;
+  /** How names are resolved; the system's way by default. */
+  lookup?: ResolveOptions['lookup'];
+};
+
+/** How one attempt ended and how long it took. */
+export type SendResult = Outcome & { durationMs: number };
+
+/**
+ * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits
+ * for the greeting, writes one frame and waits for the answer.
+ *
+ * Whatever the far end does ends in an outcome. "Written" is the watershed: before it nothing can have arrived,
+ * after it the vote may have, so only an answer tells.
+ *
+ * @throws {TypeError} when the vote or the target could never be sent (`assertSendable`): a fault of the caller.
+ */
+export async function sendVote(
+  target: VotifierTarget,
+  vote: ForwardedVote,
+  options: SendOptions,
+): Promise<SendResult> {
+  assertSendable(vote, target.serviceName);
+  const began = performance.now();
+  const end = await attempt(target, vote, options);
+  return { ...end, durationMs: Math.round(performance.now() - began) };
+}
+
+async function attempt(target: VotifierTarget, vote: ForwardedVote, options: SendOptions): Promise<Outcome> {
+  const addresses = await resolveListener(target.host, options);
+  if (!Array.isArray(addresses)) return addresses;
+
+  options.onStep?.('connecting');
+  const waiting = patience(options.timeoutMs, options.signal);
+  const wire = await dial(addresses, target.port, waiting, options.destination?.admit);
+  if (typeof wire === 'string') return outcome(wire, 'resolved');
+  try {
+    return await converse(wire, target, vote, options);
+  } finally {
+    wire.destroy();
+  }
+}
+
+async function converse(
+  wire: Wire,
+  target: VotifierTarget,
+  vote: ForwardedVote,
+  options: SendOptions,
+): Promise<Outcome> {
+  options.onStep?.('greeting');
+  const greeting = await hearGreeting(wire, patience(options.timeoutMs, options.signal));
+  if ('code' in greeting) return greeting;
+
+  options.onStep?.('protocol-version');
+  const frame = frameFor(target, vote, greeting);
+  if (!Buffer.isBuffer(frame)) return frame;
+
+  const interruption = await hearInterruption(wire, greeting.rest);
+  if (interruption) return interruption;
+
+  if (options.signal?.aborted || options.waitSignal?.aborted)
+    return outcome('stopped-before-written', 'greeted');
+  if (!options.mayWrite()) return outcome('our-fault', 'greeted');
+  options.onStep?.('key-or-token');
+  wire.write(frame);
+  options.onStep?.('acknowledgement');
+  return hearAnswer(wire, target, vote, patience(answerMsOf(options), options.waitSignal));
+}
+
+/** How long the answer is waited for. */
+export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
+  return answerMs ?? timeoutMs;
+}
+
+type Welcome = Exclude<Greeting, { notVotifier: string }>;
+
+async function hearGreeting(wire: Wire, waiting: Patience): Promise<Welcome | Outcome> {
+  const { read: greeting, heard, end } = await hear(wire, readGreeting, waiting);
+  if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
+  if (greeting && !('notVotifier' in greeting)) return greeting;
+  if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
+  if (!mayBecomeGreeting(heard)) return outcome('not-votifier', 'connected', readable(heard));
+  if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', readable(heard));
+  return outcome(heard.length === 0 ? 'silent' : 'too-slow', 'connected', readable(heard));
+}
+
+/** A v1 block is welcome on either greeting: listeners that speak v2 take both. */
+function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome): Buffer | Outcome {
+  const { serviceName } = target;
+  if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
+  if (greeting.version === 1) return outcome('v1-only', 'greeted', greeting.banner);
+  return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
+}
+
+/** The keys of targets, each made once for many frames. */
+const keys = new WeakMap<VotifierTarget, KeyObject>();
+
+function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
+  const key = keys.get(target) ?? tokenKey(target.token);
+  keys.set(target, key);
+  return key;
+}
+
+function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
+  return Buffer.isBuffer(frame) ? frame : outcome(frame, 'greeted');
+}
+
+/**
+ * What the far end did between its greeting and our frame. Nothing is written then: a connection that is
+ * already closed would make an ambiguous end of what is plainly "not sent", and words that came before the
+ * frame (a refusal, or even an `ok`) are about anything but our vote.
+ */
+async function hearInterruption(wire: Wire, afterGreeting: Buffer): Promise<Outcome | undefined> {
+  const heard = await wire.glance();
+  const said = readable(heard.kind === 'bytes' ? Buffer.concat([afterGreeting, heard.bytes]) : afterGreeting);
+  if (said) return outcome('unknown-error', 'greeted', said);
+  if (heard.kind === 'closed' || heard.kind === 'broken') return outcome('closed-before-written', 'greeted');
+  return undefined;
+}
+
+async function hearAnswer(
+  wire: Wire,
+  target: VotifierTarget,
+  vote: ForwardedVote,
+  waiting: Patience,
+): Promise<Outcome> {
+  const { read: reply, heard, end } = await hear(wire, readReply, waiting);
+  if (reply) return outcomeOfReply(reply, vote);
+  const said = readable(heard);
+  return outcome(codeWithoutReply(end, said, target), 'written', said);
+}
+
+/** Some listeners answer a good v1 vote as they do one of v2: that confirms it. */
+function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
+  if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
+  const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
+  return outcome(code, 'written', readable(Buffer.from(reply.text)));
+}
+
+/**
+ * The end of an attempt whose answer did not come or was not finished.
+ *
+ * In v1 a clean close without a word is how most listeners say thanks, and how they say "wrong key" too: it is
+ * delivered, not confirmed. A close after words that are no answer is not clean: something that does not speak
+ * Votifier may have taken the block. Neither is a reset: a listener that has read its 256 bytes has no reason
+ * for one.
+ */
+function codeWithoutReply(end: Heard | undefined, said: string, { protocol }: VotifierTarget): OutcomeCode {
+  switch (end?.kind) {
+    case 'stopped':
+      return 'stopped-while-waiting';
+    case 'broken':
+      return end.code === 'ETIMEDOUT' ? 'no-answer' : 'reset';
+    case 'closed':
+      if (said) return 'garbage-answer';
+      return protocol === 'votifier-v1' ? 'sent-not-confirmed' : 'closed-without-answer';
+    default:
+      return said && !said.startsWith('{') ? 'garbage-answer' : 'no-answer';
+  }
+}
+
+/**
+ * Listens until `read` makes something of the bytes heard so far, or until there will be no more in time. One
+ * deadline holds for all of it, however slowly the bytes drip.
+ */
+async function hear<T extends object>(
+  wire: Wire,
+  read: (heard: Buffer) => T | 'incomplete',
+  waiting: Patience,
+): Promise<{ read?: T; heard: Buffer; end?: Heard }> {
+  let heard = Buffer.alloc(0);
+  for (;;) {
+    const next = await wire.next(waiting);
+    if (next.kind !== 'bytes') return { heard, end: next };
+    heard = Buffer.concat([heard, next.bytes]);
+    const understood = read(heard);
+    if (understood !== 'incomplete') return { read: understood, heard };
+  }
+}

@@ -1,0 +1,42 @@
+import { constants, type KeyObject, publicEncrypt } from 'node:crypto';
+import { type ForwardedVote, VOTER_ADDRESS } from '../vote-message.ts';
+import { startsLikeV2 } from './votifier-v2.ts';
+
+/** PKCS#1 v1.5 padding takes 11 bytes of a block of 256. */
+const LONGEST_TEXT = 245;
+const BLOCK_BYTES = 256;
+
+/**
+ * The one message of Votifier v1: five lines, encrypted with the listener's 2048-bit public key into a block
+ * of exactly 256 bytes.
+ *
+ * @throws {TypeError} when the key is not a 2048-bit RSA key (see credentials.ts).
+ */
+export function v1Block(
+  vote: ForwardedVote,
+  serviceName: string,
+  publicKey: KeyObject,
+): Buffer | 'frame-too-long' {
+  const text = Buffer.from(v1Text(vote, serviceName), 'utf8');
+  if (text.length > LONGEST_TEXT) return 'frame-too-long';
+  const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
+  const block = neverLikeV2(() => publicEncrypt(key, text));
+  if (block.length !== BLOCK_BYTES) throw new TypeError('Votifier v1 takes 2048-bit RSA keys only');
+  return block;
+}
+
+function v1Text(vote: ForwardedVote, serviceName: string): string {
+  const lines = ['VOTE', serviceName, vote.username, VOTER_ADDRESS, vote.votedAt.getTime()];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/**
+ * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions tell them apart
+ * by the first two bytes. The padding is random, so one block in 65,536 needs a second try.
+ */
+export function neverLikeV2(encrypt: () => Buffer): Buffer {
+  for (;;) {
+    const block = encrypt();
+    if (!startsLikeV2(block)) return block;
+  }
+}

@@ -1,0 +1,274 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type Batcher,
+  type BatchLoader,
+  createBatcher,
+  OverloadError,
+} from '../../../src/platform/batching/batcher.ts';
+import { DeadlineError } from '../../../src/platform/deadline.ts';
+
+/** Something to ask: it writes down each batch, and answers it when it is told to. */
+type Desk = { batches: number[][]; answer: ((how?: Error) => void)[] };
+
+const desk = (): Desk => ({ batches: [], answer: [] });
+
+/** Doubles numbers, at most 4 in a batch; refuses negative ones alone. */
+const doubling: BatchLoader<Desk, number, number> = {
+  most: 4,
+  async load(on, batch) {
+    on.batches.push(batch);
+    const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+    on.answer.push(resolve);
+    const failure = await promise;
+    if (failure) throw failure;
+    return batch.map((n) => (n < 0 ? new RangeError(`${n}`) : 2 * n));
+  },
+};
+
+/** A batch is late only when a test says so, however slow the machine is. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function ended(work: Promise<unknown>[]): Promise<unknown[]> {
+  return (await Promise.allSettled(work)).map((end) => (end.status === 'fulfilled' ? end.value : end.reason));
+}
+
+describe('requests in flight together', () => {
+  test('a first one goes at once, alone; those that come meanwhile wait for the next batch, in their order', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const first = batcher.load(doubling, on, 1);
+    await turn();
+    const later = ended([2, -3, 4, 5, 6].map((n) => batcher.load(doubling, on, n)));
+    await turn();
+    expect(on.batches).toEqual([[1]]);
+    on.answer[0]?.();
+    expect(await first).toBe(2);
+    await turn();
+    expect(on.batches).toEqual([[1], [2, -3, 4, 5]]);
+    on.answer[1]?.();
+    await turn();
+    expect(on.batches[2]).toEqual([6]);
+    on.answer[2]?.();
+    expect(await later).toEqual([4, new RangeError('-3'), 8, 10, 12]);
+  });
+
+  test('that arrive in one turn of the event loop go together', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const asked = [1, 2, 3].map((n) => batcher.load(doubling, on, n));
+    await turn();
+    on.answer[0]?.();
+    expect(await ended(asked)).toEqual([2, 4, 6]);
+    expect(on.batches).toEqual([[1, 2, 3]]);
+  });
+
+  test('fail with their batch, and the next one is asked all the same', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const asked = ended([1, 2].map((n) => batcher.load(doubling, on, n)));
+    await turn();
+    const next = batcher.load(doubling, on, 3);
+    on.answer[0]?.(new Error('lost'));
+    expect(await asked).toEqual([new Error('lost'), new Error('lost')]);
+    await turn();
+    on.answer[1]?.();
+    expect(await next).toBe(6);
+  });
+
+  test('never wait for another kind, nor for the same kind of something else', async () => {
+    const [batcher, one, other] = [createBatcher(), desk(), desk()];
+    const stuck = batcher.load(doubling, one, 1);
+    const asked = batcher.load(doubling, other, 2);
+    await turn();
+    other.answer[0]?.();
+    expect(await asked).toBe(4);
+    one.answer[0]?.();
+    await stuck;
+  });
+
+  test('are not held up for long by a batch that does not end, and may then end before it', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const stuck = batcher.load(doubling, on, 1);
+    await turn();
+    const next = batcher.load(doubling, on, 2);
+    vi.advanceTimersByTime(49);
+    await turn();
+    expect(on.batches).toEqual([[1]]);
+    vi.advanceTimersByTime(1);
+    await turn();
+    on.answer[1]?.();
+    expect(await next).toBe(4);
+    on.answer[0]?.();
+    expect(await stuck).toBe(2);
+  });
+
+  test('are in sixteen batches at most, however long those take', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const asked: Promise<number>[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      asked.push(batcher.load(doubling, on, n));
+      await turn();
+      vi.advanceTimersByTime(50);
+      await turn();
+    }
+    expect(on.batches).toHaveLength(16);
+    on.answer[7]?.();
+    await turn();
+    expect(on.batches[16]).toEqual([16, 17, 18, 19]);
+    for (const answer of on.answer) answer();
+    expect(await Promise.all(asked)).toEqual(asked.map((_, n) => 2 * n));
+  });
+
+  test('are sent away at once when too many wait, and not sent at all when they waited too long', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const first = batcher.load(doubling, on, 0);
+    await turn();
+    const waiting = ended(Array.from({ length: 5_000 }, () => batcher.load(doubling, on, 1)));
+    await expect(batcher.load(doubling, on, 2)).rejects.toThrow(OverloadError);
+    vi.advanceTimersByTime(5_000);
+    on.answer[0]?.();
+    await first;
+    expect(new Set((await waiting).map((end) => end instanceof DeadlineError))).toEqual(new Set([true]));
+    expect(on.batches).toEqual([[0]]);
+  });
+
+  test('are not sent after the time that they gave themselves', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const first = batcher.load(doubling, on, 0);
+    await turn();
+    const waiting = ended([batcher.load(doubling, on, 1, 30), batcher.load(doubling, on, 2, 60)]);
+    vi.advanceTimersByTime(40);
+    on.answer[0]?.();
+    await first;
+    await turn();
+    on.answer[1]?.();
+    expect(await waiting).toEqual([expect.any(DeadlineError), 4]);
+    await expect(batcher.load(doubling, on, 3, 0)).rejects.toThrow(DeadlineError);
+    expect(on.batches).toEqual([[0], [2]]);
+  });
+
+  test('are waited for when the batcher are closed, but not for ever', async () => {
+    const [batcher, on] = [createBatcher(), desk()];
+    const asked = [batcher.load(doubling, on, 1)];
+    await turn();
+    asked.push(batcher.load(doubling, on, 2));
+    let settled = false;
+    const settling = (async () => {
+      await batcher.settle(60_000);
+      settled = true;
+    })();
+    on.answer[0]?.();
+    await turn();
+    expect(settled).toBe(false);
+    on.answer[1]?.();
+    await settling;
+    expect(await ended(asked)).toEqual([2, 4]);
+    const stuck = batcher.load(doubling, on, 3);
+    await turn();
+    const given = batcher.settle(10);
+    vi.advanceTimersByTime(10);
+    await given;
+    on.answer[2]?.();
+    await stuck;
+  });
+
+  test('are waited for with what follows from them in another queue', async () => {
+    const [batcher, one, other] = [createBatcher(), desk(), desk()];
+    // Known to the batcher, and idle.
+    const before = batcher.load(doubling, other, 0);
+    await turn();
+    other.answer[0]?.();
+    await before;
+    const asked = batcher.load(doubling, one, 1).then((n) => batcher.load(doubling, other, n));
+    await turn();
+    let settled = false;
+    const settling = (async () => {
+      await batcher.settle(60_000);
+      settled = true;
+    })();
+    one.answer[0]?.();
+    for (let i = 0; i < 5; i += 1) await turn();
+    expect([other.batches, settled]).toEqual([[[0], [2]], false]);
+    other.answer[1]?.();
+    await settling;
+    expect(await asked).toBe(4);
+  });
+});
+
+/** A register of numbers, as a database would be: a batch takes a while, may fail before or after it was written. */
+type Register = {
+  seen: Set<number>;
+  log: number[];
+  faults: ('none' | 'before' | 'after')[];
+  running: number;
+};
+
+const registering: BatchLoader<Register, number, 'new'> = {
+  most: 5,
+  async load(register, batch) {
+    register.running += 1;
+    expect(register.running).toBe(1);
+    expect(batch.length).toBeGreaterThan(0);
+    const fault = register.faults.shift() ?? 'none';
+    await turn();
+    register.running -= 1;
+    if (fault === 'before') throw new Error('before');
+    const ends = batch.map((n): 'new' | Error => {
+      if (register.seen.has(n)) return new Error('duplicate');
+      register.seen.add(n);
+      register.log.push(n);
+      return 'new';
+    });
+    if (fault === 'after') throw new Error('after');
+    return ends;
+  },
+};
+
+const arrivals = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ ask: fc.integer({ min: 0, max: 15 }) }) },
+    { weight: 2, arbitrary: fc.constant({ ask: null }) },
+  ),
+  { maxLength: 60 },
+);
+const faults = fc.array(fc.constantFrom('none', 'none', 'before', 'after'), { maxLength: 20 });
+
+test('however requests arrive and batches fail, each gets the end of its own one', async () => {
+  const play = async (batcher: Batcher, register: Register, steps: { ask: number | null }[]) => {
+    const asked: { n: number; end: Promise<unknown> }[] = [];
+    for (const { ask } of steps) {
+      if (ask === null) await turn();
+      else
+        asked.push({
+          n: ask,
+          end: batcher.load(registering, register, ask).catch((error: unknown) => error),
+        });
+    }
+    const ends = await Promise.all(asked.map(({ end }) => end));
+    return asked.map(({ n }, i) => ({ n, end: ends[i] instanceof Error ? ends[i].message : ends[i] }));
+  };
+  await fc.assert(
+    fc.asyncProperty(arrivals, faults, async (steps, faults) => {
+      const register: Register = { seen: new Set(), log: [], faults: [...faults] as never, running: 0 };
+      const ends = await play(createBatcher(), register, steps);
+      // Every request has an end, and says no more than is true.
+      expect(ends.every(({ end }) => ['new', 'duplicate', 'before', 'after'].includes(String(end)))).toBe(
+        true,
+      );
+      const told = Map.groupBy(ends, ({ n }) => n);
+      for (const [n, own] of told) {
+        const news = own.filter(({ end }) => end === 'new').length;
+        const unknown = own.filter(({ end }) => end === 'after').length;
+        expect(news).toBeLessThanOrEqual(1);
+        if (news === 0 && unknown === 0) expect(register.seen.has(n)).toBe(false);
+        if (register.seen.has(n)) expect(news + unknown).toBeGreaterThan(0);
+      }
+      expect(register.log).toHaveLength(register.seen.size);
+    }),
+    { numRuns: 200 },
+  );
+});
