@@ -31,12 +31,11 @@ const SERVERS_AT_ONCE = 8;
  */
 export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const round: RelayRound = { woken: 0, expired: 0, released: 0 };
-  await finishOwedResends(deps);
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
     const now = deps.clock.now();
-    // A vote is put in the line by the web process's clock, which may be behind.
+    // A vote is queued by the web process's clock, which may be behind.
     const asOf = after(now, -CLOCKS_DIFFER_MS);
     const [listeners, overdue, lost] = await Promise.all([
       listenersOf(deps.listeners, step),
@@ -58,6 +57,8 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
       }
     }
   }
+  // Last: after an outage it may be long work, and nothing lost waits for it.
+  await finishOwedResends(deps);
   return round;
 }
 

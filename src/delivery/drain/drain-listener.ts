@@ -45,7 +45,7 @@ async function drainOnce(
   options: DrainLimits,
 ): Promise<{ end: DrainEnd; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
-  // A vote is put in the line by the web process's clock, which may be behind.
+  // A vote is queued by the web process's clock, which may be behind.
   const asOf = after(given.clock.now(), -CLOCKS_DIFFER_MS);
   // Before the lease is taken: this process may be stopped before it has the answer.
   const since = performance.now();
