@@ -102,7 +102,7 @@ test('writes wait for the journal where that is asked for', async () => {
   const written = async (durable: boolean) => {
     const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { durable });
     onTestFinished(() => mongo.close());
-    const journaled = proxy.holdNext(mongoCommand('insert', 'things', 'j\0'), async () => undefined);
+    const journaled = proxy.holdNext(mongoCommand('insert', 'things', '\x08j\0\x01'), async () => undefined);
     const any = mongo.db.collection('things').insertOne({});
     return Promise.race([journaled.then(() => 'journaled'), any.then(() => 'plain')]);
   };
