@@ -2,6 +2,7 @@ import type { Filter, ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
+import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import type { Vote } from '../votes/vote.ts';
 import { ENDED } from './drain/after-end.ts';
 import type { Recording } from './drain/attempt-record.ts';
@@ -67,7 +68,7 @@ export async function releaseWaitingVotes(
  * Takes the votes of a server without a listener out of the line, those too that a dead worker was sending: no
  * drain will end these. Safe to run again.
  *
- * @param asOf - when it was seen that there is no listener
+ * @param asOf - when it was seen that there is no listener, by this process's clock
  * @returns how many were taken out
  */
 export async function releaseLeftVotes(
@@ -76,5 +77,7 @@ export async function releaseLeftVotes(
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId);
-  return releaseWaitingVotes(recording, serverId, 'listener-removed', asOf);
+  // A vote is queued by the web process's clock, which may be behind.
+  const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
+  return releaseWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

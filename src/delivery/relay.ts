@@ -2,9 +2,7 @@ import { type Collection, ObjectId } from 'mongodb';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { after } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { Recording } from './drain/attempt-record.ts';
 import { serversWith } from './drain/lost-attempts.ts';
@@ -34,12 +32,10 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
-    const now = deps.clock.now();
-    // A vote is queued by the web process's clock, which may be behind.
-    const asOf = after(now, -CLOCKS_DIFFER_MS);
+    const asOf = deps.clock.now();
     const [listeners, overdue, lost] = await Promise.all([
       listenersOf(deps.listeners, step),
-      serversWith(deps.votes, step, overdueVotes(now)),
+      serversWith(deps.votes, step, overdueVotes(asOf)),
       serversWith(deps.votes, step),
     ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));

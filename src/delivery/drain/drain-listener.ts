@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import { serversTogether } from '../../servers/servers-together.ts';
-import { CLOCKS_DIFFER_MS } from '../../votes/recount-votes.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from '../leave-queue.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import { noteOutcome } from './attempts-under-way.ts';
@@ -45,8 +44,7 @@ async function drainOnce(
   options: DrainLimits,
 ): Promise<{ end: DrainEnd; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
-  // A vote is queued by the web process's clock, which may be behind.
-  const asOf = after(given.clock.now(), -CLOCKS_DIFFER_MS);
+  const asOf = given.clock.now();
   // Before the lease is taken: this process may be stopped before it has the answer.
   const since = performance.now();
   const listener = await takeLease(given, serverId, owner);

@@ -96,13 +96,15 @@ async function claimAndSend(
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
     if (grant) throttle?.giveBack(grant, claimed.length);
     claimedCount += claimed.length;
-    if (claimed.length > 0) sizes.note(most, claimedAt);
     if (queue === 'forward-votes')
       deps.throttle?.note(
         claimed.map(({ vote }) => vote),
         deps.clock.now(),
       );
-    if (claimed.length > 0) lookMs = FIRST_LOOK_MS;
+    if (claimed.length > 0) {
+      sizes.note(most, claimedAt);
+      lookMs = FIRST_LOOK_MS;
+    }
     if (claimed.length < most && attempts.open > 0) {
       // Votes that are cast meanwhile must not wait for the change.
       await attempts.changed(lookMs);
