@@ -20,16 +20,23 @@ function neverGreets(): net.Server {
   return net.createServer((socket) => {
     silent.open += 1;
     silent.total += 1;
-    silent.peak = Math.max(silent.peak, silent.open);
+    // Ends that arrived before this connection are counted first: they may come later in the same round of the loop.
+    setImmediate(() => {
+      silent.peak = Math.max(silent.peak, silent.open);
+    });
     let said = 0;
     const drips = dripEvery > 0 && silent.total % dripEvery === 0;
     const timer = drips ? setInterval(() => socket.write(DRIP[said++] ?? 'x'), DRIP_MS) : undefined;
+    let isOpen = true;
+    const leave = () => {
+      if (isOpen) silent.open -= 1;
+      isOpen = false;
+      clearInterval(timer);
+    };
     socket
       .on('error', () => socket.destroy())
-      .on('close', () => {
-        silent.open -= 1;
-        clearInterval(timer);
-      });
+      .on('end', leave)
+      .on('close', leave);
     socket.resume();
   });
 }
