@@ -11,13 +11,13 @@ import { fillSamples } from './demo/fill-samples.ts';
 import { introduction } from './demo/introduction.ts';
 import { castLiveVotes, reportLive } from './demo/live-votes.ts';
 import { openNewcomer } from './demo/newcomer.ts';
+import { openFakeServer } from './demo/open-fake-server.ts';
 import { type OpenSamples, openSamples } from './demo/open-samples.ts';
-import { openStandIn } from './demo/open-stand-in.ts';
 import { isForSamples } from './demo/own-database.ts';
 import type { ListedSample } from './demo/sample-days.ts';
 import { COMING_AND_GOING, comeAndGo } from './demo/sample-listeners.ts';
-import { openSamplePeople } from './demo/sample-people.ts';
 import { isSamplePlayer } from './demo/sample-players.ts';
+import { openSampleUsers } from './demo/sample-users.ts';
 import { SAMPLES } from './demo/samples.ts';
 import { openTerminal } from './demo/terminal.ts';
 import { waitingVotes, watchVotes } from './demo/watch-votes.ts';
@@ -93,7 +93,7 @@ async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
   const isOurs = await isForSamples(bindCollections(mongo.db)).finally(() => mongo.close());
   if (isOurs) return;
   throw new ConfigError([
-    'MONGODB_URI names a database with servers or people in it, and a demo would put made-up ones among them: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',
+    'MONGODB_URI names a database with servers or users in it, and a demo would put made-up ones among them: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',
   ]);
 }
 
@@ -111,7 +111,7 @@ async function start(): Promise<void> {
     RELAY_INTERVAL_MS: '1000',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // Everything stands on this machine, and most of it belongs to one person.
+    // Everything stands on this machine, and most of it belongs to one user.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
     // Nobody wants to set up an app for a quick look.
@@ -121,7 +121,7 @@ async function start(): Promise<void> {
   await requireOwnDatabase(config);
   const { DATA_DIR: dataDir } = config;
   // They answer before anybody asks.
-  const places = await Promise.all(SAMPLES.map((sample, index) => openStandIn(sample, index + 1)));
+  const places = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env });
   const { url } = running;
   opened = await openPlatform(running.config, 'demo');
@@ -129,7 +129,7 @@ async function start(): Promise<void> {
   const [first, second, third] = samples.votedFor;
   if (!first || !second || !third) throw new Error('there are no samples');
   const owned = [first, second, third].map(({ serverId }) => serverId);
-  const people = await openSamplePeople(opened, owned);
+  const users = await openSampleUsers(opened, owned);
   const newcomer = await openNewcomer(join(dataDir, 'message.txt'), terminal, signal);
   listenForKeys(() => void first.leave(AWAY_MS));
   const { sample, serverId, token } = first;
@@ -140,7 +140,7 @@ async function start(): Promise<void> {
       dataDir,
       server: { serverId: serverId.toHexString(), slug, name: sample.name, token },
       player: `Steve${randomInt(1_000, 10_000)}`,
-      people,
+      users,
       newcomer,
       awaySeconds: AWAY_MS / SECOND,
       pid: process.pid,

@@ -1,4 +1,4 @@
-/** The web process: the API, its description and the operator's desk on `HOST:PORT`. */
+/** The web process: the API, its description and the admin area on `HOST:PORT`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeApp } from './api/close-app.ts';
 import { buildApp } from './app.ts';

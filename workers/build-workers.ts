@@ -14,13 +14,13 @@ import { cleanUp } from './clean-up.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
 import { findUnusualVotesWorker } from './find-unusual-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
-import { failingForPeopleOnly } from './job-ends.ts';
+import { failingForOperatorsOnly } from './job-results.ts';
 import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
 import { sendMailWorker } from './send-mail.ts';
-import { tellOwnersWorker } from './tell-owners.ts';
+import { notifyOwnersWorker } from './tell-owners.ts';
 
 /** For opening a worker's platform: nobody waits for its operations on many votes, but they must end. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
@@ -28,7 +28,7 @@ export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
 /** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
 /** A worker whose Redis is away never closes by itself: it is left so long after its last job has ended. */
-const CLOSE_PATIENCE_MS = 3 * SECOND;
+const CLOSE_TIMEOUT_MS = 3 * SECOND;
 /** A slow mail server must not hold up every mail, nor be flooded. */
 const MAILS_AT_ONCE = 4;
 /**
@@ -58,7 +58,7 @@ function processors(
     'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
     'send-mail': sendMailWorker(platform, signals.waitNoLonger),
-    'tell-owners': tellOwnersWorker(platform, signals.stop),
+    'tell-owners': notifyOwnersWorker(platform, signals.stop),
   };
 }
 
@@ -117,7 +117,7 @@ export function buildWorkers(
   };
   const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
-    const processor = failingForPeopleOnly(platform, name, process[name], stop.signal);
+    const processor = failingForOperatorsOnly(platform, name, process[name], stop.signal);
     const worker = new Worker(name, noted(processor), {
       connection,
       prefix: queuePrefix(config, name),
@@ -150,7 +150,7 @@ export function buildWorkers(
       stop.abort();
       const closed = Promise.all([...workers.map((worker) => worker.close()), relay]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
-      await within(CLOSE_PATIENCE_MS, closed).catch(() => undefined);
+      await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);
       connection.disconnect();
     },
   };

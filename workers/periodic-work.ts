@@ -52,7 +52,7 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   },
   { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
   { name: 'send-mail', cron: EVERY_MINUTE, enqueue: enqueueMails },
-  { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotices },
+  { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotifications },
 ];
 
 /** Work of which each UTC day has its own job; the marks in MongoDB say which days are due. */
@@ -88,6 +88,6 @@ async function enqueueMails(platform: Platform): Promise<boolean> {
 }
 
 /** It goes by how listeners stand now, and by what their owners were told already. */
-async function enqueueNotices({ config, producer }: Platform): Promise<boolean> {
+async function enqueueNotifications({ config, producer }: Platform): Promise<boolean> {
   return config.SMTP_URL === undefined || (await producer.add('tell-owners', {}));
 }

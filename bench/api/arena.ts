@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpuSeconds, type House, type Program } from '../delivery/house.ts';
+import { cpuSeconds, type Environment, type Program } from '../delivery/environment.ts';
 import type { Round, Score } from './load.ts';
 
 /** A score, and what each answer took of the processors, in microseconds. */
@@ -14,7 +14,7 @@ export type Arena = {
 };
 
 /** Opens the process that asks. */
-export function openArena({ mongodPid, redisPid }: House): Arena {
+export function openArena({ mongodPid, redisPid }: Environment): Arena {
   const asker = fork(new URL('load.ts', import.meta.url), { serialization: 'advanced' });
   let rounds = 0;
   return {

@@ -12,8 +12,8 @@
  */
 import { UUID } from 'mongodb';
 import { after, MINUTE } from '../../src/platform/clock.ts';
+import { openEnvironment, type Program } from '../delivery/environment.ts';
 import { against, median } from '../delivery/figures.ts';
-import { openHouse, type Program } from '../delivery/house.ts';
 import { type Measured, openArena } from './arena.ts';
 import { addVotes, listCallers } from './listing.ts';
 import type { Endpoint } from './load.ts';
@@ -35,15 +35,15 @@ const AIM_ALONE = 0.85;
 const AIM_CPU = 0.3;
 
 console.log(`node bench/api/compare.ts ${process.argv.slice(2).join(' ')}`);
-const house = await openHouse();
-const { platform } = house;
+const environment = await openEnvironment();
+const { platform } = environment;
 const callers = await listCallers(platform, servers);
 await addVotes(platform, callers, past);
-const arena = openArena(house);
+const arena = openArena(environment);
 const sides = {
-  ours: await house.web(),
-  peer: await house.program('bench/api/peer.ts'),
-  minimal: await house.program('bench/api/minimal-peer.ts'),
+  ours: await environment.web(),
+  peer: await environment.program('bench/api/peer.ts'),
+  minimal: await environment.program('bench/api/minimal-peer.ts'),
 };
 type Side = keyof typeof sides;
 
@@ -127,4 +127,4 @@ for (const endpoint of endpoints) {
   }
 }
 arena.close();
-await house.close();
+await environment.close();

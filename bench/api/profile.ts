@@ -9,7 +9,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openHouse } from '../delivery/house.ts';
+import { openEnvironment } from '../delivery/environment.ts';
 import { openArena } from './arena.ts';
 import { flameGraph, lastSeconds, ownTimes, type Profile } from './flame-graph.ts';
 import { listCallers } from './listing.ts';
@@ -18,13 +18,13 @@ import type { Endpoint } from './load.ts';
 const [side = 'ours', connections = '50', seconds = '5', endpoint = 'vote'] = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'profile-'));
 const NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${folder}`;
-const house = await openHouse();
-const callers = await listCallers(house.platform, 1_000);
-const arena = openArena(house);
+const environment = await openEnvironment();
+const callers = await listCallers(environment.platform, 1_000);
+const arena = openArena(environment);
 const web =
   side === 'ours'
-    ? await house.web({ NODE_OPTIONS, SHUTDOWN_DELAY_MS: '0' })
-    : await house.program('bench/api/peer.ts', { NODE_OPTIONS });
+    ? await environment.web({ NODE_OPTIONS, SHUTDOWN_DELAY_MS: '0' })
+    : await environment.program('bench/api/peer.ts', { NODE_OPTIONS });
 const round = { endpoint: endpoint as Endpoint, connections: Number(connections), callers };
 const score = await arena.play(web, {
   ...round,
@@ -33,7 +33,7 @@ const score = await arena.play(web, {
 });
 await web.stop();
 arena.close();
-await house.close();
+await environment.close();
 
 const [name = ''] = await readdir(folder);
 const whole: Profile = JSON.parse(await readFile(join(folder, name), 'utf8'));

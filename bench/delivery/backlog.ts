@@ -12,18 +12,18 @@ import { MOST_AT_ONCE } from '../../src/listeners/schedule.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
+import { openEnvironment } from './environment.ts';
 import { against, median, until, watchCpu } from './figures.ts';
-import { openHouse } from './house.ts';
 
 const [votes = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
 const AIM = 0.5;
 const TOKEN = 'a-token-of-this-bench';
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: 1 } });
-const house = await openHouse();
-const { platform } = house;
+const environment = await openEnvironment();
+const { platform } = environment;
 const bare = fork(new URL('bare-loop.ts', import.meta.url));
-const worker = await house.worker();
+const worker = await environment.worker();
 const port = fakes.ports[0] as number;
 
 /** Votes a second that the listener saw, first to last. */
@@ -45,8 +45,8 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
   await fakes.start(0);
   const cpu = await watchCpu({
     worker: [worker.pid],
-    mongod: [house.mongodPid],
-    redis: [house.redisPid],
+    mongod: [environment.mongodPid],
+    redis: [environment.redisPid],
     listener: [fakes.pid],
   });
   await testUnreachableListener(platform, serverId);
@@ -87,5 +87,5 @@ console.log(
 );
 
 bare.disconnect();
-await house.close();
+await environment.close();
 await fakes.close();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { cpuSeconds } from './house.ts';
+import { cpuSeconds } from './environment.ts';
 
 /** The value that a share of `values` does not exceed: `quantile(times, 0.99)`. */
 export function quantile(values: number[], share: number): number {

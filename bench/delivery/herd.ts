@@ -10,8 +10,8 @@ import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote } from './api-client.ts';
+import { openEnvironment, residentMb } from './environment.ts';
 import { against, median, quantile, until, watchCpu } from './figures.ts';
-import { openHouse, residentMb } from './house.ts';
 
 const [silent = 10_000, each = 4, seconds = 60] = process.argv.slice(2).map(Number);
 const HEALTHY = 10;
@@ -24,10 +24,10 @@ const fakes = await startFakeListeners({
   listeners: { count: HEALTHY },
   silent: { ports: PORTS, dripEvery: 10 },
 });
-const house = await openHouse();
-const { platform } = house;
-const web = await house.web();
-const worker = await house.worker();
+const environment = await openEnvironment();
+const { platform } = environment;
+const web = await environment.web();
+const worker = await environment.worker();
 const healthy = await listServersAt(platform, fakes.ports, TOKEN);
 const callers = await callersOf(platform, healthy);
 const mostOpen = platform.config.TEST_CONCURRENCY;
@@ -70,7 +70,7 @@ const herd = await listServersAt(
 );
 await insertWaitingVotes(platform, herd, each);
 const beside = new Date();
-const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [house.mongodPid] });
+const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [environment.mongodPid] });
 await cast('beside', seconds * 1_000);
 const left = await notDelivered();
 const used = await cpu();
@@ -85,5 +85,5 @@ console.log(`connections to silent listeners at once: ${peak} ${against(`≤ ${m
 const gained = (await residentMb(worker.pid)) - before;
 console.log(`worker's memory: ${before.toFixed(0)} MB before, ${gained.toFixed(0)} MB more`);
 
-await house.close();
+await environment.close();
 await fakes.close();

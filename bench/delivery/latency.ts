@@ -15,8 +15,8 @@ import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote } from './api-client.ts';
+import { openEnvironment } from './environment.ts';
 import { against, median, quantile, until, watchCpu } from './figures.ts';
-import { openHouse } from './house.ts';
 
 const [votes = 1_000, dead = 200, waiting = 50_000] = process.argv.slice(2).map(Number);
 const AIMS = { median: 20, p99: 100, ratio: 1.3 };
@@ -30,10 +30,10 @@ const fakes = await startFakeListeners({
   listeners: { count: HEALTHY, report: true },
   silent: { ports: Math.ceil(dead / 4) },
 });
-const house = await openHouse();
-const { platform } = house;
-const web = await house.web();
-const worker = await house.worker();
+const environment = await openEnvironment();
+const { platform } = environment;
+const web = await environment.web();
+const worker = await environment.worker();
 const callers = await callersOf(platform, await listServersAt(platform, fakes.ports, TOKEN));
 
 const arrived = new Map<string, () => void>();
@@ -69,7 +69,7 @@ async function latencies(name: string, count: number): Promise<number[]> {
 }
 
 async function measured(name: string): Promise<{ median: number; p99: number }> {
-  const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [house.mongodPid] });
+  const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [environment.mongodPid] });
   const times = await latencies(name, votes);
   const figures = { median: median(times), p99: quantile(times, 0.99) };
   const shown = `median ${figures.median} ms, p99 ${figures.p99} ms, longest ${Math.max(...times)} ms`;
@@ -102,5 +102,5 @@ console.log(
   `p99 beside dead listeners ÷ idle: ${ratio.toFixed(2)} ${against(`≤ ${AIMS.ratio}`, ratio <= AIMS.ratio)}; ${attempts} votes of dead listeners were tried meanwhile`,
 );
 
-await house.close();
+await environment.close();
 await fakes.close();

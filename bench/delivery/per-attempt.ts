@@ -9,7 +9,7 @@
 import { Writable } from 'node:stream';
 import { UUID } from 'mongodb';
 import { pino } from 'pino';
-import { logEnd } from '../../src/delivery/drain/log-ends.ts';
+import { logOutcome } from '../../src/delivery/drain/log-outcomes.ts';
 import { tokenKey, v2Frame } from '../../src/delivery/votifier/votifier-v2.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -28,15 +28,15 @@ const bare = pino({ base: { process: 'worker' }, timestamp: pino.stdTimeFunction
 const claimed = {
   vote: { _id: new UUID(), delivery: { attemptCount: 1 } },
   attempt: { protocol: 'votifier-v2', test: false },
-} as Parameters<typeof logEnd>[1];
+} as Parameters<typeof logOutcome>[1];
 const end = outcome('acknowledged', 'acknowledged');
 const vote = { id: `${claimed.vote._id}`, username: 'Steve', votedAt: new Date() };
 const signing = { serviceName: 'Tallyport', challenge: 'a-challenge-of-26-characters' };
 const key = tokenKey(TOKEN);
 
 const WAYS = {
-  'log line, ours': () => logEnd(ours, claimed, end, 3),
-  'log line, bare': () => logEnd(bare as typeof ours, claimed, end, 3),
+  'log line, ours': () => logOutcome(ours, claimed, end, 3),
+  'log line, bare': () => logOutcome(bare as typeof ours, claimed, end, 3),
   'frame, key of the listener': () => v2Frame(vote, { ...signing, key }),
   'frame, key made each time': () => v2Frame(vote, { ...signing, key: tokenKey(TOKEN) }),
 };

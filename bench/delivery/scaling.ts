@@ -11,8 +11,8 @@
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
+import { openEnvironment } from './environment.ts';
 import { against, median, until, watchCpu } from './figures.ts';
-import { openHouse } from './house.ts';
 
 const [listeners = 200, each = 8, answerDelayMs = 200, concurrency = 6, rounds = 2] = process.argv
   .slice(2)
@@ -21,17 +21,17 @@ const AIM = 2.7;
 const TOKEN = 'a-token-of-this-bench';
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
-const house = await openHouse({ WORKER_CONCURRENCY: String(concurrency) });
-const { platform } = house;
+const environment = await openEnvironment({ WORKER_CONCURRENCY: String(concurrency) });
+const { platform } = environment;
 
 /** Votes a second, from the first that a listener took to the last. */
 async function delivered(workers: number): Promise<number> {
   const serverIds = await listServersAt(platform, fakes.ports, TOKEN, new Date());
   await insertWaitingVotes(platform, serverIds, each);
-  const running = await Promise.all(Array.from({ length: workers }, () => house.worker()));
+  const running = await Promise.all(Array.from({ length: workers }, () => environment.worker()));
   const cpu = await watchCpu({
     workers: running.map(({ pid }) => pid),
-    mongod: [house.mongodPid],
+    mongod: [environment.mongodPid],
     listeners: [fakes.pid],
   });
   const all = listeners * each;
@@ -68,5 +68,5 @@ for (let round = 1; round <= rounds; round += 1) {
 const ratio = median(results.three) / median(results.one);
 console.log(`three workers ÷ one: ${ratio.toFixed(2)} ${against(`≥ ${AIM}`, ratio >= AIM)}`);
 
-await house.close();
+await environment.close();
 await fakes.close();

@@ -17,8 +17,8 @@ import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
 import { callersOf, castVote, checkVote } from './api-client.ts';
+import { openEnvironment } from './environment.ts';
 import { against, median, quantile, watchCpu } from './figures.ts';
-import { openHouse } from './house.ts';
 
 const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10, rounds = 5] = process.argv
   .slice(2)
@@ -30,10 +30,10 @@ const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-r
 const HEALTHY = 5;
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: HEALTHY + returning } });
-const house = await openHouse();
-const { platform } = house;
-const web = await house.web();
-const worker = await house.worker();
+const environment = await openEnvironment();
+const { platform } = environment;
+const web = await environment.web();
+const worker = await environment.worker();
 const callers = await callersOf(
   platform,
   await listServersAt(platform, fakes.ports.slice(0, HEALTHY), TOKEN),
@@ -69,7 +69,7 @@ async function measured(name: string, going: (elapsedMs: number) => boolean): Pr
   const cpu = await watchCpu({
     web: [web.pid],
     worker: [worker.pid],
-    mongod: [house.mongodPid],
+    mongod: [environment.mongodPid],
     listeners: [fakes.pid],
     asking: [process.pid],
   });
@@ -123,5 +123,5 @@ for (const kind of ['vote', 'check'] as const) {
   console.log(`${kind}: median of ${rounds} ratios ${ratio.toFixed(2)} ${against(`< ${AIM}`, ratio < AIM)}`);
 }
 
-await house.close();
+await environment.close();
 await fakes.close();

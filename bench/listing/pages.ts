@@ -12,11 +12,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { openEnvironment } from '../delivery/environment.ts';
 import { median, watchCpu } from '../delivery/figures.ts';
-import { openHouse } from '../delivery/house.ts';
-import { type Crowd, loadCrowd, nameAt } from './crowd.ts';
 import { examinedBy } from './examined.ts';
 import type { Answered, Load } from './load.ts';
+import { type LoadedServers, loadServers, nameAt } from './load-servers.ts';
 
 const [servers = 100_000, seconds = 5, turns = 5, connections = 50] = process.argv.slice(2).map(Number);
 
@@ -30,19 +30,19 @@ async function told<T>(child: ChildProcess, message: unknown): Promise<T> {
 
 console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
 // The load says whom each request comes from.
-const house = await openHouse({ TRUST_PROXY: '1' });
-const { platform } = house;
-const crowd = await loadCrowd(platform, servers);
-const times = Object.entries(crowd.seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);
+const environment = await openEnvironment({ TRUST_PROXY: '1' });
+const { platform } = environment;
+const loaded = await loadServers(platform, servers);
+const times = Object.entries(loaded.seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);
 console.log(`${servers} servers loaded: ${times.join(', ')}`);
-const web = await house.web();
+const web = await environment.web();
 const bare = start('bare-page.ts');
 const [address] = (await once(bare, 'message')) as [AddressInfo];
 const bareUrl = `http://127.0.0.1:${address.port}`;
 const load = start('load.ts');
 
 /** The pages that are measured: one page, or many that are asked for in turn. */
-function measured({ pages, deep, slug }: Crowd): Record<string, string[]> {
+function measured({ pages, deep, slug }: LoadedServers): Record<string, string[]> {
   const numbers = Array.from({ length: pages }, (_, i) => i + 1);
   return {
     'the ranking': ['/'],
@@ -81,7 +81,7 @@ async function compare(name: string, paths: string[]): Promise<void> {
   const ratios: number[] = [];
   const ours: Answered[] = [];
   await ask(web.url);
-  const cpu = await watchCpu({ web: [web.pid], mongod: [house.mongodPid] });
+  const cpu = await watchCpu({ web: [web.pid], mongod: [environment.mongodPid] });
   for (let turn = 0; turn < turns; turn += 1) {
     const [own, other] = [await ask(web.url), await ask(bareUrl)];
     ours.push(own);
@@ -101,9 +101,9 @@ async function compare(name: string, paths: string[]): Promise<void> {
 }
 
 try {
-  for (const [name, paths] of Object.entries(measured(crowd))) await compare(name, paths);
+  for (const [name, paths] of Object.entries(measured(loaded))) await compare(name, paths);
 } finally {
   load.kill();
   bare.kill();
-  await house.close();
+  await environment.close();
 }

@@ -8,19 +8,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { listCallers } from '../api/listing.ts';
-import { openHouse } from '../delivery/house.ts';
+import { openEnvironment } from '../delivery/environment.ts';
 
 const [rate = 200, seconds = 30, servers = 100] = process.argv.slice(2, 5).map(Number);
 const LONGEST_MS = 5 * MINUTE;
 console.log(`node bench/restart/killed-web.ts ${process.argv.slice(2).join(' ')}`);
-const house = await openHouse();
-const { platform } = house;
+const environment = await openEnvironment();
+const { platform } = environment;
 const callers = await listCallers(platform, servers);
 // What the listing made up has counters and no votes; here both begin with nothing.
 await Promise.all([platform.votes.deleteMany({}), platform.voteCounters.deleteMany({})]);
-await house.program('workers/scheduler.ts');
-await house.worker();
-const web = await house.web();
+await environment.program('workers/scheduler.ts');
+await environment.worker();
+const web = await environment.web();
 
 let accepted = 0;
 const cast = async (n: number): Promise<void> => {
@@ -87,4 +87,4 @@ for (;;) {
   }
   await pause(SECOND);
 }
-await house.close();
+await environment.close();

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
-import type { Person } from './person.ts';
+import type { User } from './user.ts';
 
 /** What somebody changed about how their account is opened. */
 export type AccountChange = 'two-factor-on' | 'two-factor-off' | 'backup-codes' | 'password';
@@ -12,7 +12,7 @@ type Noting = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
-type Changed = Pick<Person, 'email'> & { _id: ObjectId };
+type Changed = Pick<User, 'email'> & { _id: ObjectId };
 
 const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
   'two-factor-on': {
@@ -37,22 +37,22 @@ const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; t
 /** Writes a change that somebody made to their own account into the audit log, and mails it to them. */
 export async function noteAccountChange(
   sources: Noting,
-  person: Changed,
+  user: Changed,
   change: AccountChange,
 ): Promise<void> {
   await recordAudit(sources, {
-    by: person.email,
+    by: user.email,
     action: `account.${change}`,
     serverId: null,
-    details: { personId: person._id.toHexString() },
+    details: { personId: user._id.toHexString() },
   });
-  await mailAccountChange(sources, person, change);
+  await mailAccountChange(sources, user, change);
 }
 
-/** Tells a person by mail how their account is opened now, whether or not they want other mail. */
+/** Tells a user by mail how their account is opened now, whether or not they want other mail. */
 export async function mailAccountChange(
   sources: Outbox & Pick<Noting, 'config'>,
-  { email }: Pick<Person, 'email'>,
+  { email }: Pick<User, 'email'>,
   change: keyof typeof SENTENCES,
 ): Promise<void> {
   const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;

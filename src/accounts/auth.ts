@@ -13,10 +13,10 @@ import { noteCause } from './library-cause.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
-import { takeEntryAway } from './people.ts';
-import type { Credential, Person, SecondFactor, SignInSession, Verification } from './person.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
+import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
+import { takeEntryAway } from './users.ts';
 
 /** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
@@ -36,13 +36,13 @@ export type AuthSources = {
   clock: Clock;
   passwords: PasswordHashing;
   mongo: { db: Db };
-  people: Collection<Person>;
+  users: Collection<User>;
   verifications: Collection<Verification>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
   twoFactors: Collection<SecondFactor>;
   /** Gives a person who signs up or in the imported servers that wait for their address; never rejects. */
-  claimServers: (personId: ObjectId) => Promise<void>;
+  claimServers: (userId: ObjectId) => Promise<void>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };
@@ -53,7 +53,7 @@ export type Auth = ReturnType<typeof createAuth>;
  * The sign-in library on our database. Doors call `auth.api`; nothing of it is reachable from outside but what
  * the site mounts.
  *
- * @param giveLink - brings a one-time link to its person: by mail, or to whoever asked for it at the command line
+ * @param giveLink - brings a one-time link to its user: by mail, or to whoever asked for it at the command line
  */
 export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
@@ -77,7 +77,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
     },
     trustedOrigins: [new URL(config.PUBLIC_URL).origin],
-    // Ours counts over all web processes, and knows the person (see sign-in-limits.ts).
+    // Ours counts over all web processes, and knows the user (see sign-in-limits.ts).
     rateLimit: { enabled: false },
     user: {
       modelName: 'people',
@@ -123,7 +123,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         verify: ({ password, hash }) => inSlot(() => passwords.verify(password, hash)),
       },
       sendResetPassword: async ({ user, token }) =>
-        giveLink({ kind: 'set-password', person: user, address: page('/set-password', token) }),
+        giveLink({ kind: 'set-password', user: user, address: page('/set-password', token) }),
       // Other links that were given out work no more, and neither does a sign-in that waits for its code.
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });
@@ -176,7 +176,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
   });
 }
 
-/** What another site gives to ask it for more about a person. */
+/** What another site gives to ask it for more about a user. */
 const NO_TOKENS = {
   accessToken: null,
   refreshToken: null,
@@ -191,15 +191,15 @@ function asksForCode(path: string | undefined): boolean {
 }
 
 /**
- * Another site says that an address is its person's. An account that somebody else made with it and never confirmed is
+ * Another site says that an address is its user's. An account that somebody else made with it and never confirmed is
  * theirs now, and nothing that opened it before does any more. An operator's is left alone: nobody enters it that way.
  */
 async function confirmByOtherSite(
   sources: AuthSources,
-  personId: string,
+  userId: string,
 ): Promise<{ error: string } | undefined> {
-  const _id = new ObjectId(personId);
-  const unconfirmed = await sources.people.findOne({ _id, emailVerified: { $ne: true } });
+  const _id = new ObjectId(userId);
+  const unconfirmed = await sources.users.findOne({ _id, emailVerified: { $ne: true } });
   if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
   if (unconfirmed) await takeEntryAway(sources, _id);
   return undefined;
@@ -225,20 +225,20 @@ type Asked = { path: string | undefined; body: { code?: unknown } | undefined };
 
 /** What must hold of everybody who gets a session, however they sign in. */
 async function refuseSession(
-  { people, ...limits }: AuthSources,
-  personId: ObjectId,
+  { users, ...limits }: AuthSources,
+  userId: ObjectId,
   { path, body }: Asked,
 ): Promise<void> {
-  const person = await people.findOne({ _id: personId });
-  if (person?.suspendedAt) {
+  const user = await users.findOne({ _id: userId });
+  if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
   }
   // The library asks for the second factor after a password only.
   const byOtherSite = path?.startsWith('/callback/') ?? false;
-  if (byOtherSite && (person?.twoFactorEnabled || person?.role === 'operator')) {
+  if (byOtherSite && (user?.twoFactorEnabled || user?.role === 'operator')) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
   }
-  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, personId, String(body?.code)))) {
+  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, userId, String(body?.code)))) {
     throw codeUsedError();
   }
 }

@@ -12,7 +12,7 @@ const COMMON = new Set(
 const LONGEST_PIECE = 4;
 
 /**
- * Whether a password is among the first that are tried: one that many people use, in any case, or one short piece
+ * Whether a password is among the first that are tried: one that many users use, in any case, or one short piece
  * again and again.
  */
 export function isCommonPassword(password: string): boolean {
@@ -22,7 +22,7 @@ export function isCommonPassword(password: string): boolean {
   return pieces.some((size) => isRepeated(folded, size));
 }
 
-/** Whether a password is what anybody knows of its person: the address, the part before its @, or the name. */
+/** Whether a password is what anybody knows of its user: the address, the part before its @, or the name. */
 export function isOwnPassword(password: string, { email, name }: { email: string; name: string }): boolean {
   const known = [email, email.split('@')[0] ?? '', name].map(folded);
   return known.includes(folded(password));

@@ -25,7 +25,7 @@ export type KnownDevices = {
 
 /**
  * Recognises browsers by a signed cookie, as OWASP's "device cookies" do: tries from one of them have a budget of their
- * own, so that nobody else's wrong tries keep its person out. The cookie opens nothing: the password is still needed.
+ * own, so that nobody else's wrong tries keep its user out. The cookie opens nothing: the password is still needed.
  */
 export function createKnownDevices(
   config: Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &

@@ -1,15 +1,15 @@
 import type { AuthSources } from './auth.ts';
-import type { Person } from './person.ts';
+import type { User } from './user.ts';
 
 /**
- * Makes a link by which a person sets a password, once, within an hour. Whoever has it can take the account
+ * Makes a link by which a user sets a password, once, within an hour. Whoever has it can take the account
  * over: it is shown once, to whoever asked for it, and kept nowhere.
  *
  * @returns the whole address
  */
 export async function makePasswordLink(
   sources: AuthSources,
-  { email }: Pick<Person, 'email'>,
+  { email }: Pick<User, 'email'>,
 ): Promise<string> {
   // The sign-in library takes a quarter of a second to load: who makes no link does not wait for it.
   const { createAuth } = await import('./auth.ts');

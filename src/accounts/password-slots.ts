@@ -24,7 +24,7 @@ class BusyError extends Error {
   readonly statusCode = 503;
 
   constructor() {
-    super('Too many people are signing in at once. Try again in a few seconds.');
+    super('Too many users are signing in at once. Try again in a few seconds.');
     this.name = 'BusyError';
   }
 }

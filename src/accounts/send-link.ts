@@ -5,7 +5,7 @@ import type { Logger } from '../platform/log.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { hasAccountText, linkText } from './link-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
-import type { Person } from './person.ts';
+import type { User } from './user.ts';
 
 /** What sending a link works on. */
 export type LinkSources = Outbox & {
@@ -13,23 +13,23 @@ export type LinkSources = Outbox & {
   config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
 };
 
-/** Sends a one-time link to its person by mail. Without a mail server only an operator can give one. */
+/** Sends a one-time link to its user by mail. Without a mail server only an operator can give one. */
 export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
     log.warn({ event: 'account.link_not_sent', kind: link.kind }, 'there is no mail server (SMTP_URL)');
     return;
   }
-  await putMail(sources, { to: link.person.email, ...linkText(config, link) });
+  await putMail(sources, { to: link.user.email, ...linkText(config, link) });
 }
 
 /**
- * Tells a person by mail that somebody signed up with their address, once a day: the page may not tell a stranger
+ * Tells a user by mail that somebody signed up with their address, once a day: the page may not tell a stranger
  * that there is an account.
  */
-export async function tellKnownAddress(
+export async function notifyKnownAddress(
   sources: LinkSources,
-  { email }: Pick<Person, 'email'>,
+  { email }: Pick<User, 'email'>,
 ): Promise<void> {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });

@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import type { Auth } from './auth.ts';
 import { withCause } from './library-cause.ts';
-import type { Person } from './person.ts';
+import type { User } from './user.ts';
 
 /** Who sent a request, and by which session. */
 export type SignedIn = {
-  person: Person;
+  user: User;
   session: {
     id: ObjectId;
     token: string;
@@ -19,7 +19,7 @@ export type SignedIn = {
 /**
  * Whom the cookies in `headers` belong to.
  *
- * @returns null for a stranger and for a suspended person; `cookies` are to be sent with the answer
+ * @returns null for a stranger and for a suspended user; `cookies` are to be sent with the answer
  */
 export async function whoIs(
   auth: Auth,
@@ -33,7 +33,7 @@ export async function whoIs(
   const { id, ...rest } = user;
   return {
     signedIn: {
-      person: { ...rest, _id: new ObjectId(id) } as Person,
+      user: { ...rest, _id: new ObjectId(id) } as User,
       session: {
         id: new ObjectId(session.id),
         token: session.token,

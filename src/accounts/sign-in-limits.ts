@@ -7,7 +7,7 @@ import { type Allowance, type RateLimit, refund, useAllowance } from '../platfor
 
 /** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
-/** Many people may share one network. */
+/** Many users may share one network. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
 /** Tries of one account from one IPv4 address or IPv6 /48: a /48 must not pass for many networks. */
 const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
@@ -66,7 +66,7 @@ function rulesOf({ email, address, device }: Try): Rule[] {
   ];
 }
 
-/** Addresses are hashed: what people type there by mistake is not kept. */
+/** Addresses are hashed: what users type there by mistake is not kept. */
 function hashed(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }
@@ -96,8 +96,8 @@ export function countSignUp(limits: Limits, address: string): Promise<Date | nul
  * Counts one try, right or wrong, of somebody who is signed in already to prove by password or code that they are. No
  * try to sign in counts here. Returns as `countTry` does.
  */
-export function countProof(limits: Limits, personId: ObjectId): Promise<Date | null> {
-  return useAllowance(limits, `proof:person:${personId.toHexString()}`, OF_ACCOUNT);
+export function countProof(limits: Limits, userId: ObjectId): Promise<Date | null> {
+  return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**
@@ -117,7 +117,7 @@ export function countLink(
 
 /**
  * Counts one try of a second factor's code, on all web processes together. By the network alone: whose code it is only
- * the sign-in under way tells, and wrong codes for one person are counted by the sign-in library. Returns as `countTry`
+ * the sign-in under way tells, and wrong codes for one user are counted by the sign-in library. Returns as `countTry`
  * does.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
@@ -125,20 +125,20 @@ export function countCode(limits: Limits, address: string): Promise<Date | null>
 }
 
 /** Uses a code of an authenticator app up; true where it was used before. */
-export async function isCodeUsed(limits: Limits, personId: ObjectId, code: string): Promise<boolean> {
-  return (await useAllowance(limits, codeKey(personId, code), CODE)) !== null;
+export async function isCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
+  return (await useAllowance(limits, codeKey(userId, code), CODE)) !== null;
 }
 
 /** Whether a code of an authenticator app was used before; uses nothing up. */
 export async function wasCodeUsed(
   { rateLimits, clock }: Limits,
-  personId: ObjectId,
+  userId: ObjectId,
   code: string,
 ): Promise<boolean> {
-  const used = { _id: codeKey(personId, code), resetAt: { $gt: clock.now() } };
+  const used = { _id: codeKey(userId, code), resetAt: { $gt: clock.now() } };
   return (await rateLimits.findOne(used)) !== null;
 }
 
-function codeKey(personId: ObjectId, code: string): string {
-  return `code:${personId.toHexString()}:${code}`;
+function codeKey(userId: ObjectId, code: string): string {
+  return `code:${userId.toHexString()}:${code}`;
 }

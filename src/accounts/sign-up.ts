@@ -3,9 +3,9 @@ import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Auth, AuthSources } from './auth.ts';
-import { ensurePerson } from './people.ts';
-import type { Person, Verification } from './person.ts';
-import { type LinkSources, sendLink, tellKnownAddress } from './send-link.ts';
+import { type LinkSources, notifyKnownAddress, sendLink } from './send-link.ts';
+import type { User, Verification } from './user.ts';
+import { ensureUser } from './users.ts';
 
 /** How long the link of a sign-up works. */
 const LINK_MS = DAY;
@@ -14,19 +14,19 @@ const TOKEN_BYTES = 24;
 
 type Links = { verifications: Collection<Verification>; clock: Clock };
 
-type SigningUp = Links & LinkSources & { people: Collection<Person>; config: Pick<Config, 'PUBLIC_URL'> };
+type SigningUp = Links & LinkSources & { users: Collection<User>; config: Pick<Config, 'PUBLIC_URL'> };
 
 /**
  * Answers a sign-up with `email` by a mail to that address. Nothing is kept but the link's hash: no account is made, so
- * that nobody has a claim to an address that is not theirs. The person who opens the link sets the password.
+ * that nobody has a claim to an address that is not theirs. The user who opens the link sets the password.
  *
  * An account that an earlier version or a listing without mail made and nobody confirmed goes the same way.
  */
 export async function offerAccount(sources: SigningUp, email: string): Promise<void> {
-  const { people, verifications, clock, config } = sources;
+  const { users, verifications, clock, config } = sources;
   const address = email.trim().toLowerCase();
-  const person = await people.findOne({ email: address });
-  if (person?.emailVerified) return tellKnownAddress(sources, person);
+  const user = await users.findOne({ email: address });
+  if (user?.emailVerified) return notifyKnownAddress(sources, user);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = clock.now();
   await verifications.insertOne({
@@ -36,16 +36,16 @@ export async function offerAccount(sources: SigningUp, email: string): Promise<v
     expiresAt: after(now, LINK_MS),
   });
   const link = `${config.PUBLIC_URL}/verify-email?token=${token}`;
-  await sendLink(sources, { kind: 'verify-email', person: { email: address }, address: link });
+  await sendLink(sources, { kind: 'verify-email', user: { email: address }, address: link });
 }
 
 /**
- * Sends a person the link by which they get into their account: to set a new password, or, where the address was never
+ * Sends a user the link by which they get into their account: to set a new password, or, where the address was never
  * confirmed, to finish the sign-up. An unknown address gets nothing.
  */
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
-  const person = await sources.people.findOne({ email: email.trim().toLowerCase() });
-  if (person && !person.emailVerified) await offerAccount(sources, email);
+  const user = await sources.users.findOne({ email: email.trim().toLowerCase() });
+  if (user && !user.emailVerified) await offerAccount(sources, email);
   else await auth.api.requestPasswordReset({ body: { email } });
 }
 
@@ -62,14 +62,14 @@ export async function addressOfSignUp(
  * Makes the account of somebody who has opened the link of their sign-up, with the password that they set now. An
  * unconfirmed account of the same address loses its password, its second factor and its sessions.
  *
- * @returns the person; or why there is none: the link does not work, or the address has an account by now
+ * @returns the user; or why there is none: the link does not work, or the address has an account by now
  */
 export async function finishSignUp(
   sources: AuthSources,
   auth: Auth,
   { token, name, password }: { token: string; name: string; password: string },
-): Promise<Person | 'useless-link' | 'has-account'> {
-  const { people, verifications, clock } = sources;
+): Promise<User | 'useless-link' | 'has-account'> {
+  const { users, verifications, clock } = sources;
   const email = await addressOfSignUp(sources, token);
   if (email === null) return 'useless-link';
   const context = await auth.$context;
@@ -78,17 +78,17 @@ export async function finishSignUp(
   const used = await verifications.findOneAndDelete(usable(token, clock));
   if (!used) return 'useless-link';
   await verifications.deleteMany({ value: email });
-  if (await people.findOne({ email, emailVerified: true })) return 'has-account';
-  const { person } = await ensurePerson(sources, { email, name });
-  const userId = person._id.toHexString();
+  if (await users.findOne({ email, emailVerified: true })) return 'has-account';
+  const { user } = await ensureUser(sources, { email, name });
+  const userId = user._id.toHexString();
   await context.internalAdapter.linkAccount({
     userId,
     providerId: 'credential',
     accountId: userId,
     password: hash,
   });
-  await sources.claimServers(person._id);
-  return person;
+  await sources.claimServers(user._id);
+  return user;
 }
 
 function usable(token: string, clock: Clock) {

@@ -2,9 +2,9 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../platform/clock.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Auth } from './auth.ts';
-import type { SignInSession } from './person.ts';
 import { APP_CODE, codeUsedError } from './second-factor.ts';
 import { isCodeUsed } from './sign-in-limits.ts';
+import type { SignInSession } from './user.ts';
 
 type Sources = {
   sessions: Collection<SignInSession>;
@@ -13,7 +13,7 @@ type Sources = {
 };
 
 /** The session in which a code is given. */
-type InSession = { personId: ObjectId; sessionId: ObjectId; headers: Headers };
+type InSession = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
 
 /**
  * Takes a code of the second factor from somebody who is signed in, uses it up, and keeps in the session when it was
@@ -25,12 +25,12 @@ type InSession = { personId: ObjectId; sessionId: ObjectId; headers: Headers };
 export async function takeCode(
   { sessions, clock, ...limits }: Sources,
   auth: Auth,
-  { personId, sessionId, headers }: InSession,
+  { userId, sessionId, headers }: InSession,
   code: string,
 ): Promise<void> {
   if (APP_CODE.test(code)) {
     await auth.api.verifyTOTP({ body: { code }, headers });
-    if (await isCodeUsed({ ...limits, clock }, personId, code)) throw codeUsedError();
+    if (await isCodeUsed({ ...limits, clock }, userId, code)) throw codeUsedError();
   } else {
     await auth.api.verifyBackupCode({ body: { code, disableSession: true }, headers });
   }

@@ -5,7 +5,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
 /** Processes of a platform that was killed close their ports a moment later. */
-const PATIENCE_MS = 2 * SECOND;
+const TIMEOUT_MS = 2 * SECOND;
 
 /**
  * Sees that PORT and the ports of the metrics are free, and gives the latter for web, worker and scheduler:
@@ -35,7 +35,7 @@ export async function seePortsFree(config: Config): Promise<number[]> {
 }
 
 async function seeFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
     const fault = await tryListen(host, port);
     if (!fault) return;

@@ -36,7 +36,7 @@ export type AllInOne = {
 
 /** What a start needs besides the configuration. */
 type StartOptions = {
-  /** Takes lines for the person at the terminal. */
+  /** Takes lines for the user at the terminal. */
   log: Say;
   /** The environment that the configuration was read from: the processes get it too. */
   env?: Environment;
@@ -91,7 +91,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   }
 }
 
-/** PORT=0 becomes a free port, in PUBLIC_URL too, so that it can be told to people. */
+/** PORT=0 becomes a free port, in PUBLIC_URL too, so that it can be told to users. */
 async function withPort(config: Config): Promise<Config> {
   if (config.PORT !== 0) return config;
   const PORT = await freePort();

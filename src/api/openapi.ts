@@ -56,7 +56,7 @@ const describeSchemas = createJsonSchemaTransform({
   },
 });
 
-/** Names the request headers as people write them; validation sees them as Node does, in lower case. */
+/** Names the request headers as users write them; validation sees them as Node does, in lower case. */
 const transform: typeof describeSchemas = (document) => {
   const { schema, url } = describeSchemas(document);
   const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;

@@ -7,7 +7,7 @@ import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 export type Answer = {
   /** The one value of `--json`: plain values, times as ISO texts. */
   json: unknown;
-  /** The same for people. */
+  /** The same for users. */
   text: string;
   /** 1 when what was asked for was done and did not succeed; 3 when nobody knows whether it did. */
   exitCode?: 1 | typeof UNCONFIRMED;

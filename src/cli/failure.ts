@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
-import { PersonError } from '../accounts/people.ts';
+import { UserError } from '../accounts/users.ts';
 import { CredentialError } from '../delivery/credentials.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { DayNotOverError, DayTooOldError } from '../history/aggregate-day.ts';
 import { TransferError } from '../listing/transfer-server.ts';
 import { ConfigError } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
-import { isUnknownEnd } from '../platform/mongo.ts';
+import { isUnknownResult } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
@@ -16,7 +16,7 @@ import { sentence } from './words.ts';
 /** 1: refused or failed. 2: wrong use. */
 type ExitCode = 1 | 2;
 
-/** A command that cannot be done; the message is a sentence for the person at the terminal. */
+/** A command that cannot be done; the message is a sentence for the user at the terminal. */
 export class CommandError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -56,7 +56,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
     error instanceof ExclusionError ||
     error instanceof LeaseLostError ||
     error instanceof TransferError ||
-    error instanceof PersonError
+    error instanceof UserError
   )
     return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
@@ -84,7 +84,7 @@ function databaseFailure(error: Error): Omit<Failure, 'exitCode'> {
   if (/^Mongo(Parse|API|InvalidArgument)/.test(error.name)) {
     return { code: 'configuration', message: sentence(`MONGODB_URI cannot be used: ${error.message}`) };
   }
-  if (isUnknownEnd(error)) {
+  if (isUnknownResult(error)) {
     return { code: 'database-away', message: sentence(`MongoDB does not answer: ${error.message}`) };
   }
   return { code: 'database-failed', message: sentence(`MongoDB failed: ${error.message}`) };

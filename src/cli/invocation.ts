@@ -6,7 +6,7 @@ import type { Variables } from '../platform/config.ts';
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command as this person must type it: as they ran this one, under npm or by its file.
+ * A command as this user must type it: as they ran this one, under npm or by its file.
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */

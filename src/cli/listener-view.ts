@@ -18,7 +18,7 @@ export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** How a listener stands, for people. */
+/** How a listener stands, for users. */
 export function listenerText(shown: ShownListener, server: Server, session: Session): string {
   const now = session.clock.now();
   const reason = listenerReason(shown);

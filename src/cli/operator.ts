@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { makePasswordLink } from '../accounts/make-link.ts';
-import { createOperator, type Decider, listOperators, noteLink } from '../accounts/people.ts';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
+import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
 import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -10,10 +10,10 @@ import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { iso, when } from './words.ts';
 
-const DECIDER: Decider = { personId: null, by: BY };
+const DECIDER: Decider = { userId: null, by: BY };
 
 export function addOperatorCommands(program: Command, terminal: Terminal): void {
-  const operator = program.command('operator').description('who may use the operator’s desk');
+  const operator = program.command('operator').description('who may use the admin area');
 
   operator
     .command('create')
@@ -25,7 +25,7 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
 
   operator
     .command('link')
-    .description('print a one-time link by which a person, operator or not, sets a new password')
+    .description('print a one-time link by which a user, operator or not, sets a new password')
     .requiredOption('--email <address>', 'whose')
     .addHelpText('after', examples(terminal, 'operator link --email ada@example.org'))
     .action(onPlatform(terminal, link));
@@ -38,54 +38,54 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
 }
 
 async function create(platform: Platform, options: { email: string; name?: string }): Promise<Answer> {
-  const { person, isNew } = await createOperator(platform, options, DECIDER);
-  const address = await linkFor(platform, person);
-  const needsFactor = platform.config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled;
+  const { user, isNew } = await createOperator(platform, options, DECIDER);
+  const address = await linkFor(platform, user);
+  const needsFactor = platform.config.OPERATOR_TWO_FACTOR === 'required' && !user.twoFactorEnabled;
   return {
-    json: { person_id: person._id.toHexString(), email: person.email, is_new: isNew, link: address },
+    json: { user_id: user._id.toHexString(), email: user.email, is_new: isNew, link: address },
     text: [
-      `${person.email} ${isNew ? 'is an operator now' : 'was here already and is an operator now'}. Open this link to set the password; it works once, within an hour:`,
+      `${user.email} ${isNew ? 'is an operator now' : 'was here already and is an operator now'}. Open this link to set the password; it works once, within an hour:`,
       `  ${address}`,
-      ...(needsFactor ? ['The desk asks for a second factor, which is set up after signing in.'] : []),
+      ...(needsFactor ? ['The admin area asks for a second factor, which is set up after signing in.'] : []),
     ].join('\n\n'),
   };
 }
 
 async function link(platform: Platform, { email }: { email: string }): Promise<Answer> {
-  const person = await platform.people.findOne({ email: email.trim().toLowerCase() });
-  if (!person) throw new CommandError('person-not-found', `Nobody has the address «${email}».`);
-  const address = await linkFor(platform, person);
+  const user = await platform.users.findOne({ email: email.trim().toLowerCase() });
+  if (!user) throw new CommandError('user-not-found', `Nobody has the address «${email}».`);
+  const address = await linkFor(platform, user);
   return {
-    json: { person_id: person._id.toHexString(), email: person.email, link: address },
-    text: `With this link ${person.email} sets a new password; it works once, within an hour:\n\n  ${address}`,
+    json: { user_id: user._id.toHexString(), email: user.email, link: address },
+    text: `With this link ${user.email} sets a new password; it works once, within an hour:\n\n  ${address}`,
   };
 }
 
 /** Noted first: a link that nobody knows of must not be about. */
-async function linkFor(platform: Platform, person: Person): Promise<string> {
-  await noteLink(platform, person, DECIDER);
-  return makePasswordLink(platform, person);
+async function linkFor(platform: Platform, user: User): Promise<string> {
+  await noteLink(platform, user, DECIDER);
+  return makePasswordLink(platform, user);
 }
 
 async function list(platform: Platform): Promise<Answer> {
   const operators = await listOperators(platform);
   const now = platform.clock.now();
-  const rows = operators.map((person) => [
-    person.email,
-    person.name,
-    person.twoFactorEnabled ? 'on' : 'off',
-    person.suspendedAt ? 'suspended' : '',
-    when(person.createdAt, now),
+  const rows = operators.map((user) => [
+    user.email,
+    user.name,
+    user.twoFactorEnabled ? 'on' : 'off',
+    user.suspendedAt ? 'suspended' : '',
+    when(user.createdAt, now),
   ]);
   return {
     json: {
-      operators: operators.map((person) => ({
-        person_id: person._id.toHexString(),
-        email: person.email,
-        name: person.name,
-        two_factor: person.twoFactorEnabled ?? false,
-        suspended_at: iso(person.suspendedAt),
-        created_at: iso(person.createdAt),
+      operators: operators.map((user) => ({
+        user_id: user._id.toHexString(),
+        email: user.email,
+        name: user.name,
+        two_factor: user.twoFactorEnabled ?? false,
+        suspended_at: iso(user.suspendedAt),
+        created_at: iso(user.createdAt),
       })),
     },
     text: table(

@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { CommandError } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Whether a person sits at the terminal and can be asked. */
+/** Whether a user sits at the terminal and can be asked. */
 export function canAsk({ streams }: Terminal): boolean {
   return streams.stdin.isTTY === true;
 }
 
-/** Asks the person at the terminal; the answer is what was typed. Questions never go to standard output. */
+/** Asks the user at the terminal; the answer is what was typed. Questions never go to standard output. */
 async function ask({ streams }: Terminal, question: string): Promise<string> {
   const readline = createInterface({ input: streams.stdin, output: streams.stderr, terminal: true });
   const left = new AbortController();

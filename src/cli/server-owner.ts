@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 export function addServerTransferCommand(server: Command, terminal: Terminal): void {
   server
     .command('transfer')
-    .description('give a server to a person; its tokens and its vote listener stay')
+    .description('give a server to a user; its tokens and its vote listener stay')
     .argument('<server>', 'id or slug')
     .requiredOption('--email <address>', 'with which the new owner signs in')
     .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
@@ -20,13 +20,13 @@ export function addServerTransferCommand(server: Command, terminal: Terminal): v
 
 async function transfer(platform: Platform, text: string, { email }: { email: string }): Promise<Answer> {
   const { _id, slug } = await serverOf(platform, text);
-  const person = await nextOwner(platform, email);
-  const given = await transferServer(platform, _id, person, BY);
+  const user = await nextOwner(platform, email);
+  const given = await transferServer(platform, _id, user, BY);
   // It was removed in this very moment.
   if (!given) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
   return {
-    json: { server_id: _id.toHexString(), slug, owner_email: person.email },
-    text: `${slug} belongs to ${person.email} now. Whoever has one of its API tokens can go on using it: the new owner sees them under «API access».`,
+    json: { server_id: _id.toHexString(), slug, owner_email: user.email },
+    text: `${slug} belongs to ${user.email} now. Whoever has one of its API tokens can go on using it: the new owner sees them under «API access».`,
   };
 }
 
@@ -37,8 +37,8 @@ export async function ownerEmail(platform: Platform, server: Server): Promise<st
 }
 
 /** The addresses of servers' owners, by their ids. */
-export async function ownersOf({ people }: Platform, servers: Server[]): Promise<Map<string, string>> {
+export async function ownersOf({ users }: Platform, servers: Server[]): Promise<Map<string, string>> {
   const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
-  const found = people.find({ _id: { $in: ids } }, { projection: { email: 1 } });
+  const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });
   return new Map(await found.map(({ _id, email }): [string, string] => [_id.toHexString(), email]).toArray());
 }

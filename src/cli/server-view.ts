@@ -5,7 +5,7 @@ import type { VoteFigures } from '../votes/vote-figures.ts';
 import { pairs } from './table.ts';
 import { counted, iso, when } from './words.ts';
 
-/** Everything about a server, for a person. */
+/** Everything about a server, for a user. */
 export function serverText(
   server: WithId<Server>,
   figures: VoteFigures,
@@ -54,7 +54,7 @@ export function serverText(
 /** Whose server it is, and how that was proved. */
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
   if (!ownerId) return ownerEmail ? `nobody yet; imported for ${ownerEmail}` : '-';
-  const who = owner ?? `${ownerId.toHexString()} (no such person)`;
+  const who = owner ?? `${ownerId.toHexString()} (no such user)`;
   return proof ? `${who}, proved by ${PROOFS[proof.method]} ${when(proof.at, now)}` : who;
 }
 

@@ -29,7 +29,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
   server
     .command('add')
     .description('list a game server')
-    .requiredOption('--name <name>', 'the name that people see')
+    .requiredOption('--name <name>', 'the name that users see')
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
     .requiredOption('--port <port>', 'port for players', port)
     .option('--query-port <port>', 'port of status queries, when it is another one', port)

@@ -90,7 +90,7 @@ async function usePlatform<T>(
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
   const platform = await openPlatform(config, 'cli', {
     log,
-    mongoPatienceMs: 0,
+    mongoTimeoutMs: 0,
     durable: true,
     ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
   });

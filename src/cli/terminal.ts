@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Variables } from '../platform/config.ts';
 
-/** The standard streams of a command; `isTTY`: a person sits there. A process has them under these names. */
+/** The standard streams of a command; `isTTY`: a user sits there. A process has them under these names. */
 export type Streams = {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Output;
@@ -25,7 +25,7 @@ export type Terminal = {
   onInterrupt(act: { stop(): Promise<void>; kill(): void }): void;
 };
 
-/** Writes a line for the person at the terminal, to standard error. */
+/** Writes a line for the user at the terminal, to standard error. */
 export function say({ streams }: Terminal, line: string): void {
   streams.stderr.write(`${line}\n`);
 }

@@ -1,6 +1,6 @@
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
-import { causeWords, eventWords, standingWords } from '../delivery/timeline/timeline-words.ts';
+import { causeWords, eventWords, statusWords } from '../delivery/timeline/timeline-words.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -116,7 +116,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   }
 }
 
-/** The same for people. */
+/** The same for users. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const held = queuePaused && timeline.standing.state === 'waiting';
@@ -129,7 +129,7 @@ export function timelineText(shown: Shown): string {
       'Excluded',
       `counts nowhere, by ${by}: «${reason}» (${exclusionId})`,
     ]),
-    ['State', standingWords(timeline, (at) => when(at, now), queuePaused)],
+    ['State', statusWords(timeline, (at) => when(at, now), queuePaused)],
     ...(held ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);

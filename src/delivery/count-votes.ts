@@ -39,14 +39,14 @@ type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; cloc
 /**
  * Counts the votes on their way, from MongoDB: Redis has one job for a listener however many votes wait.
  *
- * @param patienceMs - no query runs longer on mongod
+ * @param timeoutMs - no query runs longer on mongod
  * @throws the driver's error
  */
 export async function countVotes(
   { votes, listeners, clock }: Counting,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<VoteCounts> {
-  const patience = { maxTimeMS: patienceMs };
+  const patience = { maxTimeMS: timeoutMs };
   const now = clock.now();
   const open = new Set(
     (await serversWithOpenWork(votes, patience)).map((serverId) => serverId.toHexString()),

@@ -4,7 +4,7 @@ import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimiting, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
 /** An address may be somebody else's after this long. */
-const PROOF_STANDS_MS = 7 * DAY;
+const PROOF_VALID_MS = 7 * DAY;
 /** A proof that is younger is not written anew at each acknowledgement. */
 const PROOF_IS_FRESH_MS = DAY;
 /** A name may have many addresses in turn. */
@@ -107,7 +107,7 @@ export class Destination {
   #provenBy(address: string): Proof['by'] | null {
     if (this.#proof?.address === address) return this.#proof.by;
     const proof = this.#proofAt(address);
-    return proof && this.#deps.clock.now() < after(proof.at, PROOF_STANDS_MS) ? proof.by : null;
+    return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
   }
 
   /** An HTTP listener that took votes before challenges were asked for, and none since. */

@@ -7,7 +7,7 @@ import { withoutAttempts } from './timeline/older-attempts.ts';
 
 /** How long attempts are kept in detail; how often each outcome came, and when the
  * first and the last attempt was made, stays with the vote for ever. */
-const ATTEMPT_DETAILS_KEPT_MS = 90 * DAY;
+const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
  * Forgets the details of attempts for the votes of the newest UTC day whose every vote is 90 days old when `day`
@@ -20,7 +20,7 @@ export async function forgetAttempts(
   { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
   day: string,
 ): Promise<number> {
-  const until = after(startOf(day), -ATTEMPT_DETAILS_KEPT_MS);
+  const until = after(startOf(day), -ATTEMPT_DETAILS_TTL_MS);
   const votedAt = { $gte: after(until, -DAY), $lt: until };
   let forgotten = 0;
   for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 } })) {

@@ -4,7 +4,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import type { Vote } from '../votes/vote.ts';
-import { ENDED } from './drain/after-end.ts';
+import { ENDED } from './drain/after-attempt.ts';
 import type { Recording } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 

@@ -30,7 +30,7 @@ type SendLimits = {
   onStep?: OnStep | undefined;
 };
 
-/** Makes one attempt on the wire; never throws for anything a listener does. */
+/** Makes one attempt on the connection; never throws for anything a listener does. */
 export type Send = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,

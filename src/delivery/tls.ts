@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import { type Patience, Wire } from './wire.ts';
+import { type Patience, PeerConnection } from './connection.ts';
 
 /** Why there is no secure connection. */
 type TlsFault = {
@@ -19,7 +19,11 @@ type TlsFault = {
  *
  * @param host - the name in the URL, or its IP address without brackets
  */
-export function secure(socket: Socket, host: string, { until, stop }: Patience): Promise<Wire | TlsFault> {
+export function secure(
+  socket: Socket,
+  host: string,
+  { until, stop }: Patience,
+): Promise<PeerConnection | TlsFault> {
   return new Promise((resolve) => {
     const secured = tls.connect({
       socket,
@@ -29,20 +33,20 @@ export function secure(socket: Socket, host: string, { until, stop }: Patience):
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
     });
-    const settle = (result: Wire | TlsFault) => {
+    const settle = (result: PeerConnection | TlsFault) => {
       clearTimeout(timer);
       stop?.removeEventListener('abort', onStop);
-      if (!(result instanceof Wire)) secured.destroy();
+      if (!(result instanceof PeerConnection)) secured.destroy();
       resolve(result);
     };
     const fail = (fault: TlsFault['fault'], detail = '') => settle({ fault, detail });
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     stop?.addEventListener('abort', onStop);
-    // The listener stays: what fails after the handshake is told by the wire.
+    // The listener stays: what fails after the handshake is told by the connection.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
-      .once('secureConnect', () => settle(new Wire(secured)));
+      .once('secureConnect', () => settle(new PeerConnection(secured)));
   });
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
-import { ENDED } from './drain/after-end.ts';
+import { ENDED } from './drain/after-attempt.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 

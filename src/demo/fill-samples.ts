@@ -15,7 +15,7 @@ const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
 
-/** The first of them alone, since people look at it at once; the more at a time, the sooner all are there. */
+/** The first of them alone, since users look at it at once; the more at a time, the sooner all are there. */
 const AT_ONCE = [1, 4, 10, 25];
 
 /**

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { FakeServer, Said } from './fake-server.ts';
 import { Listening } from './listening.ts';
-import type { Said, StandIn } from './stand-in.ts';
 
 /** Longer requests are no status requests. */
 const LONGEST_REQUEST = 1_024;
@@ -12,7 +12,7 @@ const PROTOCOL = 769;
  * Stands in for a Minecraft Java server in the demo: it answers status requests and pings as one does
  * (minecraft.wiki, "Java Edition protocol/Server List Ping").
  */
-export class SampleGameServer implements StandIn {
+export class SampleGameServer implements FakeServer {
   readonly #says: () => Said;
   readonly #listening = new Listening((socket) => this.#accept(socket));
 

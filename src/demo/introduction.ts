@@ -1,5 +1,5 @@
 import type { Newcomer } from './newcomer.ts';
-import type { SamplePeople } from './sample-people.ts';
+import type { SampleUsers } from './sample-users.ts';
 
 /** What whoever starts the demo is told. */
 type Introduced = {
@@ -9,7 +9,7 @@ type Introduced = {
   server: { serverId: string; slug: string; name: string; token: string };
   /** A name that has not voted. */
   player: string;
-  people: SamplePeople;
+  users: SampleUsers;
   newcomer: Newcomer;
   /** How long its listener can be sent away. */
   awaySeconds: number;
@@ -20,13 +20,13 @@ type Introduced = {
 
 /** The text that a demo begins with. */
 export function introduction(told: Introduced): string {
-  const { url, dataDir, server, player, people, newcomer, awaySeconds, pid, hasKeys } = told;
+  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys } = told;
   return `
 Tallyport demo at ${url}. Every server, player, vote and review in it is made up.
 
   Sign in at ${url}/sign-in
-    as an owner of servers  ${people.owner.email}      ${people.owner.password}
-    as the operator         ${people.operator.email}   ${people.operator.password}
+    as an owner of servers  ${users.owner.email}      ${users.owner.password}
+    as the operator         ${users.operator.email}   ${users.operator.password}
 
 Cast a vote for ${server.name}, as a plugin would:
 

@@ -3,7 +3,7 @@ import { setListener } from '../delivery/listeners.ts';
 import type { Platform } from '../process/platform.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listing.ts';
-import type { SamplePlace } from './open-stand-in.ts';
+import type { SamplePlace } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
 import type { VotifierListener } from './votifier-listener.ts';

@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A TCP port of a stand-in, which may be closed and opened again while the demo or a test goes on. */
+/** A TCP port of a fake server, which may be closed and opened again while the demo or a test goes on. */
 export class Listening {
   readonly #accept: (socket: Socket) => void;
   readonly #sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ export class Listening {
    * @param address.port - 0 or left out: the port it had before, or else a free one
    */
   async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
-    if (this.#server) throw new Error('This stand-in is already running');
+    if (this.#server) throw new Error('This fake server is already running');
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
       // Whoever is at the other end may leave at any moment.

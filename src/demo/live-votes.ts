@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../platform/clock.ts';
-import { greetingOf } from './open-stand-in.ts';
+import { greetingOf } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
 import { samplePlayersAt } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
@@ -45,7 +45,7 @@ export async function reportLive(url: string, caller: Caller, signal: AbortSigna
   while (!signal.aborted) {
     const status = {
       online_players: samplePlayersAt(sample, new Date()),
-      max_players: sample.crowd.places,
+      max_players: sample.activity.places,
       latency_ms: randomInt(15, 90),
       motd: greetingOf(sample),
       server_version: sample.version,

@@ -15,7 +15,7 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Opens the stand-in of a server to be listed. What an earlier demo was told to say stays in the file. */
+/** Opens the fake server of a server to be listed. What an earlier demo was told to say stays in the file. */
 export async function openNewcomer(messageFile: string, told: Told, signal: AbortSignal): Promise<Newcomer> {
   await mkdir(dirname(messageFile), { recursive: true });
   if (!existsSync(messageFile)) await writeFile(messageFile, `${MESSAGE}\n`);

@@ -2,7 +2,7 @@ import type { Platform } from '../process/platform.ts';
 import { issueToken } from '../servers/api-tokens.ts';
 import { listSample, pointListener, samplesListed } from './list-samples.ts';
 import type { Caller } from './live-votes.ts';
-import type { SamplePlace } from './open-stand-in.ts';
+import type { SamplePlace } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
 import { openSampleListener, type SampleListener, type Told } from './sample-listeners.ts';
 import { SAMPLES } from './samples.ts';

@@ -6,9 +6,9 @@ import type { Collections } from '../process/collections.ts';
  */
 export async function isForSamples({
   servers,
-  people,
+  users,
   auditLog,
-}: Pick<Collections, 'servers' | 'people' | 'auditLog'>): Promise<boolean> {
+}: Pick<Collections, 'servers' | 'users' | 'auditLog'>): Promise<boolean> {
   if (await auditLog.findOne({ by: 'demo' })) return true;
-  return !(await servers.findOne({})) && !(await people.findOne({}));
+  return !(await servers.findOne({})) && !(await users.findOne({}));
 }

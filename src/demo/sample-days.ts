@@ -22,7 +22,7 @@ const ELSEWHERE = 1;
 
 /** How many play at a moment: most in the evening and at the week's end, and never twice the same. */
 export function samplePlayersAt(sample: Sample, at: Date): number {
-  const { places, busy } = sample.crowd;
+  const { places, busy } = sample.activity;
   const seed = seedOf(sample);
   const hour = (at.getTime() % DAY) / HOUR + hoursAhead(sample);
   const evening = ((1 + Math.cos(((hour - 20.5) / 12) * Math.PI)) / 2) ** 1.4;
@@ -103,7 +103,7 @@ function sampleAt(
     source,
     status: 'online',
     onlinePlayers: samplePlayersAt(sample, at),
-    maxPlayers: sample.crowd.places,
+    maxPlayers: sample.activity.places,
     latencyMs: Math.round(latencyMs * 10) / 10,
   };
 }
@@ -113,7 +113,7 @@ export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRe
   const start = startOf(day);
   const seed = seedOf(sample);
   const shown = crowding(seed, start) * (0.8 + 0.4 * chance(seed + start.getTime() / DAY));
-  const players = 2 * sample.crowd.votes;
+  const players = 2 * sample.activity.votes;
   return Array.from({ length: players }, (_, player) => {
     const drawn = seed + start.getTime() / DAY + player * 1_000;
     const keen = 0.1 + 0.8 * (1 - player / players);

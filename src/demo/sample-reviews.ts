@@ -43,10 +43,10 @@ export async function writeSampleReviews(
   const seed = seedOf(sample);
   const now = platform.clock.now();
   const age = Math.min(sample.listedDays, 300) * DAY;
-  for (let number = 0; number < sample.crowd.reviews; number++) {
+  for (let number = 0; number < sample.activity.reviews; number++) {
     const [rating = 5, content] = WORDS[(seed + number) % WORDS.length] ?? [];
     const username = samplePlayer(seed, 3 * number);
-    const at = after(now, -age * ((number + chance(seed + number)) / sample.crowd.reviews));
+    const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
     // Only as long ago as it happened does it look like it.
     const then = { ...platform, clock: { now: () => at } };
     const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });

@@ -1,6 +1,6 @@
 /** Where the state of a sample server comes from. */
 type SampleKind =
-  /** A stand-in answers when it is asked. */
+  /** A fake server answers when it is asked. */
   | 'probed'
   /** It reports its own status; nothing of it can be asked. */
   | 'reporting'
@@ -17,7 +17,7 @@ export type Sample = {
   countryCode: string;
   version: string;
   motd: string;
-  crowd: {
+  activity: {
     /** Players that it has places for. */
     places: number;
     /** The share of the places that is taken on a good evening, 0 to 1. */
@@ -37,7 +37,7 @@ export type Sample = {
 };
 
 /** What most samples have in common may be left out. */
-type Written = Pick<Sample, 'name' | 'countryCode' | 'version' | 'motd' | 'crowd'> & Partial<Sample>;
+type Written = Pick<Sample, 'name' | 'countryCode' | 'version' | 'motd' | 'activity'> & Partial<Sample>;
 
 /** A sample as `samples.ts` writes it. */
 export function sample(game: string | null, written: Written): Sample {

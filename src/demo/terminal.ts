@@ -5,7 +5,7 @@ import type { Told } from './sample-listeners.ts';
 /** What the demo prints while it runs: a line for what matters, one now and then for the traffic. */
 export type Terminal = Told & {
   say(line: string): void;
-  /** Says it so that it stands out: it is about what the person at the terminal did. */
+  /** Says it so that it stands out: it is about what the user at the terminal did. */
   tell(line: string): void;
   /** Tells in one line of the votes that arrived since the last one; with nothing to tell it is silent. */
   traffic(waiting: Map<string, number>): void;

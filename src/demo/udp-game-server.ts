@@ -1,11 +1,11 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { Said, StandIn } from './stand-in.ts';
+import type { FakeServer, Said } from './fake-server.ts';
 
 /** What a game's servers answer to a request; undefined where they keep quiet. */
 export type Answering = (request: Buffer, said: Said) => Buffer | undefined;
 
 /** Stands in for a server of a game that is asked over UDP. */
-export class UdpGameServer implements StandIn {
+export class UdpGameServer implements FakeServer {
   readonly #answer: Answering;
   readonly #says: () => Said;
   #socket: Socket | undefined;
@@ -22,7 +22,7 @@ export class UdpGameServer implements StandIn {
   }
 
   async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
-    if (this.#socket) throw new Error('This stand-in is already running');
+    if (this.#socket) throw new Error('This fake server is already running');
     const socket = createSocket('udp4');
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { explain } from '../delivery/diagnosis/explanations.ts';
-import { isUnknownEnd } from '../platform/mongo.ts';
+import { isUnknownResult } from '../platform/mongo.ts';
 import type { Platform } from '../process/platform.ts';
 import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** What a person should know of a vote that has not arrived; null while there is nothing to tell. */
+/** What a user should know of a vote that has not arrived; null while there is nothing to tell. */
 function news({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
@@ -19,7 +19,7 @@ async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<
   try {
     return await votes.find({ serverId, 'delivery.queuedAt': { $exists: true } }).toArray();
   } catch (error) {
-    if (isUnknownEnd(error)) return [];
+    if (isUnknownResult(error)) return [];
     throw error;
   }
 }

@@ -16,7 +16,7 @@ export type Binary = {
   path: string;
   /** Three numbers, such as `8.2.6`. */
   version: string;
-  /** Where it was found, for people: `on PATH`. */
+  /** Where it was found, for users: `on PATH`. */
   source: string;
 };
 

@@ -55,9 +55,9 @@ async function find(path: string): Promise<Stats | undefined> {
   return await stat(path).catch(() => undefined);
 }
 
-async function take(dataDir: string, patienceMs: number): Promise<() => Promise<void>> {
+async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<void>> {
   const retries = {
-    retries: Math.ceil(patienceMs / RETRY_MS),
+    retries: Math.ceil(timeoutMs / RETRY_MS),
     factor: 1,
     minTimeout: RETRY_MS,
     maxTimeout: RETRY_MS,

@@ -12,13 +12,13 @@ export type WrittenData = {
 export type Source = {
   /** What this source has, where that is known before it is asked. */
   series?: string;
-  /** Gives undefined when it is simply not there; throws an error of a few words for people otherwise. */
+  /** Gives undefined when it is simply not there; throws an error of a few words for users otherwise. */
   find(): Promise<Binary | undefined>;
 };
 
 /** What is looked for and where. */
 type Search = {
-  /** As people know it: `MongoDB`. */
+  /** As users know it: `MongoDB`. */
   title: string;
   /** The data that is to be opened, if there is any. */
   written: WrittenData | undefined;

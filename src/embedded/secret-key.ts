@@ -9,7 +9,7 @@ import { ServiceError } from './service-error.ts';
  *
  * @throws {ServiceError} when the file is there but holds no key.
  */
-export async function keptSecretKey(dataDir: string): Promise<string> {
+export async function storedSecretKey(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secret-key');
   try {
     const kept = (await readFile(path, 'utf8')).trim();

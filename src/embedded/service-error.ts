@@ -1,4 +1,4 @@
-/** A service cannot be found, started or used. The message is one sentence for the person at the terminal. */
+/** A service cannot be found, started or used. The message is one sentence for the user at the terminal. */
 export class ServiceError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,5 +6,5 @@ export class ServiceError extends Error {
   }
 }
 
-/** Where a line for the person at the terminal goes. */
+/** Where a line for the user at the terminal goes. */
 export type Say = (line: string) => void;

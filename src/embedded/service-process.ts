@@ -16,7 +16,7 @@ const PORT_ATTEMPTS = 5;
 
 /** What tells one kind of service from another. */
 export type ServiceKind = {
-  /** As people know it: `MongoDB`, `Redis`. */
+  /** As users know it: `MongoDB`, `Redis`. */
   title: string;
   /** The command line for a data folder and a port. */
   args(dataDir: string, port: number): string[];

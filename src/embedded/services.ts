@@ -9,7 +9,7 @@ import { databaseAddress } from './mongod.ts';
 import { type OwnerKind, startOwnServices } from './own-services.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { REDIS } from './redis-server.ts';
-import { keptSecretKey } from './secret-key.ts';
+import { storedSecretKey } from './secret-key.ts';
 import { type Say, ServiceError } from './service-error.ts';
 import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
 import { withSharedSettings } from './shared-settings.ts';
@@ -20,7 +20,7 @@ const COMMAND_WAIT_MS = 5 * MINUTE;
 /** MongoDB and Redis as a process of ours reaches them. */
 export type OpenServices = {
   config: ConnectedConfig;
-  /** One line each for people: what it is, where it was found, where its data is. */
+  /** One line each for users: what it is, where it was found, where its data is. */
   description: string[];
   /** The titles of those that were started here, such as `MongoDB`. */
   started: string[];
@@ -90,7 +90,7 @@ async function look(
   say: Say,
   env: Environment,
 ): Promise<OpenServices | { busy: ProcessIdentity }> {
-  const SECRET_KEY = config.SECRET_KEY ?? (await keptSecretKey(dataDir));
+  const SECRET_KEY = config.SECRET_KEY ?? (await storedSecretKey(dataDir));
   const { MONGODB_URI, REDIS_URL } = config;
   if (MONGODB_URI && REDIS_URL) {
     return borrowed({ ...config, MONGODB_URI, REDIS_URL, SECRET_KEY }, configuredLines(config));

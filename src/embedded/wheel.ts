@@ -22,7 +22,7 @@ type Wheel = {
   /** The program's file in the cache: name and version. */
   file: string;
   megabytes: number;
-  /** What people are told about where it is from. */
+  /** What users are told about where it is from. */
   source: string;
 };
 

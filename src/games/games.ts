@@ -38,7 +38,7 @@ export class UnknownGameError extends GameError {
   }
 }
 
-/** What people type and gamedig's ids, old ids and names do not cover. */
+/** What users type and gamedig's ids, old ids and names do not cover. */
 const ALIASES: Record<string, string> = {
   mc: 'minecraft',
   minecraftjava: 'minecraft',
@@ -118,7 +118,7 @@ function spellings(): Map<string, Game> {
 }
 
 /**
- * The game that is meant: by gamedig's id, an id it had earlier, its name, or what people call it.
+ * The game that is meant: by gamedig's id, an id it had earlier, its name, or what users call it.
  *
  * @throws {UnknownGameError} with near matches
  * @throws {GameError} `game-not-asked`: its servers cannot be asked by us
@@ -136,7 +136,7 @@ export function gameOf(text: string): Game {
   return game;
 }
 
-/** A line of the list that people see. */
+/** A line of the list that users see. */
 export type ListedGame = Game & {
   /** Why servers of it cannot be asked; null where they can. */
   notAsked: string | null;

@@ -4,13 +4,13 @@ import type { Server, ServerStatus, Source } from '../servers/server.ts';
 export type { Source };
 
 /** A report stands for this long at most (design, "Periods and figures"). */
-export const REPORT_STANDS_MS = 15 * MINUTE;
+export const REPORT_VALID_MS = 15 * MINUTE;
 
 /** A server that reports and cannot be probed is judged by its reports, for so long after the last one. */
 const REPORTS_COUNT_MS = 7 * DAY;
 
 /** An answer stands for so many of the server's present intervals. */
-const INTERVALS_STOOD = 3;
+const INTERVALS_VALID = 3;
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
 
@@ -29,9 +29,9 @@ export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
 export function statusAt(server: Sources, now: Date): ServerStatus {
   const { probe, lastReport } = server;
   if (sourceAt(server, now) === 'reports') {
-    return lastReport && now.getTime() - lastReport.at.getTime() < REPORT_STANDS_MS ? 'online' : 'unknown';
+    return lastReport && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS ? 'online' : 'unknown';
   }
-  const stands = INTERVALS_STOOD * probe.intervalSeconds * SECOND;
+  const stands = INTERVALS_VALID * probe.intervalSeconds * SECOND;
   return probe.checkedAt && now.getTime() - probe.checkedAt.getTime() <= stands ? probe.status : 'unknown';
 }
 

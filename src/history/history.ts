@@ -2,7 +2,7 @@ import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
-import { REPORT_STANDS_MS, type Source, sourceAt } from './current-status.ts';
+import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
 import type { DailyStats, DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
@@ -94,7 +94,7 @@ const nothing = (at: Date, reason: GreyReason = 'no-data'): HistoryPoint => ({
 });
 
 /** A sample stands for so many of its intervals, as the status does, and for no less than a report. */
-const INTERVALS_STOOD = 3;
+const INTERVALS_VALID = 3;
 
 const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies Record<
   Source,
@@ -124,7 +124,7 @@ async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryP
       onlineShare: SHARE[status],
       reason: status === 'unknown' ? (reason ?? 'unconfirmed') : null,
     });
-    const stands = after(at, Math.max(INTERVALS_STOOD * seconds * SECOND, REPORT_STANDS_MS));
+    const stands = after(at, Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS));
     if (!known || stands > known) known = stands;
   }
   if (known && known <= clock.now()) points.push(nothing(known));

@@ -3,9 +3,9 @@ import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
-import { isUnknownEnd, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
+import { isUnknownResult, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
-import { REPORT_STANDS_MS, type Source } from './current-status.ts';
+import { REPORT_VALID_MS, type Source } from './current-status.ts';
 import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
@@ -15,7 +15,7 @@ export { REPORT_INTERVAL_MS };
 
 /** What a server says of itself. A field left out keeps its last value. */
 type StatusReport = {
-  /** People on the server, 0 or more. */
+  /** Players on the server, 0 or more. */
   onlinePlayers: number;
   /** −1 means "no limit" and is stored as 0. */
   maxPlayers: number;
@@ -80,7 +80,7 @@ export async function reportStatus(
     latencyMs: latencyMs ?? null,
   });
   const { previousAt } = updated;
-  const returned = !previousAt || after(previousAt, REPORT_STANDS_MS) < now;
+  const returned = !previousAt || after(previousAt, REPORT_VALID_MS) < now;
   if (returned) await wakeListener(deps, serverId);
   return { kind: 'accepted', reportedAt: now };
 }
@@ -101,7 +101,7 @@ async function updateOnce(
       const taken = await batcher.load(takeReports, servers, { serverId, ours, fields });
       if (taken) return { kind: 'accepted', ...taken };
     } catch (error) {
-      if (!isUnknownEnd(error) || Date.now() >= deadline) throw error;
+      if (!isUnknownResult(error) || Date.now() >= deadline) throw error;
     }
     const server = await batcher.load(lastReports, servers, serverId);
     if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);

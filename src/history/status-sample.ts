@@ -19,13 +19,13 @@ const statusSampleDefinition = {
 } as const;
 
 /** How long samples are kept. */
-const SAMPLES_KEPT_MS = 35 * DAY;
+const SAMPLES_TTL_MS = 35 * DAY;
 
 /** What a probe or a report found: a time series. Its index is ours: without it a query reads all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {
   collection: 'status_samples',
   timeseries: { timeField: 'at', metaField: 'serverId', granularity: 'minutes' },
-  expireAfterSeconds: SAMPLES_KEPT_MS / 1_000,
+  expireAfterSeconds: SAMPLES_TTL_MS / 1_000,
 });
 statusSampleSchema.index({ serverId: 1, at: 1 });
 

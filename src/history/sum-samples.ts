@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { DAY, SECOND } from '../platform/clock.ts';
-import { REPORT_STANDS_MS } from './current-status.ts';
+import { REPORT_VALID_MS } from './current-status.ts';
 import { emptySums } from './daily-sums.ts';
 
 /**
@@ -65,7 +65,7 @@ const secondsBetween = (from: unknown, to: unknown) => ({
  * newest report there is no gap yet: nothing is known of that time.
  */
 export function reportSpans(start: unknown, end: unknown): Document[] {
-  const stood = { $add: ['$at', REPORT_STANDS_MS] };
+  const stood = { $add: ['$at', REPORT_VALID_MS] };
   return [
     {
       $setWindowFields: {

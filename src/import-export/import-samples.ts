@@ -81,7 +81,7 @@ type SampleWork = {
   /** Computes the finished ones of these UTC days from their samples. */
   aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
   /** Throws when another import may be under way. */
-  requireHeld: () => void;
+  throwIfLost: () => void;
 };
 
 /**
@@ -90,7 +90,7 @@ type SampleWork = {
  */
 export function sampleImporter(
   deps: SampleImporting,
-  { aggregate, requireHeld }: SampleWork,
+  { aggregate, throwIfLost }: SampleWork,
 ): Importer<StatusSample> {
   const touched = touchedDays();
   const aggregateTouched = async () => {
@@ -110,7 +110,7 @@ export function sampleImporter(
       });
     },
     async write(batch) {
-      requireHeld();
+      throwIfLost();
       const { first } = computableDays(deps.clock.now());
       const ends = await writeSamples(deps, batch);
       // Those that are there already too: an earlier run may have died before it aggregated their days.

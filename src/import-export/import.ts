@@ -55,8 +55,8 @@ export async function importSamples(
   options: ImportOptions,
 ): Promise<ImportEnd> {
   const aggregate = (touched: Touched) => summarise(deps, touched);
-  const end = await withLease(deps, 'import-samples', ({ requireHeld }) =>
-    importLines(source, () => sampleImporter(deps, { aggregate, requireHeld }), options),
+  const end = await withLease(deps, 'import-samples', ({ throwIfLost }) =>
+    importLines(source, () => sampleImporter(deps, { aggregate, throwIfLost }), options),
   );
   await requestRanks(deps.producer);
   return end;

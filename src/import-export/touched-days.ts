@@ -11,7 +11,7 @@ type TouchedDays = {
 };
 
 /** A server's day takes about a hundred bytes. */
-const MOST_DAYS_KEPT = 20_000;
+const MOST_DAYS = 20_000;
 
 export function touchedDays(): TouchedDays {
   let servers = new Map<string, Set<string>>();
@@ -25,7 +25,7 @@ export function touchedDays(): TouchedDays {
       days.add(dayOf(at));
       count += days.size - before;
     },
-    isFull: () => count >= MOST_DAYS_KEPT,
+    isFull: () => count >= MOST_DAYS,
     take() {
       const taken = [...servers].map(([key, days]) => ({ serverId: new ObjectId(key), days: [...days] }));
       servers = new Map();

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { gameOf } from '../games/games.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
-import { admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import { mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';
 import { plainText } from '../probing/minecraft-text.ts';
 import type { Drafting } from '../servers/drafts.ts';
-import { holderOf } from '../servers/listed-places.ts';
+import { holderOf } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
@@ -26,12 +26,12 @@ export function recordText(code: string): string {
 }
 
 /**
- * Takes one of a person's checks: whoever may make us ask any address at all must not be able to scan with us.
+ * Takes one of a user's checks: whoever may make us ask any address at all must not be able to scan with us.
  *
  * @returns null when it may go on; else when the next one may
  */
-export function takeCheck(deps: DraftChecking, personId: ObjectId): Promise<Date | null> {
-  return useCheckAllowance(deps, personId.toHexString());
+export function takeCheck(deps: DraftChecking, userId: ObjectId): Promise<Date | null> {
+  return useCheckAllowance(deps, userId.toHexString());
 }
 
 /**
@@ -48,7 +48,7 @@ export async function checkDraft(
   const asked = await targetOf(deps, draft);
   const [probe, dns] = await Promise.all([
     asked
-      ? deps.ask(asked.target, undefined, admitFor(deps, draft.ownerId.toHexString(), asked.target.port))
+      ? deps.ask(asked.target, undefined, mayConnectFor(deps, draft.ownerId.toHexString(), asked.target.port))
       : null,
     dnsOf(draft.address, draft.code),
   ]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
@@ -18,15 +18,15 @@ type Claiming = {
 };
 
 /**
- * Gives a person the imported servers that wait for somebody with their address. Only a confirmed address
+ * Gives a user the imported servers that wait for somebody with their address. Only a confirmed address
  * counts. Safe to run again: the entry in the audit log has an id of its own making and is written first, so
  * a run that was cut short is finished by the next one, and nothing is told twice.
  *
- * @returns how many servers the person got
+ * @returns how many servers the user got
  */
 export async function claimServers(
   deps: Claiming,
-  { _id: personId, email, emailVerified }: Pick<Person, '_id' | 'email' | 'emailVerified'>,
+  { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,
 ): Promise<number> {
   if (!emailVerified) return 0;
   const { servers, auditLog, clock } = deps;
@@ -35,40 +35,39 @@ export async function claimServers(
   let claimed = 0;
   for (const { _id } of waiting) {
     const entry = {
-      _id: entryId(_id, personId),
+      _id: entryId(_id, userId),
       at: clock.now(),
       by: email,
       action: 'server.claim',
       serverId: _id,
-      details: { personId: personId.toHexString() },
+      details: { personId: userId.toHexString() },
     };
     await auditLog.insertOne(entry).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
-    await rejectOwnersReview(deps, { serverId: _id, personId });
-    const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: personId } });
+    await rejectOwnersReview(deps, { serverId: _id, userId });
+    const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: userId } });
     claimed += modifiedCount;
   }
   return claimed;
 }
 
-/** Gives a person what waits for their address, when they sign up or in. A failure keeps nobody from that. */
+/** Gives a user what waits for their address, when they sign up or in. A failure keeps nobody from that. */
 export async function claimOnEntry(
-  sources: Claiming & { people: Collection<Person>; log: Logger },
-  personId: ObjectId,
+  sources: Claiming & { users: Collection<User>; log: Logger },
+  userId: ObjectId,
 ): Promise<void> {
-  const { people, log } = sources;
+  const { users, log } = sources;
   try {
-    const person = await people.findOne({ _id: personId });
-    const claimed = person ? await claimServers(sources, person) : 0;
-    if (claimed > 0)
-      log.info({ event: 'account.servers_claimed', personId: personId.toHexString(), claimed });
+    const user = await users.findOne({ _id: userId });
+    const claimed = user ? await claimServers(sources, user) : 0;
+    if (claimed > 0) log.info({ event: 'account.servers_claimed', userId: userId.toHexString(), claimed });
   } catch (error) {
     log.warn({ event: 'account.servers_not_claimed', reason: String(error) });
   }
 }
 
-function entryId(serverId: ObjectId, personId: ObjectId): ObjectId {
-  const name = `server.claim ${serverId.toHexString()} ${personId.toHexString()}`;
+function entryId(serverId: ObjectId, userId: ObjectId): ObjectId {
+  const name = `server.claim ${serverId.toHexString()} ${userId.toHexString()}`;
   return new ObjectId(createHash('sha256').update(name).digest('hex').slice(0, 24));
 }

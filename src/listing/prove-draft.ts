@@ -8,7 +8,7 @@ import type { Producer } from '../platform/queues.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import { findDraft, findMove } from '../servers/drafts.ts';
-import { decidingPlaces, holderOf } from '../servers/listed-places.ts';
+import { decidingPlaces, holderOf } from '../servers/listed-addresses.ts';
 import { editServer, lastPlace, newListing } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ProofMethod, Server } from '../servers/server.ts';
@@ -90,9 +90,9 @@ async function listDraft(
   const proof = { method, at: deps.clock.now() };
   const server = await decidingPlaces(
     deps,
-    async ({ requireHeld }) => {
+    async ({ throwIfLost }) => {
       const holder = await holderOf(deps, draft, draft.ownerId);
-      requireHeld();
+      throwIfLost();
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
       // Two drafts may be proved at once.
@@ -145,7 +145,7 @@ async function finishListing(
 ): Promise<void> {
   const { auditLog, serverDrafts, clock, producer } = deps;
   const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
-  if (ownerId) await rejectOwnersReview(deps, { serverId, personId: ownerId });
+  if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
   const settings = { name, address, port, queryPort, game, countryCode, slug };
   const isNew = serverId.equals(draftId);
   const entry = {
@@ -179,13 +179,13 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
   const { address, port } = move;
   const moved = await decidingPlaces(
     deps,
-    async ({ requireHeld }) => {
+    async ({ throwIfLost }) => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return 'taken';
-      // The wish may have been taken back meanwhile, or the server given to another person.
+      // The wish may have been taken back meanwhile, or the server given to another user.
       const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
-      requireHeld();
+      throwIfLost();
       return editServer(deps, serverId, { address, port }, prover.email);
     },
     AbortSignal.timeout(DECIDE_MS),

@@ -1,8 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import type { Kept } from '../platform/batching/kept.ts';
-import type { Admitted } from '../servers/api-tokens.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import type { AuthenticatedToken } from '../servers/api-tokens.ts';
 import type { ListChange } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
@@ -19,7 +19,7 @@ export async function removeServer(
   deps: ListChange & {
     votes: Collection<Vote>;
     serverDrafts: Collection<ServerDraft>;
-    admitted: Kept<Admitted>;
+    admitted: TtlCache<AuthenticatedToken>;
   },
   serverId: ObjectId,
   by: string,

@@ -1,16 +1,16 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Drafting } from '../servers/drafts.ts';
 import type { Server } from '../servers/server.ts';
 
-type People = { people: Collection<Person> };
+type Users = { users: Collection<User> };
 
 /** Why a server is not given to somebody; the message is a sentence. */
 export class TransferError extends Error {
-  readonly code: 'person-not-found' | 'person-suspended';
+  readonly code: 'user-not-found' | 'user-suspended';
 
   constructor(code: TransferError['code'], message: string) {
     super(message);
@@ -25,19 +25,16 @@ export class TransferError extends Error {
  * @param email - of a person who has an account, in any case
  * @throws {TransferError}
  */
-export async function nextOwner({ people }: People, email: string): Promise<Person> {
-  const person = await people.findOne({ email: email.trim().toLowerCase() });
-  if (!person)
-    throw new TransferError(
-      'person-not-found',
-      'Nobody has an account with this address. They sign up first.',
-    );
-  if (person.suspendedAt) throw new TransferError('person-suspended', 'This person is suspended.');
-  return person;
+export async function nextOwner({ users }: Users, email: string): Promise<User> {
+  const user = await users.findOne({ email: email.trim().toLowerCase() });
+  if (!user)
+    throw new TransferError('user-not-found', 'Nobody has an account with this address. They sign up first.');
+  if (user.suspendedAt) throw new TransferError('user-suspended', 'This user is suspended.');
+  return user;
 }
 
 /**
- * Gives a listed server to another person, by an operator's word. Its tokens and its listener stay as they are: the
+ * Gives a listed server to another user, by an operator's word. Its tokens and its listener stay as they are: the
  * new owner sees and changes them, the old one does not any more.
  *
  * @param by - who decided, for the audit log
@@ -45,13 +42,13 @@ export async function nextOwner({ people }: People, email: string): Promise<Pers
  */
 export async function transferServer(
   deps: Drafting &
-    People & {
+    Users & {
       auditLog: Collection<AuditEntry>;
       reviews: Collection<Review>;
       reviewLists: Collection<ReviewList>;
     },
   serverId: ObjectId,
-  to: Pick<Person, '_id' | 'email'>,
+  to: Pick<User, '_id' | 'email'>,
   by: string,
 ): Promise<WithId<Server> | null> {
   const given = { ownerId: to._id, proof: { method: 'operator', at: deps.clock.now() } } as const;
@@ -62,8 +59,8 @@ export async function transferServer(
   if (!before) return null;
   // Where the one before wished to move it is no wish of the new owner's.
   await deps.serverDrafts.deleteOne({ serverId });
-  await rejectOwnersReview(deps, { serverId, personId: to._id });
-  const previous = before.ownerId ? await deps.people.findOne({ _id: before.ownerId }) : null;
+  await rejectOwnersReview(deps, { serverId, userId: to._id });
+  const previous = before.ownerId ? await deps.users.findOne({ _id: before.ownerId }) : null;
   const from = previous?.email ?? before.ownerEmail ?? null;
   await recordAudit(deps, { by, action: 'server.transfer', serverId, details: { from, to: to.email } });
   const { ownerEmail: _, ...server } = before;

@@ -21,11 +21,11 @@ const mailDefinition = {
 } as const;
 
 /** How long it can be seen that a mail was sent; its text is gone before. */
-const KEPT_MS = 7 * DAY;
+const TTL_MS = 7 * DAY;
 
 /** The outbox: what is in it is sent, whatever happens to Redis and to workers. */
 export const mailSchema = new Schema(mailDefinition, { collection: 'mails' });
 mailSchema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
-mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND });
+mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -16,7 +16,7 @@ export type Outbox = {
 
 /** A mail to be sent: plain text. */
 type NewMail = {
-  /** Names the occasion, where it must be told only once: a second mail of the same id is not written. */
+  /** Names the notification, where it must be sent only once: a second mail of the same id is not written. */
   id?: string;
   to: string;
   subject: string;

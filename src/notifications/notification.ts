@@ -1,13 +1,13 @@
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Server } from '../servers/server.ts';
-import type { Fate } from './fate.ts';
+import type { DeliveryCounts } from './delivery-counts.ts';
 
 /** What a mail tells of. */
 export type Notification = {
   listener: Listener;
   server: Server;
-  owner: Person;
-  fate: Fate;
+  owner: User;
+  deliveries: DeliveryCounts;
   expiresAt: Date | null;
 };

@@ -28,7 +28,7 @@ export class AddressError extends Error {
   }
 }
 
-/** What was entered is not a host; the message is a sentence for the person who entered it. */
+/** What was entered is not a host; the message is a sentence for the user who entered it. */
 export class HostError extends Error {
   constructor(message: string) {
     super(message);
@@ -192,7 +192,7 @@ function checkAddress(host: string, answer: string, ranges: AddressRanges): stri
 }
 
 /**
- * Public by their range, and answered by the cloud that a machine stands in, never by the internet: Azure's wire server
+ * Public by their range, and answered by the cloud that a machine stands in, never by the internet: Azure's connection server
  * (DNS, agent and metadata).
  */
 const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);

@@ -58,7 +58,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   };
 }
 
-/** A skew for people; `''` where there is none. */
+/** A skew for users; `''` where there is none. */
 export function describeSkew(ms: number): string {
   if (ms === 0) return '';
   const seconds = (Math.abs(ms) / SECOND).toFixed(1);

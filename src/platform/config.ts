@@ -113,7 +113,7 @@ type Environment = z.infer<typeof environment>;
 
 /** The configuration of a process. Times are in milliseconds. */
 export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> & {
-  /** The address that people and plugins use, without a slash at its end; may contain a path. */
+  /** The address that users and plugins use, without a slash at its end; may contain a path. */
   PUBLIC_URL: string;
   /** The path of `PUBLIC_URL`, under which every page and endpoint stands: `''` or `/listing`. */
   basePath: string;

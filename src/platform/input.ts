@@ -3,7 +3,7 @@ import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
 
 /**
- * Checks what people typed against its zod schema and returns it as the schema makes it.
+ * Checks what users typed against its zod schema and returns it as the schema makes it.
  *
  * @throws {InvalidDocumentError} with one sentence for each field that is wrong.
  */

@@ -49,7 +49,7 @@ function clientOptions(operationMs: number, durable: boolean): MongoClientOption
 /**
  * Connects to MongoDB, trying again while nobody answers.
  *
- * @param options - in milliseconds: `patienceMs` for the first answer, `operationMs` for each operation (0: for
+ * @param options - in milliseconds: `timeoutMs` for the first answer, `operationMs` for each operation (0: for
  *   ever); `durable`: every write waits for the journal, so what is told as done outlives a crash of a lone mongod
  * @throws the driver's error when the patience is over, or at once when the address or the credentials are wrong.
  */
@@ -57,13 +57,13 @@ export async function openMongo(
   uri: string,
   log: Logger,
   {
-    patienceMs = MINUTE,
+    timeoutMs = MINUTE,
     operationMs = OPERATION_TIMEOUT_MS,
     durable = false,
-  }: { patienceMs?: number; operationMs?: number; durable?: boolean } = {},
+  }: { timeoutMs?: number; operationMs?: number; durable?: boolean } = {},
 ): Promise<Mongo> {
   const client = new MongoClient(uri, clientOptions(operationMs, durable));
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
       await client.connect();
@@ -107,7 +107,7 @@ export function isDuplicateKey(error: unknown): boolean {
  * Whether it cannot be known if the write that threw `error` took place: the connection broke, the time ran
  * out, no connection was to be had, or the write was made but not acknowledged as durable.
  */
-export function isUnknownEnd(error: unknown): boolean {
+export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // Not by name: a write that the monitor's timeout interrupts is a `PoolClearedOnNetworkError`.
   if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;

@@ -29,19 +29,19 @@ export type Resources = {
   durability: Durability;
   secrets: SecretBox;
   producer: Producer;
-  /** Every queue, for people to look into. Commands wait for Redis: bound them. */
+  /** Every queue, for users to look into. Commands wait for Redis: bound them. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   /** Closes the queues, then Redis, then MongoDB (design rule 12). */
   close(): Promise<void>;
 };
 
-/** How a command differs from a process that runs on: it logs elsewhere, and a person waits for it. */
+/** How a command differs from a process that runs on: it logs elsewhere, and a user waits for it. */
 export type OpenOptions = {
   /** By default one that writes to standard output. */
   log?: Logger;
   /** How long MongoDB is waited for: a minute by default. */
-  mongoPatienceMs?: number;
+  mongoTimeoutMs?: number;
   /** How long an operation may take: 5 s by default, as long as an API request may. */
   mongoOperationMs?: number;
   /** Every write waits for MongoDB's journal; by default only those of votes and their delivery do. */
@@ -59,13 +59,13 @@ export async function openResources(
   name: string,
   {
     log = createLogger(config, name),
-    mongoPatienceMs = MINUTE,
+    mongoTimeoutMs = MINUTE,
     mongoOperationMs = OPERATION_TIMEOUT_MS,
     durable = false,
   }: OpenOptions = {},
 ): Promise<Resources> {
   const mongo = await openMongo(config.MONGODB_URI, log, {
-    patienceMs: mongoPatienceMs,
+    timeoutMs: mongoTimeoutMs,
     operationMs: mongoOperationMs,
     durable,
   });

@@ -8,7 +8,7 @@ function codePoints(value: string): number {
 }
 
 /**
- * A text that a person or a plugin gives: well-formed Unicode, `min` to `max` code points. The messages say
+ * A text that a user or a plugin gives: well-formed Unicode, `min` to `max` code points. The messages say
  * what it must be, without naming the field: the door does that.
  */
 export function text({ min = 0, max }: { min?: number; max: number }) {
@@ -25,7 +25,7 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
-/** A line of text that people see, trimmed. */
+/** A line of text that users see, trimmed. */
 export function shownText(maximum: number) {
   return z
     .string({ error: 'must be text' })
@@ -37,7 +37,7 @@ export function shownText(maximum: number) {
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
 
-/** A text of several lines that people write, trimmed, its line ends made one kind; it may be empty. */
+/** A text of several lines that users write, trimmed, its line ends made one kind; it may be empty. */
 export function longText(maximum: number) {
   return z
     .string({ error: 'must be text' })

@@ -3,12 +3,12 @@ import { type Protocol, protocols } from 'gamedig';
 import { type Game, gameOf } from '../games/games.ts';
 import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
-import type { Admit } from '../platform/limits/outgoing-limit.ts';
+import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
 import { tame } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, QueryError } from './query-fault.ts';
+import { failedProbe, QueryError } from './query-error.ts';
 import { QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
 
@@ -29,7 +29,7 @@ type Bounds = {
   limit: QueryLimit;
   lookups: Lookups;
   signal: AbortSignal | undefined;
-  admit: Admit | undefined;
+  admit: MayConnect | undefined;
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { AddressFault } from '../platform/address-guard.ts';
-import type { Admit } from '../platform/limits/outgoing-limit.ts';
+import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 
 /** What is asked: a server's game (an id of gamedig's list), and where it is. */
 export type Target = {
@@ -54,4 +54,4 @@ export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; fault: Pro
  *
  * @param admit - asked before each address and port that is tried; without it nothing is limited
  */
-export type Ask = (target: Target, signal?: AbortSignal, admit?: Admit) => Promise<Probe>;
+export type Ask = (target: Target, signal?: AbortSignal, admit?: MayConnect) => Promise<Probe>;

@@ -5,7 +5,7 @@ import type { StatusSample } from '../history/status-sample.ts';
 import { type Waking, wakeListener } from '../history/wake-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
-import { type Admit, admitFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
@@ -57,7 +57,7 @@ export async function checkClaimedServer(
   if (!server || !claim) return { kind: 'void' };
   // The planned interval is limit enough for a server that answers.
   const accountId = server.ownerId?.toHexString() ?? null;
-  const admit = server.probe.status === 'online' ? undefined : admitFor(deps, accountId, server.port);
+  const admit = server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
   return check(deps, server, {
     byHand: false,
     admit,
@@ -95,7 +95,7 @@ type Manner = {
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
   /** Asked before each connection; absent where nothing is limited. */
-  admit: Admit | undefined;
+  admit: MayConnect | undefined;
 };
 
 async function check(deps: Checking, server: WithId<Server>, manner: Manner): Promise<Checked> {

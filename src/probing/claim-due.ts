@@ -29,7 +29,7 @@ const MOST_WAITING = 2_000;
 const URGENT_WAITING = 500;
 
 /** Redis is asked for no longer. */
-const PATIENCE_MS = SECOND;
+const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
@@ -60,7 +60,7 @@ export async function claimDueServers(deps: Claiming): Promise<number> {
 
 async function waitingJobs({ queues }: Claiming): Promise<number> {
   try {
-    return await within(PATIENCE_MS, queues['probe-servers'].getWaitingCount());
+    return await within(TIMEOUT_MS, queues['probe-servers'].getWaitingCount());
   } catch {
     return Number.POSITIVE_INFINITY;
   }

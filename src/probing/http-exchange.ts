@@ -1,7 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv6 } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-error.ts';
 
 /** No honest server says more. */
 const MOST_BYTES = 1_024 * 1_024;

@@ -15,7 +15,7 @@ const LONGEST_INTERVAL_SECONDS = 3_600;
 const JITTER = 0.1;
 
 /** What is known fades after so many intervals without a check; failures in a row end there too. */
-const INTERVALS_STOOD = 3;
+const INTERVALS_VALID = 3;
 
 /**
  * How a check ended.
@@ -92,7 +92,7 @@ export function stateAfter(
 }
 
 function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean {
-  return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_STOOD * intervalSeconds * SECOND;
+  return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
 /** Failures from before a time without checks are not in a row with those after it; by hand, spacing is free. */

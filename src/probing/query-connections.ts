@@ -1,7 +1,7 @@
 import type { Protocol } from 'gamedig';
 import { HttpExchange, type HttpQuery, type HttpServer } from './http-exchange.ts';
 import { framingOf, refuseDatagram } from './protocol-traps.ts';
-import type { QueryError } from './query-fault.ts';
+import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { UdpConnection } from './udp-connection.ts';
 

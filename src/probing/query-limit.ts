@@ -1,7 +1,7 @@
-import { QueryError } from './query-fault.ts';
+import { QueryError } from './query-error.ts';
 
 /** Who waits longer than this for its turn is not asked. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 type Waiting = { enter(): void };
 
@@ -39,7 +39,7 @@ export class QueryLimit {
       const waiting: Waiting = { enter: () => settle(() => resolve(leave)) };
       const timer = setTimeout(
         () => stopped('The check could not be made: too many others are under way.'),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       );
       signal?.addEventListener('abort', onStop);
       this.#line.add(waiting);

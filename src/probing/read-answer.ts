@@ -2,7 +2,7 @@ import type { Results } from 'gamedig';
 import type { Game } from '../games/games.ts';
 import type { ServerAnswer } from './ask.ts';
 import { legacyText, withoutControls } from './minecraft-text.ts';
-import { QueryError } from './query-fault.ts';
+import { QueryError } from './query-error.ts';
 
 /** The contract's bounds of a status report (POST …/status). */
 const MOST_PLAYERS = 2_147_483_647;

@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-error.ts';
 
 /** No honest server says more in one query. */
 const MOST_BYTES = 256 * 1_024;

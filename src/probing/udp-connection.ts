@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-fault.ts';
+import { QueryError, requireAskedPort, socketError } from './query-error.ts';
 
 /** No honest server says more in one query. */
 const MOST_BYTES = 64 * 1_024;

@@ -3,20 +3,20 @@ import type { Schema } from 'mongoose';
 import {
   type Credential,
   credentialSchema,
-  type Person,
-  personSchema,
   type SecondFactor,
   type SignInSession,
   sessionSchema,
   twoFactorSchema,
+  type User,
+  userSchema,
   type Verification,
   verificationSchema,
-} from '../accounts/person.ts';
+} from '../accounts/user.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
 import { type Mail, mailSchema } from '../mail/mail.ts';
-import { type ListenerNotices, listenerNoticesSchema } from '../notifications/listener-notices.ts';
+import { type SentNotifications, sentNotificationsSchema } from '../notifications/sent-notifications.ts';
 import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.ts';
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
@@ -60,13 +60,13 @@ export const SCHEMAS: Schema[] = [
   reviewListSchema,
   auditEntrySchema,
   rateLimitSchema,
-  personSchema,
+  userSchema,
   sessionSchema,
   credentialSchema,
   verificationSchema,
   twoFactorSchema,
   mailSchema,
-  listenerNoticesSchema,
+  sentNotificationsSchema,
 ];
 
 /** The collections that features work on, each under the name by which features ask for it. */
@@ -91,13 +91,13 @@ export type Collections = {
   reviewLists: Collection<ReviewList>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
-  people: Collection<Person>;
+  users: Collection<User>;
   sessions: Collection<SignInSession>;
   credentials: Collection<Credential>;
   verifications: Collection<Verification>;
   twoFactors: Collection<SecondFactor>;
   mails: Collection<Mail>;
-  listenerNotices: Collection<ListenerNotices>;
+  sentNotifications: Collection<SentNotifications>;
 };
 
 export function bindCollections(db: Db): Collections {
@@ -122,12 +122,12 @@ export function bindCollections(db: Db): Collections {
     reviewLists: db.collection('review_lists'),
     auditLog: db.collection('audit_log'),
     rateLimits: db.collection('rate_limits'),
-    people: db.collection('people'),
+    users: db.collection('people'),
     sessions: db.collection('sessions'),
     credentials: db.collection('credentials'),
     verifications: db.collection('verifications'),
     twoFactors: db.collection('two_factors'),
     mails: db.collection('mails'),
-    listenerNotices: db.collection('listener_notices'),
+    sentNotifications: db.collection('listener_notices'),
   };
 }

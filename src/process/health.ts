@@ -21,7 +21,7 @@ export type Readiness = {
 };
 
 /** A check that takes longer has failed. */
-const PATIENCE_MS = 2 * SECOND;
+const TIMEOUT_MS = 2 * SECOND;
 /** Anybody may ask the public port: the services are asked once a second at most. */
 const FRESH_MS = SECOND;
 
@@ -36,7 +36,7 @@ const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
 export async function readiness(sources: Sources): Promise<Readiness> {
   const [database, away] = await Promise.all([
     checkDatabase(sources),
-    unavailableQueues(sources, PATIENCE_MS),
+    unavailableQueues(sources, TIMEOUT_MS),
   ]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
@@ -64,7 +64,7 @@ async function checkDatabase({
 
 async function check(otherwise: string, ask: () => Promise<string>): Promise<string> {
   try {
-    return await within(PATIENCE_MS, ask());
+    return await within(TIMEOUT_MS, ask());
   } catch {
     return otherwise;
   }

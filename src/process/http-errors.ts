@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
-import { isUnknownEnd } from '../platform/mongo.ts';
+import { isUnknownResult } from '../platform/mongo.ts';
 
 /** What an answer of failure consists of: `{"error": sentence, ...fields}`. */
 export type Refusal = {
@@ -72,7 +72,7 @@ export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal
   }
   if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
   if (error instanceof OverloadError) return unavailable(SENTENCES.overload);
-  if (error instanceof DeadlineError || isUnknownEnd(error)) return unavailable(SENTENCES.database);
+  if (error instanceof DeadlineError || isUnknownResult(error)) return unavailable(SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
   const status = error.statusCode ?? 500;

@@ -53,7 +53,7 @@ type MetricsSources = Pick<
 >;
 
 /** A scrape waits no longer for MongoDB. */
-const SCRAPE_PATIENCE_MS = 2 * SECOND;
+const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** A vote may arrive at once or after three days. */
@@ -220,7 +220,7 @@ function registerRanksAge(registry: Registry, sources: MetricsSources): void {
     help: 'Time since the ranking that stands was computed; it is every 10 minutes.',
     registers: [],
     async collect() {
-      const at = await within(SCRAPE_PATIENCE_MS, rankedAt(sources)).catch(() => null);
+      const at = await within(SCRAPE_TIMEOUT_MS, rankedAt(sources)).catch(() => null);
       this.reset();
       if (at) this.set((sources.clock.now().getTime() - at.getTime()) / SECOND);
       else this.remove();

@@ -98,7 +98,7 @@ async function completeReviewLists(db: Db): Promise<void> {
   }
 }
 
-/** What an older version kept in clear, by which Discord could be asked about a person. */
+/** What an older version kept in clear, by which Discord could be asked about a user. */
 async function forgetDiscordTokens(db: Db): Promise<void> {
   await db
     .collection('credentials')
@@ -129,7 +129,7 @@ async function completeRankedLists(db: Db): Promise<void> {
   if (!(await servers.findOne(RANKED, { projection: { _id: 1 } }))) return;
   // A ranking at the same moment writes the same.
   const { signal } = new AbortController();
-  const lease = { signal, requireHeld: () => undefined };
+  const lease = { signal, throwIfLost: () => undefined };
   await writeLists({ servers, rankedLists, listingSummary, clock: systemClock() }, lease);
 }
 

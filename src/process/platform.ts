@@ -1,11 +1,11 @@
 import type { AuthSources } from '../accounts/auth.ts';
 import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
 import { claimOnEntry } from '../listing/claim-servers.ts';
-import type { Kept } from '../platform/batching/kept.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
-import { type Admitted, keepAdmitted } from '../servers/api-tokens.ts';
+import { type AuthenticatedToken, createAuthenticationCache } from '../servers/api-tokens.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { bindCollections, type Collections } from './collections.ts';
 
@@ -15,7 +15,7 @@ import { bindCollections, type Collections } from './collections.ts';
  */
 export type Platform = Resources &
   Collections & {
-    admitted: Kept<Admitted>;
+    admitted: TtlCache<AuthenticatedToken>;
     passwords: PasswordHashing;
     voteCounts: VoteCounts;
     claimServers: AuthSources['claimServers'];
@@ -33,10 +33,10 @@ export async function openPlatform(
   return {
     ...resources,
     ...collections,
-    admitted: keepAdmitted(),
+    admitted: createAuthenticationCache(),
     passwords: { hash: hashPassword, verify: verifyPassword },
     voteCounts,
-    claimServers: (personId) => claimOnEntry({ ...resources, ...collections }, personId),
+    claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),
     async close() {
       // A vote that is being inserted is counted after it.
       await resources.batcher.settle(SECOND);

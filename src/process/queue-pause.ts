@@ -4,7 +4,7 @@ import { within } from '../platform/deadline.ts';
 import type { Platform } from './platform.ts';
 
 /** How long Redis has to say whether the queue is paused. */
-const PATIENCE_MS = SECOND;
+const TIMEOUT_MS = SECOND;
 
 /**
  * Whether an operator paused one of the queues that deliver votes, which Redis alone knows. A listener changes its queue
@@ -19,7 +19,7 @@ export async function queuePaused({
   if (producerRedis.status !== 'ready') return null;
   try {
     const paused = DELIVERY_QUEUES.map((name) => queues[name].isPaused());
-    return (await within(PATIENCE_MS, Promise.all(paused))).includes(true);
+    return (await within(TIMEOUT_MS, Promise.all(paused))).includes(true);
   } catch {
     return null;
   }

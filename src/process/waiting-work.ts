@@ -26,7 +26,7 @@ export type WaitingWork = {
 };
 
 /** A scrape waits this long for each service and no longer. */
-const PATIENCE_MS = 2 * SECOND;
+const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
 /** Counts waiting work, at most every ten seconds however often it is asked for, and never throws. */
@@ -37,7 +37,7 @@ export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> 
 async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orNothing(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
-    orNothing(sources, 'votes', countVotes(sources, PATIENCE_MS)),
+    orNothing(sources, 'votes', countVotes(sources, TIMEOUT_MS)),
     orNothing(sources, 'due probes', probeLateness(sources)),
     countJobsIfRedisAnswers(sources),
   ]);
@@ -55,7 +55,7 @@ async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
 
 async function orNothing<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
   try {
-    return await within(PATIENCE_MS, counting);
+    return await within(TIMEOUT_MS, counting);
   } catch (error) {
     log.debug({ event: 'metrics.not_counted', what, reason: String(error) });
     return undefined;
@@ -66,14 +66,14 @@ async function probeLateness({ config, servers, clock }: Sources): Promise<numbe
   if (config.PROBES === 'off') return 0;
   const first = await servers.findOne(
     { removedAt: null, game: { $type: 'string' } },
-    { sort: { 'probe.nextAt': 1 }, projection: { 'probe.nextAt': 1 }, maxTimeMS: PATIENCE_MS },
+    { sort: { 'probe.nextAt': 1 }, projection: { 'probe.nextAt': 1 }, maxTimeMS: TIMEOUT_MS },
   );
   return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;
 }
 
 /** Commands to a Redis that is away would wait for it, and more of them with every scrape. */
 async function countJobsIfRedisAnswers(sources: Sources) {
-  const redisUp = (await unavailableQueues(sources, PATIENCE_MS)).length === 0;
+  const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
   return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
 }
 

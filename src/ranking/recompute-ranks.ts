@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import { type HeldLease, type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
@@ -45,7 +45,7 @@ export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal
   );
 }
 
-async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promise<Ranked> {
+async function writePlaces({ servers, clock }: Ranking, lease: ActiveLease): Promise<Ranked> {
   const figures = {
     $and: [
       { $eq: ['$place', '$rankPosition'] },
@@ -65,7 +65,7 @@ async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promi
   let writes: AnyBulkWriteOperation<Server>[] = [];
   const write = async () => {
     if (writes.length === 0) return;
-    lease.requireHeld();
+    lease.throwIfLost();
     await servers.bulkWrite(writes, { ordered: false });
     writes = [];
   };
@@ -77,7 +77,7 @@ async function writePlaces({ servers, clock }: Ranking, lease: HeldLease): Promi
   }
   await write();
   const ranked = await servers.countDocuments(RANKED);
-  lease.requireHeld();
+  lease.throwIfLost();
   await putHiddenLast(servers, ranked + 1);
   return { servers: ranked, moved };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } from 'mongodb';
-import type { HeldLease } from '../platform/periods/work-lease.ts';
+import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankedList } from './ranked-list.ts';
 
 /** So many parts are written in one round trip, and so many made before other work of the process has its turn. */
@@ -41,7 +41,7 @@ export function addTo(
  */
 export async function replaceLists(
   rankedLists: Collection<RankedList>,
-  lease: HeldLease,
+  lease: ActiveLease,
   { prefix, lists, length, order }: Lists,
   ids: ObjectId[],
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function replaceLists(
   const write = async (operation?: AnyBulkWriteOperation<RankedList>) => {
     if (operation) writes.push(operation);
     if (writes.length === 0 || (operation && writes.length < BULK)) return;
-    lease.requireHeld();
+    lease.throwIfLost();
     await rankedLists.bulkWrite(writes, { ordered: false });
     writes = [];
   };

@@ -1,7 +1,7 @@
 import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
-import type { HeldLease } from '../platform/periods/work-lease.ts';
+import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 
 /** The mark of days whose places are kept. */
@@ -17,14 +17,14 @@ const AFTER_DAY_MS = HOUR;
  * and a later ranking keeps them. Of earlier days the uptime is gone, so a day without any ranking on the next
  * stays a gap.
  */
-export async function takeSnapshot(deps: Ranking, lease: HeldLease): Promise<void> {
+export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<void> {
   const now = deps.clock.now();
   const today = startOf(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
   const day = addDays(dayOf(now), -1);
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
   if (due.length === 0 || (await dueAggregates(deps)).length > 0) return;
-  lease.requireHeld();
+  lease.throwIfLost();
   await keepPlaces(deps, day);
   await markDone(deps, RANK_SNAPSHOT, day);
   deps.log.info({ event: 'ranks.snapshot', day });

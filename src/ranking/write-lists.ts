@@ -1,7 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
-import type { HeldLease } from '../platform/periods/work-lease.ts';
+import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, listKey, listKeys } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
@@ -23,7 +23,7 @@ export const PART = 200;
 const MOST_OF_A_TERM = 250;
 
 /** While no name changes, the lists of names stay so long; only which are the best of many changes meanwhile. */
-const NAMES_STAND_MS = 6 * HOUR;
+const NAMES_TTL_MS = 6 * HOUR;
 
 /** A larger batch would hold up other work of the process while it is read. */
 const BATCH = 1_000;
@@ -36,20 +36,20 @@ const MOST_CHOICES = 60;
  * that a server passes, and one for each piece of a name. Only what changed is written. Killed half-way, the next
  * run finishes it.
  */
-export async function writeLists(deps: Listing, lease: HeldLease): Promise<void> {
+export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
   const { ids, names, lists } = await readRanking(deps);
   await replaceLists(rankedLists, lease, { prefix: 'f:', lists, length: PART, order: 'rank' }, ids);
   const before = await listingSummary.findOne({ _id: SUMMARY });
   const digest = digestOf(ids, names);
-  const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_STAND_MS);
+  const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_TTL_MS);
   const at = clock.now();
   if (!stand) {
     // Killed half-way, the lists are no more those of the names that the summary says.
     await listingSummary.updateOne({ _id: SUMMARY }, { $set: { 'names.digest': '' } });
     await writeNames(deps, lease, ids, names);
   }
-  lease.requireHeld();
+  lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
     ...summaryOf(lists, ids.length),
@@ -77,7 +77,7 @@ async function readRanking({ servers, clock }: Listing) {
   return { ids, names, lists };
 }
 
-async function writeNames({ rankedLists }: Listing, lease: HeldLease, ids: ObjectId[], names: string[]) {
+async function writeNames({ rankedLists }: Listing, lease: ActiveLease, ids: ObjectId[], names: string[]) {
   const lists = new Map<string, Making>();
   for (const [place, name] of names.entries()) {
     if (place % BATCH === 0) await letOthersRun();

@@ -1,5 +1,5 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
@@ -25,61 +25,66 @@ export type WhyNot = 'own-server' | 'unconfirmed';
 /** @param confirms - whether this site confirms addresses: it can send mail */
 export function whyNotReview(
   { ownerId }: Pick<Server, 'ownerId'>,
-  { _id, emailVerified }: Pick<Person, '_id' | 'emailVerified'>,
+  { _id, emailVerified }: Pick<User, '_id' | 'emailVerified'>,
   confirms: boolean,
 ): WhyNot | null {
   if (ownerId?.equals(_id)) return 'own-server';
   return confirms && !emailVerified ? 'unconfirmed' : null;
 }
 
-/** The review that a person wrote of a server, in whatever state; null when there is none. */
+/** The review that a user wrote of a server, in whatever state; null when there is none. */
 export function findOwnReview(
   { reviews }: Pick<Reviewing, 'reviews'>,
   serverId: ObjectId,
-  personId: ObjectId,
+  userId: ObjectId,
 ): Promise<WithId<Review> | null> {
-  return reviews.findOne({ serverId, personId });
+  return reviews.findOne(storedAs({ serverId, userId }));
 }
 
 /**
- * Stores a person's one review of a server, or changes it: then it waits for approval again, and leaves the public
+ * Stores a user's one review of a server, or changes it: then it waits for approval again, and leaves the public
  * list until it has it. Saving what stands changes nothing.
  *
- * @returns the review; or when the next one may be written, where this person wrote too many
+ * @returns the review; or when the next one may be written, where this user wrote too many
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
   deps: Reviewing,
-  { serverId, personId }: { serverId: ObjectId; personId: ObjectId },
+  { serverId, userId }: { serverId: ObjectId; userId: ObjectId },
   input: NewReview,
 ): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
   const { username, rating, content } = parseInput(newReview, input);
-  const standing = await findOwnReview(deps, serverId, personId);
+  const standing = await findOwnReview(deps, serverId, userId);
   const isSame =
     standing?.username === username &&
     standing.rating === rating &&
     (standing.content ?? '') === (content ?? '');
   if (standing && isSame) return { review: standing };
-  const nextAllowedAt = await useAllowance(deps, `review:${personId.toHexString()}`, WRITTEN);
+  const nextAllowedAt = await useAllowance(deps, `review:${userId.toHexString()}`, WRITTEN);
   if (nextAllowedAt) return { nextAllowedAt };
 
   const words = { username, rating, ...(content ? { content } : {}) };
   for (;;) {
-    const edited = await edit(deps, { serverId, personId }, words);
+    const edited = await edit(deps, { serverId, userId }, words);
     if (edited) return { review: (await followReview(deps, edited)) ?? edited };
-    const inserted = await insert(deps, { serverId, personId }, words);
+    const inserted = await insert(deps, { serverId, userId }, words);
     if (inserted) return { review: inserted };
   }
 }
 
 type Words = Pick<Review, 'username' | 'rating' | 'content'>;
-type Whose = { serverId: ObjectId; personId: ObjectId };
+type Whose = { serverId: ObjectId; userId: ObjectId };
+
+/** `personId` is the stored name of `userId`. */
+function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'personId'> {
+  return { serverId, personId: userId };
+}
 
 const UNDECIDED = { state: 'pending', moderatedAt: null, moderatedBy: null, rejectedFor: null } as const;
 
 function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promise<WithId<Review> | null> {
   return reviews.findOneAndUpdate(
-    whose,
+    storedAs(whose),
     {
       $set: { ...words, ...UNDECIDED, editedAt: clock.now() },
       $inc: { revision: 1 },
@@ -89,7 +94,7 @@ function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promis
   );
 }
 
-/** Null when this person sent the form twice at once: the other one is there. */
+/** Null when this user sent the form twice at once: the other one is there. */
 async function insert(
   { reviews, clock }: Reviewing,
   whose: Whose,
@@ -97,7 +102,7 @@ async function insert(
 ): Promise<WithId<Review> | null> {
   const review = {
     _id: new ObjectId(),
-    ...whose,
+    ...storedAs(whose),
     ...words,
     ...UNDECIDED,
     revision: 0,
@@ -113,14 +118,14 @@ async function insert(
 }
 
 /**
- * Rejects what a person wrote of a server that has become theirs: nobody reviews their own. Doing it again changes
+ * Rejects what a user wrote of a server that has become theirs: nobody reviews their own. Doing it again changes
  * nothing, and completes what a crash cut short.
  */
 export async function rejectOwnersReview(
   deps: Pick<Reviewing, 'reviews' | 'reviewLists' | 'clock'>,
   whose: Whose,
 ): Promise<void> {
-  const standing = await findOwnReview(deps, whose.serverId, whose.personId);
+  const standing = await findOwnReview(deps, whose.serverId, whose.userId);
   if (!standing) return;
   const rejected = await deps.reviews.findOneAndUpdate(
     { _id: standing._id, state: { $ne: 'rejected' } },
@@ -139,7 +144,7 @@ export async function rejectOwnersReview(
 }
 
 /**
- * Deletes a person's review of a server, and the owner's answer with it. It leaves the public list first: killed
+ * Deletes a user's review of a server, and the owner's answer with it. It leaves the public list first: killed
  * half-way, the review is there and waits, and deleting it again finishes it.
  *
  * @returns whether there was one
@@ -147,7 +152,7 @@ export async function rejectOwnersReview(
 export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<boolean> {
   for (;;) {
     const withdrawn = await deps.reviews.findOneAndUpdate(
-      whose,
+      storedAs(whose),
       { $set: UNDECIDED, $inc: { revision: 1 } },
       { returnDocument: 'after' },
     );

@@ -20,7 +20,7 @@ const reviewDefinition = {
   username: { type: String, required: true },
   rating: { type: Number, required: true, min: 1, max: 5, validate: Number.isInteger },
   content: { type: String },
-  /** Who wrote it, signed in; absent for one that an operator entered. */
+  /** The user who wrote it; absent for a review that an operator entered. Stored under the name of 0.1.0. */
   personId: { type: Schema.Types.ObjectId },
   /** Grows with each change of its words or stars, so that a decision is about those that were seen; absent is 0. */
   revision: { type: Number },

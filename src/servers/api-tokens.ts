@@ -2,7 +2,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import { Kept } from '../platform/batching/kept.ts';
+import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -16,7 +16,7 @@ import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.t
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** What ending a token works on. */
-type Ending = Tokens & { admitted: Kept<Admitted> };
+type Ending = Tokens & { admitted: TtlCache<AuthenticatedToken> };
 
 /** A token just made. `token` is shown this once and kept nowhere. */
 export type IssuedToken = { tokenId: string; token: string };
@@ -197,15 +197,15 @@ export async function authenticate(
 }
 
 /** A call that was let in. Of its server nothing is kept but that it is listed. */
-export type Admitted = { serverId: ObjectId; token: WithId<ApiToken> };
+export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
 
 /** How long it is kept that a call was let in: a revoked token is refused within 5 s everywhere (contract). */
-export const ADMITTED_KEPT_MS = 4 * SECOND;
-const ADMITTED_KEPT = 20_000;
+export const AUTHENTICATION_TTL_MS = 4 * SECOND;
+const MAX_AUTHENTICATIONS = 20_000;
 
 /** What a process remembers of the calls that it let in. */
-export function keepAdmitted(): Kept<Admitted> {
-  return new Kept({ most: ADMITTED_KEPT, ms: ADMITTED_KEPT_MS });
+export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
+  return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
 
 /**
@@ -213,11 +213,11 @@ export function keepAdmitted(): Kept<Admitted> {
  * (`admitted.forget`), an expiry on each use.
  */
 export async function admit(
-  deps: Authenticating & { admitted: Kept<Admitted> },
+  deps: Authenticating & { admitted: TtlCache<AuthenticatedToken> },
   serverId: string,
   tokenText: string,
   { anew = false } = {},
-): Promise<Admitted | null> {
+): Promise<AuthenticatedToken | null> {
   const ask = async () => {
     const caller = await authenticate(deps, serverId, tokenText);
     return caller && { serverId: caller.server._id, token: caller.token };
@@ -227,11 +227,11 @@ export async function admit(
 }
 
 /** The same at once, where it is kept. */
-export function admittedBefore(
-  { admitted, clock }: { admitted: Kept<Admitted>; clock: Clock },
+export function cachedAuthentication(
+  { admitted, clock }: { admitted: TtlCache<AuthenticatedToken>; clock: Clock },
   serverId: string,
   tokenText: string,
-): Admitted | undefined {
+): AuthenticatedToken | undefined {
   const kept = admitted.peek(`${serverId} ${hashToken(tokenText)}`);
   return kept && isValid(kept.token, clock.now()) ? kept : undefined;
 }

@@ -1,14 +1,20 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Kept } from '../platform/batching/kept.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ApiToken } from './api-token.ts';
-import { type Admitted, type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
+import {
+  type AuthenticatedToken,
+  type IssuedToken,
+  issueToken,
+  revokeToken,
+  rotateToken,
+} from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
-type Ending = Tokens & { admitted: Kept<Admitted> };
+type Ending = Tokens & { admitted: TtlCache<AuthenticatedToken> };
 
-/** `issueToken` by a person, who stands in the audit log. Throws as it does. */
+/** `issueToken` by a user, who stands in the audit log. Throws as it does. */
 export async function issueTokenBy(
   deps: Tokens,
   request: Parameters<typeof issueToken>[1],
@@ -21,7 +27,7 @@ export async function issueTokenBy(
   return issued;
 }
 
-/** `rotateToken` by a person. Throws as it does. */
+/** `rotateToken` by a user. Throws as it does. */
 export async function rotateTokenBy(
   deps: Ending,
   serverId: ObjectId,
@@ -36,7 +42,7 @@ export async function rotateTokenBy(
   return issued;
 }
 
-/** `revokeToken` by a person. */
+/** `revokeToken` by a user. */
 export async function revokeTokenBy(
   deps: Ending,
   serverId: ObjectId,

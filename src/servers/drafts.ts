@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { holderOf, type Place } from './listed-places.ts';
+import { holderOf, type Place } from './listed-addresses.ts';
 import type { Server } from './server.ts';
 import { type ServerDraft, serverDraftSchema } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
@@ -16,7 +16,7 @@ export type Drafting = {
   clock: Clock;
 };
 
-/** How many drafts a person has at most. */
+/** How many drafts a user has at most. */
 export const MOST_DRAFTS = 10;
 
 /** What an owner says of a server that is to be listed. */
@@ -34,7 +34,7 @@ function makeProofCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
-/** The person has as many drafts as a person may have. */
+/** The user has as many drafts as a user may have. */
 export class TooManyDraftsError extends Error {
   readonly code = 'too-many-drafts';
 
@@ -64,7 +64,7 @@ async function requireFree(deps: Drafting, wanted: Place, ownerId: ObjectId): Pr
  * draft that there is; its code stays.
  *
  * @param draftId - the draft to change; without it one is made
- * @returns null when there is no such draft of this person's
+ * @returns null when there is no such draft of this user's
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError}
  */
 export async function saveDraft(
@@ -123,7 +123,7 @@ async function insertDraft(
   }
 }
 
-/** A person's drafts of new servers, oldest first. */
+/** A user's drafts of new servers, oldest first. */
 export function listDrafts(
   { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
   ownerId: ObjectId,
@@ -134,7 +134,7 @@ export function listDrafts(
     .toArray();
 }
 
-/** A draft of a new server that belongs to this person; null when there is none. */
+/** A draft of a new server that belongs to this user; null when there is none. */
 export function findDraft(
   { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
   ownerId: ObjectId,

@@ -1,10 +1,10 @@
 import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import { readOn, type Slice } from '../platform/slices.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
 
-type Searching = { servers: Collection<Server>; people: Collection<Person> };
+type Searching = { servers: Collection<Server>; users: Collection<User> };
 
 /** Sorts behind every character in MongoDB's collations, and behind every text of the plain order here. */
 const LAST = '\uffff';
@@ -18,14 +18,14 @@ const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
  * @param limit - so many at most, of each kind of match and in all
  */
 export async function searchServers(
-  { servers, people }: Searching,
+  { servers, users }: Searching,
   text: string,
   { limit }: { limit: number },
 ): Promise<WithId<Server>[]> {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
   if (isId(wanted)) return servers.find({ _id: new ObjectId(wanted) }).toArray();
-  if (wanted.includes('@')) return serversOf({ servers, people }, wanted, limit);
+  if (wanted.includes('@')) return serversOf({ servers, users }, wanted, limit);
   const [, host = wanted, port] = /^([^:]+):(\d{1,5})$/.exec(wanted) ?? [];
   const found = await Promise.all([
     servers
@@ -50,10 +50,10 @@ export async function searchServers(
   return [...byId.values()].slice(0, limit);
 }
 
-async function serversOf({ servers, people }: Searching, email: string, limit: number) {
-  const person = await people.findOne({ email }, { projection: { _id: 1 } });
+async function serversOf({ servers, users }: Searching, email: string, limit: number) {
+  const user = await users.findOne({ email }, { projection: { _id: 1 } });
   const [owned, imported] = await Promise.all([
-    person ? servers.find({ ownerId: person._id }).limit(limit).toArray() : [],
+    user ? servers.find({ ownerId: user._id }).limit(limit).toArray() : [],
     servers.find({ ownerEmail: email }).limit(limit).toArray(),
   ]);
   return [...owned, ...imported].slice(0, limit);

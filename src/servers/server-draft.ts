@@ -45,7 +45,7 @@ const draftDefinition = {
 } as const;
 
 /** How long a draft is kept. */
-export const DRAFT_KEPT_MS = 14 * DAY;
+export const DRAFT_TTL_MS = 14 * DAY;
 
 /**
  * A server that is not listed because nobody has proved yet that it is theirs, or a move of a listed one to a place
@@ -59,7 +59,7 @@ serverDraftSchema.index(
   { serverId: 1 },
   { unique: true, partialFilterExpression: { serverId: { $exists: true } } },
 );
-serverDraftSchema.index({ createdAt: 1 }, { expireAfterSeconds: DRAFT_KEPT_MS / SECOND });
+serverDraftSchema.index({ createdAt: 1 }, { expireAfterSeconds: DRAFT_TTL_MS / SECOND });
 
 export type DraftCheck = Nested<typeof checkDefinition>;
 export type ServerDraft = Omit<InferRawDocType<typeof draftDefinition>, 'check'> & {

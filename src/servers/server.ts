@@ -125,7 +125,7 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
-  /** The person it belongs to; absent for one that an operator listed for nobody. */
+  /** The user it belongs to; absent for one that an operator listed for nobody. */
   ownerId: { type: Schema.Types.ObjectId },
   /** How its owner proved that it is theirs; absent for one that was never proved. */
   proof: { type: new Schema(proofDefinition, nested) },

@@ -30,7 +30,7 @@ const OPERATOR_SESSION_MS = 12 * HOUR;
 
 const STRANGER = { signedIn: null, cookies: [] };
 
-type DeskRule = Pick<Platform, 'config' | 'clock'>;
+type AdminRule = Pick<Platform, 'config' | 'clock'>;
 type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
 
 /**
@@ -75,9 +75,9 @@ export function signInHeaders(request: FastifyRequest): Headers {
 }
 
 /** Who is signed in, on a route that strangers do not reach. */
-export function personOf(request: FastifyRequest): SignedIn['person'] {
+export function userOf(request: FastifyRequest): SignedIn['user'] {
   if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
-  return request.signedIn.person;
+  return request.signedIn.user;
 }
 
 /** The server that an `owner` route is about. */
@@ -90,28 +90,26 @@ export function serverOf(request: FastifyRequest): WithId<Server> {
  * Whether whoever sent a request speaks as an operator. The role alone does not say so: an operator's session may be
  * old, or without a second factor, and still open what they own themselves.
  */
-export function isByOperator(sources: DeskRule, { signedIn }: FastifyRequest): boolean {
-  return signedIn !== null && mayUseDesk(sources, signedIn);
+export function isByOperator(sources: AdminRule, { signedIn }: FastifyRequest): boolean {
+  return signedIn !== null && mayUseAdminArea(sources, signedIn);
 }
 
-function mayUseDesk(rule: DeskRule, signedIn: SignedIn): boolean {
+function mayUseAdminArea(rule: AdminRule, signedIn: SignedIn): boolean {
   return (
-    signedIn.person.role === 'operator' &&
-    !lacksSecondFactor(rule, signedIn) &&
-    isFreshSession(rule, signedIn)
+    signedIn.user.role === 'operator' && !lacksSecondFactor(rule, signedIn) && isFreshSession(rule, signedIn)
   );
 }
 
-function lacksSecondFactor({ config }: DeskRule, { person }: SignedIn): boolean {
-  return config.OPERATOR_TWO_FACTOR === 'required' && !person.twoFactorEnabled;
+function lacksSecondFactor({ config }: AdminRule, { user }: SignedIn): boolean {
+  return config.OPERATOR_TWO_FACTOR === 'required' && !user.twoFactorEnabled;
 }
 
 /**
  * Whether an operator has signed in lately. Where they have a second factor, the code counts: a new password begins a
  * new session too, and needs none.
  */
-function isFreshSession({ clock }: DeskRule, { person, session }: SignedIn): boolean {
-  const proofs = person.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
+function isFreshSession({ clock }: AdminRule, { user, session }: SignedIn): boolean {
+  const proofs = user.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
   return proofs.every((at) => at !== null && clock.now().getTime() - at.getTime() <= OPERATOR_SESSION_MS);
 }
 
@@ -129,13 +127,13 @@ function isPage({ method, server, routeOptions: { url } }: FastifyRequest): bool
 }
 
 function refuseUnlessOperator(
-  rule: DeskRule,
+  rule: AdminRule,
   request: FastifyRequest,
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // Nothing tells an owner what the desk has.
-  if (signedIn.person.role !== 'operator') throw new PageError(404, 'There is no such page.');
+  // Nothing tells an owner what the admin area has.
+  if (signedIn.user.role !== 'operator') throw new PageError(404, 'There is no such page.');
   if (!isFreshSession(rule, signedIn)) return askToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn)) {
     const { base } = request.server.site;
@@ -155,7 +153,7 @@ async function ownServerOf(
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
   const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
-  const isOwn = server.ownerId?.equals(signedIn.person._id) ?? false;
-  if (!isOwn && !mayUseDesk(sources, signedIn)) throw missing;
+  const isOwn = server.ownerId?.equals(signedIn.user._id) ?? false;
+  if (!isOwn && !mayUseAdminArea(sources, signedIn)) throw missing;
   return server;
 }

@@ -26,7 +26,7 @@ function hashSource(script: string): string {
 }
 
 /**
- * `/docs`: the API's description for people, from `openApiUrl` (`/listing/openapi.json`). Its script comes from
+ * `/docs`: the API's description for users, from `openApiUrl` (`/listing/openapi.json`). Its script comes from
  * this server; its fonts, telemetry, proxy and AI services, which live elsewhere, are off.
  */
 export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {

@@ -45,7 +45,7 @@ const HELP: Record<number, string> = {
 };
 
 /** Makes one exit for the errors of every route: a page where a browser asks for one, else the API's answer. */
-export function exitForPeople(app: FastifyInstance): void {
+export function signOutLink(app: FastifyInstance): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const refusal =
       error instanceof PageError
@@ -66,7 +66,7 @@ function sendErrorPage(
   { status, sentence, headers = {} }: Refusal,
 ): Promise<FastifyReply> {
   const { site } = request.server;
-  const page = layout(site, request.signedIn?.person ?? null, {
+  const page = layout(site, request.signedIn?.user ?? null, {
     title: TITLES[status] ?? 'Error',
     width: 'narrow',
     path: request.url,

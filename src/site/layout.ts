@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
-import type { Person } from '../accounts/person.ts';
+import type { User } from '../accounts/user.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
@@ -19,7 +19,7 @@ export type Page = {
    * so that no stranger's link can put words into our mouth.
    */
   says?: Record<string, string>;
-  /** Where everybody may find it, search engines too. Without this a page is one person's. */
+  /** Where everybody may find it, search engines too. Without this a page is one user's. */
   listed?: Listed;
 };
 
@@ -36,7 +36,7 @@ export type Listed = {
   next?: string | undefined;
 };
 
-/** What a person opened stays open when its surroundings are refreshed; no style comes from a script. */
+/** What a user opened stays open when its surroundings are refreshed; no style comes from a script. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
@@ -44,7 +44,7 @@ const HTMX = JSON.stringify({
 });
 
 /** The whole document. */
-export function layout(site: Site, person: Person | null, page: Page & { path: string }): Html {
+export function layout(site: Site, user: User | null, page: Page & { path: string }): Html {
   const { title, width = 'wide', body, live = false, path, listed } = page;
   const { base, name } = site;
   return html`<!doctype html>
@@ -64,7 +64,7 @@ export function layout(site: Site, person: Person | null, page: Page & { path: s
     <a class="skip" href="#content">Skip to the content</a>
     <header class="site-head">
       <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
-      <nav aria-label="Site">${links(site, person, path)}</nav>
+      <nav aria-label="Site">${links(site, user, path)}</nav>
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>
@@ -97,14 +97,14 @@ function listing(
     ${card}`;
 }
 
-function links({ base }: Site, person: Person | null, path: string): Html {
+function links({ base }: Site, user: User | null, path: string): Html {
   const link = (href: string, text: string) =>
     html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
   const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
   const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>Servers</a>`;
-  if (!person) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
+  if (!user) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
   return html`${ranking}${link('/dashboard', 'Your servers')}
-    ${person.role === 'operator' ? link('/operator', 'Operator desk') : ''} ${link('/account', 'Account')}
+    ${user.role === 'operator' ? link('/operator', 'Admin area') : ''} ${link('/account', 'Account')}
     <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">Sign out</button></form>`;
 }
 
@@ -112,7 +112,7 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sends a page to whoever asked. It is never stored: what it shows is one person's. */
+/** Sends a page to whoever asked. It is never stored: what it shows is one user's. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,9 +132,9 @@ function pageFor(request: FastifyRequest, page: Page): Html {
 
 /** The document for whoever asked, with nothing said at its top. */
 export function wholePage(request: FastifyRequest, page: Page): Html {
-  const person = request.signedIn?.person ?? null;
+  const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
-  return layout(request.server.site, person, { ...page, path });
+  return layout(request.server.site, user, { ...page, path });
 }
 
 /** Stands in a page where its pieces come. Nothing that was typed can be it: that is escaped. */

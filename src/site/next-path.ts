@@ -3,7 +3,7 @@ const NOWHERE = 'http://nowhere.invalid';
 
 /**
  * Where to go after signing in: `next` if it is a path under `base` (`''` or `/listing`), else `otherwise`.
- * Anything else, such as `//elsewhere` or `/\\elsewhere`, would lead a person to a page of a stranger's choosing.
+ * Anything else, such as `//elsewhere` or `/\\elsewhere`, would lead a user to a page of a stranger's choosing.
  */
 export function nextPath(next: unknown, base: string, otherwise: string): string {
   const url = typeof next === 'string' && next !== '' ? URL.parse(next, NOWHERE) : null;

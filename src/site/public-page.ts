@@ -8,8 +8,8 @@ import { PageError } from './error-pages.ts';
 import { type Page, sendPage, wholePage } from './layout.ts';
 
 /** A stranger's page is made at most so often in a process, however many ask for it. */
-const KEPT_MS = 3 * SECOND;
-const MOST_KEPT_BYTES = 32 * 1_024 * 1_024;
+const TTL_MS = 3 * SECOND;
+const MOST_CACHED_BYTES = 32 * 1_024 * 1_024;
 
 /** Browsers and proxies may show it so long, and then so long while they ask anew (RFC 5861). */
 const FRESH_SECONDS = 10;
@@ -36,15 +36,15 @@ export async function keepPublicPages(app: FastifyInstance): Promise<void> {
   app.decorate(
     'madeAnswers',
     new LRUCache<string, Made, { make: () => Promise<Made> }>({
-      ttl: KEPT_MS,
-      maxSize: MOST_KEPT_BYTES,
+      ttl: TTL_MS,
+      maxSize: MOST_CACHED_BYTES,
       sizeCalculation: ({ body }) => body.length + 1,
       // Whoever asks while it is made waits for the same one.
       fetchMethod: (_path, _stale, { context }) => context.make(),
       ignoreFetchAbort: true,
     }),
   );
-  // It answers 304 by the tag that stands; pages for one person have none yet and get one.
+  // It answers 304 by the tag that stands; pages for one user have none yet and get one.
   await app.register(etag, { weak: true });
   await app.register(compress, { global: false, encodings: ['br', 'gzip', 'identity'] });
 }
@@ -65,7 +65,7 @@ export async function sendPublicPage(
 ): Promise<FastifyReply> {
   reply.header('vary', 'cookie');
   if (request.signedIn) {
-    // One person's page, which shows what others may have put there, is not compressed (BREACH).
+    // One user's page, which shows what others may have put there, is not compressed (BREACH).
     request.headers['x-no-compression'] = 'yes';
     const page = await make();
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
@@ -129,7 +129,7 @@ async function madeFor(
 function sendMade(reply: FastifyReply, type: string, { body, etag, link }: Made): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
-  // Carries a renewed session: it is one person's after all.
+  // Carries a renewed session: it is one user's after all.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

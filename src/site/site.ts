@@ -6,11 +6,11 @@ import { sendLink } from '../accounts/send-link.ts';
 import type { Platform } from '../process/platform.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
+import { adminArea } from './admin/admin-area.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { listing } from './listing/listing.ts';
-import { operatorDesk } from './operator/operator-desk.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** Nothing from anywhere else, no script or style inside a page, never inside another site's frame. */
@@ -32,7 +32,7 @@ function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): strin
 const FORM_LIMIT = 32 * 1_024;
 
 /**
- * Every page for people, under the prefix it is registered with. A form of another site is refused before
+ * Every page for users, under the prefix it is registered with. A form of another site is refused before
  * anything of it is read; each route says whom it is for (see access.ts).
  */
 export async function site(
@@ -59,5 +59,5 @@ export async function site(
   await app.register(listing, { platform });
   await app.register(accountPages, { platform, auth, devices });
   await app.register(dashboard, { platform, prefix: '/dashboard' });
-  await app.register(operatorDesk, { platform, prefix: '/operator' });
+  await app.register(adminArea, { platform, prefix: '/operator' });
 }

@@ -55,7 +55,7 @@ export function timeText(at: Date): string {
   return `${moment.format(at)} UTC`;
 }
 
-/** The same for people and for machines. */
+/** The same for users and for machines. */
 export function time(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }

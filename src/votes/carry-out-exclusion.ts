@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, ObjectId, type UUID } from 'mongodb';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import type { HeldLease } from '../platform/periods/work-lease.ts';
+import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
@@ -36,7 +36,7 @@ const BULK = 1_000;
 export async function carryOut(
   deps: CarryingOut,
   exclusion: VoteExclusion,
-  lease: HeldLease,
+  lease: ActiveLease,
   options: CarryOutOptions,
 ): Promise<VoteExclusion> {
   const { _id, state } = exclusion;
@@ -47,10 +47,10 @@ export async function carryOut(
   else await unmarkVotes(deps, exclusion, lease, options);
 
   const { days } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
-  lease.requireHeld();
+  lease.throwIfLost();
   await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal });
 
-  lease.requireHeld();
+  lease.throwIfLost();
   const through =
     state === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
@@ -102,7 +102,7 @@ function countExcluded({ votes }: CarryingOut, exclusion: VoteExclusion): Promis
 async function markVotes(
   deps: CarryingOut,
   exclusion: VoteExclusion,
-  lease: HeldLease,
+  lease: ActiveLease,
   { progress, settledMs = VOTE_SETTLED_MS }: CarryOutOptions,
 ): Promise<void> {
   const { until, tokenId, _id } = exclusion;
@@ -136,7 +136,7 @@ async function markVotes(
 async function unmarkVotes(
   deps: CarryingOut,
   exclusion: VoteExclusion,
-  lease: HeldLease,
+  lease: ActiveLease,
   { progress }: CarryOutOptions,
 ): Promise<void> {
   const { _id } = exclusion;
@@ -178,16 +178,16 @@ type Bulk = {
 async function inBulk(
   { votes, voteExclusions }: CarryingOut,
   { _id, serverId }: VoteExclusion,
-  lease: HeldLease,
+  lease: ActiveLease,
   { all, chosen, update, seen }: Bulk,
 ): Promise<void> {
   let batch: Seen[] = [];
   const write = async () => {
     if (batch.length === 0) return;
     const days = [...new Set(batch.map(({ votedAt }) => dayOf(votedAt)))];
-    lease.requireHeld();
+    lease.throwIfLost();
     await voteExclusions.updateOne({ _id }, { $addToSet: { days: { $each: days } } });
-    lease.requireHeld();
+    lease.throwIfLost();
     await votes.updateMany({ serverId, _id: { $in: batch.map((vote) => vote._id) } }, update);
     batch = [];
   };

@@ -5,7 +5,13 @@ import { insertTogether, upsertTogether } from '../platform/batching/write-toget
 import { after, DAY, SECOND } from '../platform/clock.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
+import {
+  DURABLE,
+  isDuplicateKey,
+  isUnknownResult,
+  MAJORITY,
+  OPERATION_TIMEOUT_MS,
+} from '../platform/mongo.ts';
 import {
   type Accepted,
   type CastRequest,
@@ -13,7 +19,7 @@ import {
   newVoteId,
   type Refused,
   type VoteCasting,
-  VoteEndUnknownError,
+  VoteResultUnknownError,
 } from './cast-vote.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
@@ -21,7 +27,7 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 const KEY_LIFETIME_MS = DAY;
 
 /** How long a request waits for the one that claimed its key before it finishes that one's work. */
-const PATIENCE_MS = 2 * SECOND;
+const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
 type Answer = { kind: 'answer'; body: string; voteId: UUID };
@@ -90,7 +96,7 @@ async function finish(
     cast = await castVote(deps, request, claim.voteId, sending);
   } catch (error) {
     // Another's claim may stand for a vote that was cast: only its own failure frees it.
-    if (ours && !(error instanceof VoteEndUnknownError)) await freeKey(deps, claim);
+    if (ours && !(error instanceof VoteResultUnknownError)) await freeKey(deps, claim);
     throw error;
   }
   if (cast.kind === 'refused') {
@@ -98,7 +104,7 @@ async function finish(
     return cast;
   }
   const body = await storeAnswer(deps, claim, bodyOf(cast)).catch((error: unknown) => {
-    throw new VoteEndUnknownError(error);
+    throw new VoteResultUnknownError(error);
   });
   return { kind: 'answer', body, voteId: claim.voteId };
 }
@@ -125,7 +131,7 @@ async function claimKey(
       return { claim: fresh, ours: true };
     } catch (error) {
       // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
-      if (!isDuplicateKey(error) && !isUnknownEnd(error)) throw error;
+      if (!isDuplicateKey(error) && !isUnknownResult(error)) throw error;
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
@@ -153,7 +159,7 @@ async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   claim: IdempotencyKey,
 ): Promise<IdempotencyKey | null> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + TIMEOUT_MS;
   let standing: IdempotencyKey | null = claim;
   while (standing && !standing.answer && Date.now() < deadline) {
     await pause(LOOK_AGAIN_MS);

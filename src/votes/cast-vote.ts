@@ -10,7 +10,7 @@ import { after, type Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
-import { findSafeVote, insertOnce, VoteEndUnknownError } from './insert-vote.ts';
+import { findSafeVote, insertOnce, VoteResultUnknownError } from './insert-vote.ts';
 import { newestVotesTogether } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
@@ -18,7 +18,7 @@ import type { Delivery, Vote } from './vote.ts';
 import type { VoteCounts } from './vote-counts.ts';
 import { countVotesOfMonth } from './vote-figures.ts';
 
-export { VoteEndUnknownError };
+export { VoteResultUnknownError };
 
 /** What casting works on. */
 export type VoteCasting = {
@@ -73,7 +73,7 @@ export function newVoteId(now: Date): UUID {
  *   Without it a new id is made
  * @param sending - called right before the vote is sent: until then it is certain that nothing is cast, and nothing is
  *   when it throws
- * @throws {VoteEndUnknownError} when it cannot be known whether the vote was inserted; the driver's error when
+ * @throws {VoteResultUnknownError} when it cannot be known whether the vote was inserted; the driver's error when
  *   the database failed before
  */
 export async function castVote(
@@ -126,7 +126,7 @@ export async function castVote(
 /** A vote that another process inserted: its increment may be pending there, so its month is counted from the votes. */
 async function acceptedBefore({ votes }: VoteCasting, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
-    throw new VoteEndUnknownError(error);
+    throw new VoteResultUnknownError(error);
   });
   return { kind: 'accepted', vote, monthlyVotes };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type HeldLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
@@ -45,13 +45,13 @@ function underLease<T>(
   deps: Excluding,
   serverId: ObjectId,
   { signal }: CarryOutOptions,
-  work: (lease: HeldLease) => Promise<T>,
+  work: (lease: ActiveLease) => Promise<T>,
 ): Promise<T> {
   return withLease(deps, `vote-exclusions:${serverId.toHexString()}`, work, signal ? { signal } : {});
 }
 
 /**
- * Takes votes out of every count and the ranking, by a person's decision. They still block their player's 24
+ * Takes votes out of every count and the ranking, by a user's decision. They still block their player's 24
  * hours, show in check-vote and are delivered. Killed at any point it is finished by the same call again, or by
  * the scheduler's next round; asking twice for the same changes nothing more.
  *
@@ -172,7 +172,7 @@ export async function includeVotes(
   const found = await deps.voteExclusions.findOne({ _id: exclusionId });
   if (!found) return null;
   return underLease(deps, found.serverId, options, async (lease) => {
-    lease.requireHeld();
+    lease.throwIfLost();
     await markUndone(deps, exclusionId, by);
     const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
     return standing && carryOut(deps, standing, lease, options);

@@ -4,14 +4,20 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findTogether } from '../platform/batching/find-together.ts';
 import { insertTogether } from '../platform/batching/write-together.ts';
 import type { Durability } from '../platform/durability.ts';
-import { DURABLE, isDuplicateKey, isUnknownEnd, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
+import {
+  DURABLE,
+  isDuplicateKey,
+  isUnknownResult,
+  MAJORITY,
+  OPERATION_TIMEOUT_MS,
+} from '../platform/mongo.ts';
 import type { Vote } from './vote.ts';
 
 /** The database was lost in the middle: the vote may have been counted. */
-export class VoteEndUnknownError extends Error {
+export class VoteResultUnknownError extends Error {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
-    this.name = 'VoteEndUnknownError';
+    this.name = 'VoteResultUnknownError';
   }
 }
 
@@ -56,7 +62,7 @@ export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vot
  * unique.
  *
  * @returns the vote that stands at this player's `seq`, and whether it was this call that inserted it
- * @throws {VoteEndUnknownError} when it cannot be known whether it was inserted; else it was not
+ * @throws {VoteResultUnknownError} when it cannot be known whether it was inserted; else it was not
  */
 export async function insertOnce(
   deps: Inserting,
@@ -70,15 +76,15 @@ export async function insertOnce(
       return { standing: vote, insertedNow: true };
     } catch (error) {
       // What fails now says nothing of an insert sent before whose end was lost.
-      if (!isDuplicateKey(error) && !isUnknownEnd(error))
-        throw endUnknown ? new VoteEndUnknownError(error) : error;
-      endUnknown ||= isUnknownEnd(error);
+      if (!isDuplicateKey(error) && !isUnknownResult(error))
+        throw endUnknown ? new VoteResultUnknownError(error) : error;
+      endUnknown ||= isUnknownResult(error);
       const standing = await readStanding(deps, vote).catch((readError: unknown) => {
-        throw new VoteEndUnknownError(readError);
+        throw new VoteResultUnknownError(readError);
       });
       // Our id there without a lost end of ours: another process finished the same idempotent request.
       if (standing) return { standing, insertedNow: standing._id.equals(vote._id) && endUnknown };
-      if (performance.now() >= deadline) throw new VoteEndUnknownError(error);
+      if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
     }
   }

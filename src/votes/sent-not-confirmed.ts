@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type Vote } from './vote.ts';
 
 /**
- * What people look for votes by: a state, or those delivered votes of which the listener said nothing because it closed
+ * What users look for votes by: a state, or those delivered votes of which the listener said nothing because it closed
  * a Votifier v1 connection without an answer. `delivered` means all of them.
  */
 export const VOTE_SELECTIONS = [...DELIVERY_STATES, 'sent-not-confirmed'] as const;

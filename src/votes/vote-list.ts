@@ -21,7 +21,7 @@ export function listVotes(
 }
 
 /**
- * A vote by its id alone, for people who have nothing else. On a sharded cluster this asks every shard; no
+ * A vote by its id alone, for users who have nothing else. On a sharded cluster this asks every shard; no
  * request of the API does it.
  */
 export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {

@@ -92,7 +92,7 @@ const deliveryDefinition = {
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },
-  /** The newest attempts, at most `ATTEMPTS_KEPT`; older ones only count in `ends` and `codes`. */
+  /** The newest attempts, at most `MOST_ATTEMPT_DETAILS`; older ones only count in `ends` and `codes`. */
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },
   /** How many attempts ended in each class: `{transient: 12, ambiguous: 1}`. */
   ends: { type: Schema.Types.Mixed, required: true },
@@ -104,7 +104,7 @@ const deliveryDefinition = {
 } as const;
 
 /** How many attempts a vote keeps in full. */
-export const ATTEMPTS_KEPT = 20;
+export const MOST_ATTEMPT_DETAILS = 20;
 
 const voteDefinition = {
   /** UUIDv7, made before the insert: the id that the owner sees and the listener receives. */

@@ -26,7 +26,7 @@ test('a device is known by its cookie, for the account that signed in there', ()
   expect(devices.find(undefined, 'nora@example.org')).toBeNull();
 });
 
-test('two devices of one person are told apart', () => {
+test('two devices of one user are told apart', () => {
   const devices = devicesOf();
   const found = [1, 2].map(() => devices.find(sentBack(devices.cookieFor('a@example.org')), 'a@example.org'));
   expect(new Set(found).size).toBe(2);

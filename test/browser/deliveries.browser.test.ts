@@ -17,7 +17,7 @@ async function newOwner(
   options: BrowserContextOptions = {},
 ) {
   const owner = await signIn({ platform });
-  const serverId = await addOwnedServer(platform, owner.personId);
+  const serverId = await addOwnedServer(platform, owner.userId);
   const { token } = await issueToken(platform, { serverId, name: 'plugin' });
   const listener = new VotifierListener();
   await listener.start();
@@ -149,7 +149,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();
     // Signed out elsewhere: the page itself says what is needed.
-    await site.platform.sessions.deleteMany({ userId: owner.personId });
+    await site.platform.sessions.deleteMany({ userId: owner.userId });
     await refreshesTo(tab, page.getByRole('heading', { name: 'Sign in' }));
   });
 });

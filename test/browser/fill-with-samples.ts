@@ -1,6 +1,6 @@
 import { fillSamples } from '../../src/demo/fill-samples.ts';
+import { openFakeServer } from '../../src/demo/open-fake-server.ts';
 import { openSamples } from '../../src/demo/open-samples.ts';
-import { openStandIn } from '../../src/demo/open-stand-in.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
@@ -12,28 +12,28 @@ const LOOK_EVERY_MS = 250;
 /**
  * Fills a listing that runs, its workers too, with the demo's servers, and waits until they were asked.
  *
- * @returns what ends the stand-ins
+ * @returns what ends the fake servers
  */
 export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
   const stopping = new AbortController();
-  const places = await Promise.all(SAMPLES.map((sample, index) => openStandIn(sample, index + 1)));
+  const places = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   const silent = { arrived() {}, received() {}, left() {}, returned() {} };
   const { listed, votedFor, reporting } = await openSamples(platform, places, silent, stopping.signal);
   const close = async () => {
     stopping.abort();
     await Promise.all([
-      ...places.map(({ standIn }) => standIn?.stop()),
+      ...places.map(({ fakeServer }) => fakeServer?.stop()),
       ...votedFor.map(({ listener }) => listener.stop()),
     ]);
   };
   try {
     for (const { serverId, sample } of reporting) {
-      const { motd, version, crowd } = sample;
-      const onlinePlayers = Math.round(crowd.places * crowd.busy * 0.7);
-      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: crowd.places, motd, version });
+      const { motd, version, activity } = sample;
+      const onlinePlayers = Math.round(activity.places * activity.busy * 0.7);
+      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: activity.places, motd, version });
     }
     await fillSamples(platform, listed, { written() {}, signal: stopping.signal });
-    await untilAsked(platform, places.filter(({ standIn }) => standIn).length);
+    await untilAsked(platform, places.filter(({ fakeServer }) => fakeServer).length);
     await recomputeRanks(platform);
     return close;
   } catch (error) {

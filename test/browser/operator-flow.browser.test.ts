@@ -1,14 +1,14 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
-import { createOperator } from '../../src/accounts/people.ts';
+import { createOperator } from '../../src/accounts/users.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
-import { minuteOf } from '../../src/site/operator/utc-fields.ts';
+import { minuteOf } from '../../src/site/admin/utc-fields.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { startSite } from './running-site.ts';
 import { call } from './steps.ts';
@@ -24,7 +24,7 @@ async function listed(platform: Platform, name: string) {
 
 /** Signs in by the link that an operator gets when they are made. */
 async function signInByLink({ page, check }: Tab, platform: Platform, email: string) {
-  await createOperator(platform, { email }, { personId: null, by: 'test' });
+  await createOperator(platform, { email }, { userId: null, by: 'test' });
   await page.goto(await makePasswordLink(platform, { email }));
   await page.getByLabel('New password').fill(PASSWORD);
   await check();
@@ -32,7 +32,7 @@ async function signInByLink({ page, check }: Tab, platform: Platform, email: str
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('link', { name: 'Operator desk' }).click();
+  await page.getByRole('link', { name: 'Admin area' }).click();
 }
 
 describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
@@ -67,7 +67,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
 
     const tab = await openTab(await launchBrowser(), url);
     const { page, open, check } = tab;
-    await signInByLink(tab, platform, 'desk@example.org');
+    await signInByLink(tab, platform, 'admin@example.org');
     await check();
     expect((await call(url, alpha, 'reviews')).answer).toMatchObject({ review_count: 0, reviews: [] });
     await open('/operator/reviews');

@@ -26,8 +26,8 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     const browser = await launchBrowser();
     tabs = {
       stranger: await openTab(browser, site.url),
-      owner: await signedIn(browser, of.people.owner),
-      operator: await signedIn(browser, of.people.operator),
+      owner: await signedIn(browser, of.users.owner),
+      operator: await signedIn(browser, of.users.operator),
     };
   });
 
@@ -39,7 +39,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
 
   test.each(
     [...PAGES, ...STATES].map((one) => [one.name ?? one.route, one] as const),
-  )('%s in the light on a desk, and in the dark on a phone: anybody can use it, and it is small, as wide as its window and all ours', async (_name, one) => {
+  )('%s in the light on an admin area, and in the dark on a phone: anybody can use it, and it is small, as wide as its window and all ours', async (_name, one) => {
     const { page, check } = tabs[one.reader];
     const path = one.path(of);
     for (const [index, { colorScheme, viewport }] of WINDOWS.entries()) {

@@ -1,12 +1,12 @@
 import { ObjectId, type UUID } from 'mongodb';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
-import { ensurePerson, suspendPerson } from '../../src/accounts/people.ts';
+import { ensureUser, suspendUser } from '../../src/accounts/users.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Sample } from '../../src/demo/sample.ts';
 import { samplePlayersAt } from '../../src/demo/sample-days.ts';
 import { countToday, writeSampleHistory } from '../../src/demo/sample-history.ts';
-import { openSamplePeople, type SamplePeople } from '../../src/demo/sample-people.ts';
+import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { proveDraft } from '../../src/listing/prove-draft.ts';
@@ -37,7 +37,7 @@ const [HARBOUR] = SAMPLES as [Sample];
 
 /** A listing in use, and what its pages are about. */
 export type SampleListing = {
-  people: SamplePeople;
+  users: SampleUsers;
   ownerId: ObjectId;
   draftId: ObjectId;
   /** With everything: history, votes in every state, tokens, reviews. */
@@ -68,7 +68,7 @@ export async function fillListing(
     motd: HARBOUR.motd,
     version: HARBOUR.version,
     online: samplePlayersAt(HARBOUR, new Date()),
-    max: HARBOUR.crowd.places,
+    max: HARBOUR.activity.places,
   }));
   const listener = new VotifierListener();
   await Promise.all([game.start(), listener.start()]);
@@ -94,8 +94,8 @@ async function fill(
   const long = await add(NAMES.long, 25_566);
   const rightToLeft = await add(NAMES.rightToLeft, 25_567);
   const quiet = await add(NAMES.quiet, 25_568);
-  const people = await openSamplePeople(platform, [harbour]);
-  const { _id: ownerId } = (await platform.people.findOne({ email: people.owner.email })) ?? {};
+  const users = await openSampleUsers(platform, [harbour]);
+  const { _id: ownerId } = (await platform.users.findOne({ email: users.owner.email })) ?? {};
   if (!ownerId) throw new Error('the owner is not there');
   await platform.servers.updateMany({ _id: { $in: [long, rightToLeft, quiet] } }, { $set: { ownerId } });
   const past = [{ serverId: harbour, sample: HARBOUR }];
@@ -103,31 +103,31 @@ async function fill(
   await countToday(platform, past);
   await addReviews(platform, harbour);
   const tokenId = await addTokens(platform, harbour);
-  const draftId = await addDraft(platform, { _id: ownerId, email: people.owner.email }, game.port);
+  const draftId = await addDraft(platform, { _id: ownerId, email: users.owner.email }, game.port);
   await setHowToVote(
     platform,
     harbour,
     'Vote once a day and get a lantern.\nType /vote in the game for the links.',
-    people.owner.email,
+    users.owner.email,
   );
-  await decide(platform, { quiet, harbour, tokenId, by: people.operator.email });
+  await decide(platform, { quiet, harbour, tokenId, by: users.operator.email });
 
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' } as const;
   const { port, token: secret } = listener;
-  await setListener(platform, harbour, { ...running, port, secret }, people.owner.email);
-  await setListener(platform, long, { ...running, port: await refusedPort(), secret }, people.owner.email);
+  await setListener(platform, harbour, { ...running, port, secret }, users.owner.email);
+  await setListener(platform, long, { ...running, port: await refusedPort(), secret }, users.owner.email);
   await setListener(
     platform,
     rightToLeft,
     { ...running, port, secret: 'not-the-token-0123' },
-    people.owner.email,
+    users.owner.email,
   );
   const voteId = await addVotes(platform, { harbour, long, rightToLeft, tokenId });
   await requestRanks(platform.producer);
   const set = await platform.listeners.findOne({ serverId: long });
   if (!set) throw new Error('the listener is not there');
   return {
-    people,
+    users,
     ownerId,
     draftId,
     harbour,
@@ -137,7 +137,7 @@ async function fill(
     slugs: await slugsOf(platform, { harbour, long, rightToLeft, quiet }),
     listenerId: set._id,
     voteId,
-    passwordPath: await addPeople(platform),
+    passwordPath: await addUsers(platform),
   };
 }
 
@@ -161,15 +161,15 @@ async function refusedPort(): Promise<number> {
   return port;
 }
 
-/** People beside the owner and the operator; one of them was given a link. */
-async function addPeople(platform: Platform): Promise<string> {
-  const who = { personId: null, by: 'sample' };
-  await ensurePerson(platform, { email: 'noor@example.org', name: 'نور الهاشمي' });
-  const { person } = await ensurePerson(platform, {
+/** Users beside the owner and the operator; one of them was given a link. */
+async function addUsers(platform: Platform): Promise<string> {
+  const who = { userId: null, by: 'sample' };
+  await ensureUser(platform, { email: 'noor@example.org', name: 'نور الهاشمي' });
+  const { user } = await ensureUser(platform, {
     email: 'a.very.long.address.of.somebody.who.owns.many.servers@subdomain.example.org',
     name: 'Maximiliane von Hohenstein-Wittelsbach zu Neustadt',
   });
-  await suspendPerson(platform, person._id, { reason: 'Votes were bought.' }, who);
+  await suspendUser(platform, user._id, { reason: 'Votes were bought.' }, who);
   const link = new URL(await makePasswordLink(platform, { email: 'noor@example.org' }));
   return `${link.pathname}${link.search}`;
 }

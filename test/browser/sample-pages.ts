@@ -55,7 +55,7 @@ export const PAGES: SamplePage[] = [
     '/operator/audit',
     '/operator/reviews',
     '/operator/servers',
-    '/operator/people',
+    '/operator/users',
   ),
   {
     route: '/operator/listeners/:listenerId',
@@ -68,9 +68,9 @@ export const PAGES: SamplePage[] = [
     path: ({ harbour }) => `/operator/servers/${harbour.toHexString()}`,
   },
   {
-    route: '/operator/people/:personId',
+    route: '/operator/users/:userId',
     reader: 'operator',
-    path: ({ ownerId }) => `/operator/people/${ownerId.toHexString()}`,
+    path: ({ ownerId }) => `/operator/users/${ownerId.toHexString()}`,
   },
   {
     route: '/operator/votes',
@@ -143,8 +143,12 @@ export const STATES: SamplePage[] = [
   named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
   named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
   named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),
-  named('the desk’s page of a very long name', ({ long }) => `/operator/servers/${long.toHexString()}`, {
-    reader: 'operator',
-  }),
+  named(
+    'the admin area’s page of a very long name',
+    ({ long }) => `/operator/servers/${long.toHexString()}`,
+    {
+      reader: 'operator',
+    },
+  ),
   named('a page that is not there', () => '/dashboard/nothing', { status: 404 }),
 ];

@@ -21,7 +21,7 @@ import { PAGES, type SamplePage } from './sample-pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
-const DESK = { width: 1200, height: 720 };
+const ADMIN_AREA = { width: 1200, height: 720 };
 const PHONE = { width: 390, height: 844 };
 
 /** The pages that are shown as on a phone too. */
@@ -45,8 +45,8 @@ const PUBLIC_PAGES = {
 const isPublic = (route: string) => route === '/' || /^\/(how-|servers\/)/.test(route);
 
 const WINDOWS = [
-  ['', 'light', DESK],
-  ['-dark', 'dark', DESK],
+  ['', 'light', ADMIN_AREA],
+  ['-dark', 'dark', ADMIN_AREA],
   ['-phone', 'light', PHONE],
 ] as const;
 
@@ -54,14 +54,14 @@ const WINDOWS = [
 type Ends = (() => Promise<unknown>)[];
 
 /** Which pages, in which window, and what the names of their pictures end in. */
-type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof DESK; suffix: string };
+type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof ADMIN_AREA; suffix: string };
 
 /** `/dashboard/servers/:serverId/votes` becomes `server-votes`, `/operator/servers/:serverId` `operator-server`. */
 function nameOf({ route }: SamplePage): string {
   return route
     .replace('/servers/:slug', '/public-server')
     .replace('/dashboard/servers/:serverId', '/server')
-    .replace('people/:personId', 'person')
+    .replace('users/:userId', 'user')
     .replace(/s\/:\w+Id/, '')
     .slice(1)
     .replaceAll('/', '-')
@@ -87,7 +87,7 @@ async function takeAll(
   for (const reader of ['stranger', 'owner', 'operator'] as const) {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    if (reader !== 'stranger') await signIn(page, url, listing.people[reader]);
+    if (reader !== 'stranger') await signIn(page, url, listing.users[reader]);
     for (const one of pages.filter((one) => one.reader === reader)) {
       await page.goto(`${url}${one.path(listing)}`);
       await page.screenshot({ path: join(FOLDER, `${nameOf(one)}${suffix}.png`) });
@@ -127,8 +127,8 @@ async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
   const shown = PAGES.filter(({ route, status = 200 }) => status === 200 && !isPublic(route));
   const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
     takeAll(browser, url, listing, { ...taken, pages });
-  await take({ theme: 'light', viewport: DESK, suffix: '' });
-  await take({ theme: 'dark', viewport: DESK, suffix: '-dark' });
+  await take({ theme: 'light', viewport: ADMIN_AREA, suffix: '' });
+  await take({ theme: 'dark', viewport: ADMIN_AREA, suffix: '-dark' });
   const small = shown.filter(({ route }) => ON_A_PHONE.includes(route));
   await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
 }
@@ -153,9 +153,9 @@ async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
   const { url, platform } = await open(ends);
   const { listing, close } = await fillListing(platform);
   ends.push(close);
-  const page = await browser.newPage({ viewport: DESK });
+  const page = await browser.newPage({ viewport: ADMIN_AREA });
   ends.push(() => page.close());
-  await signIn(page, url, listing.people.operator);
+  await signIn(page, url, listing.users.operator);
   ends.push(await fillQueues(platform));
   const board = `${url}/operator/queues`;
   const pages = {

@@ -16,12 +16,12 @@ it('makes an operator and prints a link that sets the password once', async () =
   const { code, json } = await cli.run('operator create --email Ada@Example.org --json');
   expect(code).toBe(0);
   expect(json).toEqual({
-    person_id: expect.stringMatching(/^[0-9a-f]{24}$/),
+    user_id: expect.stringMatching(/^[0-9a-f]{24}$/),
     email: 'ada@example.org',
     is_new: true,
     link: expect.stringMatching(/^http:\/\/localhost:3000\/set-password\?token=\w{20,}$/),
   });
-  expect(await cli.platform.people.findOne({ email: 'ada@example.org' })).toMatchObject({
+  expect(await cli.platform.users.findOne({ email: 'ada@example.org' })).toMatchObject({
     name: 'ada',
     role: 'operator',
     emailVerified: true,
@@ -33,8 +33,8 @@ it('makes an operator and prints a link that sets the password once', async () =
 it('raises somebody who is there, and says so', async () => {
   const { stdout } = await cli.run('operator create --email ada@example.org --name', 'Ada Lovelace');
   expect(stdout).toContain('was here already and is an operator now');
-  expect(stdout).toContain('The desk asks for a second factor');
-  expect(await cli.platform.people.countDocuments()).toBe(1);
+  expect(stdout).toContain('The admin area asks for a second factor');
+  expect(await cli.platform.users.countDocuments()).toBe(1);
   const json = (await cli.run('operator list --json')).json as { operators: object[] };
   expect(json.operators).toMatchObject([
     { email: 'ada@example.org', name: 'Ada Lovelace', two_factor: false },
@@ -46,7 +46,7 @@ it('prints a link for anybody, and refuses what is nobody', async () => {
   expect(stdout).toContain('/set-password?token=');
   const nobody = await cli.run('operator link --email nobody@example.org --json');
   expect(nobody).toMatchObject({ code: 1 });
-  expect(nobody.json).toMatchObject({ code: 'person-not-found' });
+  expect(nobody.json).toMatchObject({ code: 'user-not-found' });
   const wrong = await cli.run('operator create --email nonsense --json');
   expect(wrong.json).toEqual({ code: 'invalid-input', error: 'The email must be an e-mail address.' });
 });

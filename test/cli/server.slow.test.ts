@@ -206,7 +206,7 @@ describe('server remove', () => {
     expect((await cli.run(`server show ${slug} --json`)).json.removed_at).toBeNull();
   });
 
-  it('asks a person at a terminal, and does nothing unless the answer is yes', async () => {
+  it('asks a user at a terminal, and does nothing unless the answer is yes', async () => {
     const { slug } = await cli.addServer('Asked');
     const remove = (input: string) =>
       tallyport(['server', 'remove', slug], { env: cli.env, input, isTTY: true });
@@ -248,7 +248,7 @@ describe('server transfer', () => {
     });
     const now = new Date();
     const email = 'olivia@example.org';
-    await cli.platform.people.insertOne({
+    await cli.platform.users.insertOne({
       _id: new ObjectId(),
       name: 'Olivia',
       email,
@@ -277,8 +277,8 @@ describe('server transfer', () => {
   });
 
   it('ends with 1 where nobody signs in with the address', async () => {
-    const { slug } = await cli.addServer('Kept');
+    const { slug } = await cli.addServer('TtlCache');
     const ended = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
-    expect(ended).toMatchObject({ code: 1, json: { code: 'person-not-found' } });
+    expect(ended).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
   });
 });

@@ -43,7 +43,7 @@ type RunOptions = {
   env: Variables;
   /** What standard input gives. */
   input?: string;
-  /** Standard input is a terminal at which a person types. */
+  /** Standard input is a terminal at which a user types. */
   isTTY?: boolean;
   onStopSignal?: OnStopSignal;
 };

@@ -4,7 +4,7 @@ import { createSend } from '../../src/delivery/send-vote.ts';
 import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/schedule.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 /** A server whose listener has taken a vote before. */
 async function knownBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
@@ -68,7 +68,7 @@ describe('the wait for an answer', () => {
     await votes.updateOne(mine, { $set: { 'delivery.ambiguousEnds': 2 } });
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const [left] = await votes
       .aggregate<{ ms: number }>([
         { $match: mine },
@@ -90,10 +90,10 @@ describe('the wait for an answer', () => {
     await votes.updateOne({ _id: vote._id }, { $set: { 'delivery.ambiguousEnds': 2 } });
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const first = (await listeners.findOne({}))?.lease?.until;
     const isOver = { $expr: { $gt: ['$$NOW', first] } };
-    await vi.waitUntil(async () => (await listeners.countDocuments(isOver)) === 1, PATIENT);
+    await vi.waitUntil(async () => (await listeners.countDocuments(isOver)) === 1, EVENTUALLY);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });

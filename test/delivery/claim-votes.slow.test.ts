@@ -1,6 +1,6 @@
 import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Claimed } from '../../src/delivery/drain/after-end.ts';
+import type { Claimed } from '../../src/delivery/drain/after-attempt.ts';
 import { claimVotes, releaseVotes } from '../../src/delivery/drain/claim-votes.ts';
 import { recordWithRetries } from '../../src/delivery/drain/record-outcomes.ts';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
@@ -8,7 +8,7 @@ import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
   const votes: Vote[] = [];
@@ -319,7 +319,7 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
-    await vi.waitUntil(() => listener.held >= 4, PATIENT);
+    await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     // Ends that are on their way to the record are not held by anything.
     const sending = () => votes.countDocuments({ serverId, 'delivery.state': 'sending' });
     await expect.poll(sending, { timeout: 3_000 }).toBe(4);
@@ -339,7 +339,7 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
-    await vi.waitUntil(() => listener.held >= 4, PATIENT);
+    await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     // A fifth would come at once, since its attempt is on record already.
     for (const one of cast.slice(0, 50)) await vote(one);
     expect(listener.held).toBe(4);
@@ -409,7 +409,7 @@ describe('Draining a backlog', () => {
       return found;
     });
     const draining = bench.drain();
-    await vi.waitUntil(() => listener.votes.length >= 10, PATIENT);
+    await vi.waitUntil(() => listener.votes.length >= 10, EVENTUALLY);
     await removeListener(platform, serverId, 'test');
     expect(await draining).toEqual({ kind: 'busy' });
     expect(arrivedBefore).toBeLessThan(150);
@@ -521,10 +521,10 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     const renewing = vi.spyOn(platform.listeners, 'findOneAndUpdate');
     const draining = bench.drain();
-    await vi.waitUntil(() => listener.held >= 4, PATIENT);
+    await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     const renewals = renewing.mock.calls.length;
     // It goes on meanwhile, and renews its lease.
-    await vi.waitUntil(() => renewing.mock.calls.length > renewals, PATIENT);
+    await vi.waitUntil(() => renewing.mock.calls.length > renewals, EVENTUALLY);
     expect(lookedWith.filter((held) => held >= 4)).toEqual([]);
     clearInterval(watching);
     listener.release();

@@ -112,7 +112,7 @@ describe('a fault on the way to the listener', () => {
 });
 
 describe('something else at the port', () => {
-  it('silent: it says nothing in any tongue', async () => {
+  it('silent: it says nothing in any protocol', async () => {
     const { diagnose, set } = await clinic();
     await set({ port: await rawPeer(() => undefined) });
     expect(await diagnose()).toMatchObject({ fault: 'silent', step: 'greeting' });

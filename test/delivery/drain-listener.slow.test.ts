@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { HOUR, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 describe('Draining a listener', () => {
   it('delivers each waiting vote once, with its id, name and time', async () => {
@@ -44,7 +44,7 @@ describe('Draining a listener', () => {
     for (const name of 'abcdefghij') cast.push(await bench.cast(name));
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 4, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 4, EVENTUALLY);
     expect(bench.listener.votes.map(({ username }) => username).toSorted()).toEqual(['a', 'b', 'c', 'd']);
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
@@ -61,7 +61,7 @@ describe('Draining a listener', () => {
     bench.listener.hold();
     await bench.cast('Alex');
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     await bench.cast('Steve');
     await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
     bench.listener.release();
@@ -73,7 +73,7 @@ describe('Draining a listener', () => {
     bench.listener.hold();
     for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(1);
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
@@ -85,7 +85,7 @@ describe('Draining a listener', () => {
     const vote = await bench.cast('Steve');
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const { delivery } = await bench.vote(vote);
     expect(delivery.state).toBe('sending');
     expect(delivery.attempts).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('Draining a listener', () => {
     for (let n = 0; n < 10; n += 1) await bench.cast(`player ${n}`);
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 4, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 4, EVENTUALLY);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
     expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(4);
     bench.listener.release();
@@ -217,7 +217,7 @@ describe('Draining a listener', () => {
     bench.listener.behaviour = {};
     bench.listener.hold();
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     await bench.set({ maxSendings: 1 });
     await draining;
     await bench.drain();
@@ -338,7 +338,7 @@ describe('Draining a listener', () => {
     const vote = await bench.cast('Steve');
     const stop = new AbortController();
     const draining = bench.drain({ stop: stop.signal });
-    await vi.waitUntil(() => bench.listener.connections === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.connections === 1, EVENTUALLY);
     stop.abort();
     expect(await draining).toEqual({ kind: 'stopped' });
     const { delivery } = await bench.vote(vote);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Standing, standingAfter } from '../../src/delivery/drain/breaker.ts';
+import { healthAfter, type Standing } from '../../src/delivery/drain/breaker.ts';
 import { listenerState, REACHABLE } from '../../src/listeners/listener.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -21,7 +21,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
       acknowledgedAt: null,
       answerStep: 0,
     };
-    expect(standingAfter(before, { ...end, test: false, answerStep: 0 }, NOW, SCHEDULE)).toBe(before);
+    expect(healthAfter(before, { ...end, test: false, answerStep: 0 }, NOW, SCHEDULE)).toBe(before);
   });
 
   test('as the test of an unreachable listener puts off the next one', () => {
@@ -33,7 +33,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
       acknowledgedAt: null,
       answerStep: 0,
     };
-    const { breaker } = standingAfter(open, { ...end, test: true, answerStep: 0 }, NOW, SCHEDULE);
+    const { breaker } = healthAfter(open, { ...end, test: true, answerStep: 0 }, NOW, SCHEDULE);
     expect(breaker).toMatchObject({ failures: 3, tests: 1, openSince: NOW, code: 'no-answer' });
     expect(breaker.nextTestAt?.getTime()).toBeGreaterThan(NOW.getTime() + 20 * SECOND);
   });

@@ -9,7 +9,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { postVote } from '../../src/delivery/http/http-client.ts';
 import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -38,7 +38,7 @@ it('the listener in the documentation takes a vote once and refuses what is not 
   await vi.waitFor(async () => {
     const socket = net.connect({ port, host: '127.0.0.1' });
     await once(socket, 'connect').finally(() => socket.destroy());
-  }, PATIENT);
+  }, EVENTUALLY);
 
   const send = (by: string) =>
     postVote(
@@ -60,5 +60,5 @@ it('the listener in the documentation takes a vote once and refuses what is not 
   expect((await send(newSigningSecret())).code).toBe('http-forbidden');
   expect((await send(secret)).code).toBe('acknowledged');
   expect((await send(secret)).code).toBe('acknowledged');
-  await vi.waitFor(() => expect(said).toEqual(['Steve voted']), PATIENT);
+  await vi.waitFor(() => expect(said).toEqual(['Steve voted']), EVENTUALLY);
 });

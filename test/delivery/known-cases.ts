@@ -1,9 +1,9 @@
 import net, { type Socket } from 'node:net';
+import { connectFault } from '../../src/delivery/connection.ts';
 import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
-import { connectFault } from '../../src/delivery/wire.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener } from '../support/fake-http-listener.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { connectFault } from '../../src/delivery/connection.ts';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
-import { connectFault } from '../../src/delivery/wire.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { type ClockedPlatform, deliveryBenchOn, openDeliveryPlatform } from '../support/delivering.ts';
 import { CASES, type Case, v2 } from './known-cases.ts';

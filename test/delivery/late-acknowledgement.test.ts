@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Claimed } from '../../src/delivery/drain/after-end.ts';
+import type { Claimed } from '../../src/delivery/drain/after-attempt.ts';
 import { claimVotes } from '../../src/delivery/drain/claim-votes.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';

@@ -1,5 +1,6 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
+import { dial, patience } from '../../src/delivery/connection.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
@@ -7,12 +8,11 @@ import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
-import { dial, patience } from '../../src/delivery/wire.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 const LIMITS = { DESTINATION_LIMIT: '5', ACCOUNT_LIMIT: '5' };
 
@@ -101,7 +101,7 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
   const limited = async () => (await platform.listeners.findOne({ serverId }))?.limited;
   listener.hold();
   const draining = drain();
-  await vi.waitUntil(async () => listener.held === 1 && (await limited()), PATIENT);
+  await vi.waitUntil(async () => listener.held === 1 && (await limited()), EVENTUALLY);
   listener.release();
   expect(await draining).toEqual({ kind: 'idle' });
   expect(listener.votes).toHaveLength(4);

@@ -3,7 +3,7 @@ import { showListener } from '../../src/delivery/listeners.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 /** An unreachable listener with three waiting votes, whose next test is due. */
 async function unreachableBench() {
@@ -28,7 +28,7 @@ describe('A game server that comes back while its unreachable listener is tested
     const { listener, drain, tests, comeBack } = await unreachableBench();
     listener.behaviour = { onConnect: 'silence' };
     const draining = drain();
-    await vi.waitUntil(() => listener.connections === 1, PATIENT);
+    await vi.waitUntil(() => listener.connections === 1, EVENTUALLY);
     expect(await comeBack()).toBe(true);
     await listener.stop();
     // The test after that is planned by the schedule again.
@@ -44,7 +44,7 @@ describe('A game server that comes back while its unreachable listener is tested
     await platform.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
     listener.hold();
     const draining = drain();
-    await vi.waitUntil(() => listener.held === 1, PATIENT);
+    await vi.waitUntil(() => listener.held === 1, EVENTUALLY);
     await comeBack();
     listener.release();
     await draining;

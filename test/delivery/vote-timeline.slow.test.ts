@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { standingAfter } from '../../src/delivery/drain/breaker.ts';
+import { healthAfter } from '../../src/delivery/drain/breaker.ts';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { pauseListener, removeListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
@@ -7,14 +7,14 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import type { OlderAttempts } from '../../src/delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, VoteTimeline } from '../../src/delivery/timeline/timeline-event.ts';
-import { causeWords, standingWords } from '../../src/delivery/timeline/timeline-words.ts';
+import { causeWords, statusWords } from '../../src/delivery/timeline/timeline-words.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import { ATTEMPTS_KEPT, type Vote } from '../../src/votes/vote.ts';
+import { MOST_ATTEMPT_DETAILS, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 let bench: DeliveryBench;
 
@@ -36,7 +36,7 @@ async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
 const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }) => wokenBy);
 
 /** What is said of the vote, without the moments. */
-const words = async (vote: Vote) => standingWords(await timeline(vote), () => '…', false);
+const words = async (vote: Vote) => statusWords(await timeline(vote), () => '…', false);
 
 /** As an owner does, who gives other settings. */
 function setAnew(port = bench.listener.port): Promise<unknown> {
@@ -103,7 +103,7 @@ describe('An attempt says what started it', () => {
     const now = bench.clock.now();
     const breaker = { failures: 3, tests: 1, openSince: now, nextTestAt: now } as const;
     const before = { breaker: { ...breaker, hastenedBy: 'server-returned' as const }, pause: null };
-    const { breaker: next } = standingAfter(
+    const { breaker: next } = healthAfter(
       { ...before, voteFaults: 0, released: null, acknowledgedAt: now, answerStep: 0 },
       { ...outcome('our-fault', 'none'), test: true, answerStep: 0 },
       now,
@@ -171,7 +171,7 @@ describe('An attempt says what started it', () => {
     const vote = await bench.cast('Steve');
     const stop = new AbortController();
     const draining = bench.drain({ stop: stop.signal });
-    await vi.waitUntil(() => bench.listener.connections === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.connections === 1, EVENTUALLY);
     stop.abort();
     await draining;
     bench.listener.behaviour = {};
@@ -341,7 +341,7 @@ describe('A vote that has ended says how', () => {
     bench.listener.hold();
     const vote = await bench.cast('Steve');
     const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, PATIENT);
+    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: true }]);
     const which = { serverId: bench.serverId, _id: vote._id };
     await bench.platform.votes.updateOne(which, { $set: { 'delivery.state': 'delivered' } });
@@ -358,7 +358,7 @@ describe('Attempts whose details are not kept', () => {
     const moments: Date[] = [];
     bench.clock.stop(bench.clock.now());
     await bench.listener.stop();
-    for (let n = 0; n < ATTEMPTS_KEPT + 4; n += 1) {
+    for (let n = 0; n < MOST_ATTEMPT_DETAILS + 4; n += 1) {
       if (n === 2) {
         await bench.listener.start();
         bench.listener.behaviour = { onConnect: 'close' };
@@ -385,7 +385,7 @@ describe('Attempts whose details are not kept', () => {
       codes: { 'connection-refused': 2, 'closed-before-greeting': 2 },
     });
     const attempts = await attemptsOf(vote);
-    expect(attempts).toHaveLength(ATTEMPTS_KEPT);
+    expect(attempts).toHaveLength(MOST_ATTEMPT_DETAILS);
     expect(attempts[0]).toMatchObject({ number: 5, at: moments[4] });
 
     // And when the rest is forgotten.

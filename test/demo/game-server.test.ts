@@ -3,14 +3,14 @@ import { status } from 'minecraft-server-util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import { askHere, at, faultOf } from '../probing/asking.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 async function running() {
-  const crowd = { online: 7, max: 50 };
-  const server = new SampleGameServer(() => ({ motd: '§aHello\nthere', version: 'Sample 1', ...crowd }));
+  const activity = { online: 7, max: 50 };
+  const server = new SampleGameServer(() => ({ motd: '§aHello\nthere', version: 'Sample 1', ...activity }));
   await server.start();
   onTestFinished(() => server.stop());
-  return { server, crowd };
+  return { server, activity };
 }
 
 describe('The sample game server', () => {
@@ -24,12 +24,12 @@ describe('The sample game server', () => {
   });
 
   it('tells how many play now', async () => {
-    const { server, crowd } = await running();
+    const { server, activity } = await running();
     const ask = askHere();
     expect(await ask(at(server.port, 'minecraft'))).toMatchObject({
       answer: { onlinePlayers: 7, motd: '§aHello\nthere' },
     });
-    crowd.online = 8;
+    activity.online = 8;
     expect(await ask(at(server.port, 'minecraft'))).toMatchObject({ answer: { onlinePlayers: 8 } });
   });
 
@@ -43,9 +43,9 @@ describe('The sample game server', () => {
     });
     socket.setNoDelay(true);
     for (const byte of [0x01, 0x00]) socket.write(Buffer.from([byte]));
-    await vi.waitFor(() => expect(heard).toBeGreaterThan(50), PATIENT);
+    await vi.waitFor(() => expect(heard).toBeGreaterThan(50), EVENTUALLY);
     socket.write(Buffer.alloc(4_000, 0xff));
-    await vi.waitFor(() => expect(socket.destroyed).toBe(true), PATIENT);
+    await vi.waitFor(() => expect(socket.destroyed).toBe(true), EVENTUALLY);
   });
 
   it('refuses when stopped, and comes back on the same port', async () => {

@@ -6,12 +6,12 @@ import { testPlatform } from '../support/test-platform.ts';
 
 it('a demo fills a database that nobody has used, and the one of an earlier demo, and no other', async () => {
   const place = { name: 'Real', address: 'play.example.org', port: 30_000 };
-  const [fresh, demos, listed, peopled] = await Promise.all([1, 2, 3, 4].map(() => testPlatform()));
-  if (!fresh || !demos || !listed || !peopled) throw new Error('not opened');
+  const [fresh, demos, listed, withUsers] = await Promise.all([1, 2, 3, 4].map(() => testPlatform()));
+  if (!fresh || !demos || !listed || !withUsers) throw new Error('not opened');
   await addServer(demos, { ...place, name: 'Sample' }, 'demo');
   await addServer(demos, place, 'somebody@example.org');
   await addServer(listed, place, 'cli');
-  await signIn({ platform: peopled }, { role: 'operator' });
-  const found = await Promise.all([fresh, demos, listed, peopled].map(isForSamples));
+  await signIn({ platform: withUsers }, { role: 'operator' });
+  const found = await Promise.all([fresh, demos, listed, withUsers].map(isForSamples));
   expect(found).toEqual([true, true, false, false]);
 });

@@ -2,7 +2,7 @@ import { sendLegacyVote, sendVote } from 'minecraft-server-util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 
-// An independent client's opinion of our stand-in for a game server.
+// An independent client's opinion of our fake server for a game server.
 describe('VotifierListener, asked by minecraft-server-util', () => {
   const listener = new VotifierListener();
   const time = 1_795_248_000_000;

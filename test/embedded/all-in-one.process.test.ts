@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Environment } from '../../src/embedded/binary.ts';
 import { isAlive } from '../../src/embedded/process-identity.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { type DataFolder, freshDataFolder } from './data-folder.ts';
 import { bareMachine } from './machine.ts';
 
@@ -106,7 +106,7 @@ describe('npm start', () => {
       const next = (await childrenOf(started.pid)).get('main');
       expect(next).toBeGreaterThan(0);
       expect(next).not.toBe(worker);
-    }, PATIENT);
+    }, EVENTUALLY);
     expect(started.stdout()).toContain(
       'worker ended unexpectedly (killed by SIGKILL): starting it again in 1 s',
     );
@@ -156,7 +156,7 @@ describe('npm start', () => {
     // A stopped worker keeps the orderly end waiting.
     process.kill(children.get('main') ?? 0, 'SIGSTOP');
     started.child.kill('SIGINT');
-    await vi.waitFor(() => expect(started.stdout()).toContain('Stopping'), PATIENT);
+    await vi.waitFor(() => expect(started.stdout()).toContain('Stopping'), EVENTUALLY);
     // What npm sends on top of the terminal's own signal is still the same wish.
     started.child.kill('SIGINT');
     await vi.waitFor(

@@ -88,7 +88,7 @@ describe('The list of games', () => {
     expect(listed.find(({ id }) => id === 'minecraft')?.notAsked).toBeNull();
   });
 
-  it('is searched by id, name and what people say', () => {
+  it('is searched by id, name and what users say', () => {
     expect(listGames('minecraft').map(({ id }) => id)).toEqual(['minecraft', 'mbe']);
     expect(listGames('gmod').map(({ id }) => id)).toEqual(['garrysmod']);
     expect(listGames('no such game')).toEqual([]);

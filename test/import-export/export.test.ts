@@ -79,7 +79,7 @@ it('samples of the 35th day are exported without reports: all that is exported c
   expect(exported.total).toBe(3);
   const text = lines(...(await linesOf(exported)));
   await platform.statusSamples.deleteMany({ serverId });
-  const work = { aggregate: async () => undefined, requireHeld: () => undefined };
+  const work = { aggregate: async () => undefined, throwIfLost: () => undefined };
   expect(await importText(() => sampleImporter(platform, work), text)).toMatchObject({
     imported: 3,
     refused: 0,

@@ -46,7 +46,7 @@ function importSamples(text: string, options?: { skipBad?: boolean; dryRun?: boo
     aggregated.push(...touched);
   };
   return importText(
-    () => sampleImporter(platform, { aggregate, requireHeld: () => undefined }),
+    () => sampleImporter(platform, { aggregate, throwIfLost: () => undefined }),
     text,
     options,
   );

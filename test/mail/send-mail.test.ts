@@ -6,8 +6,8 @@ import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
-import { PATIENT } from '../support/patient.ts';
 import { movableClock } from '../support/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -79,7 +79,7 @@ test('many workers at once send a mail once', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('a mail of an occasion that was told is not written again', async () => {
+test('a mail of a notification that was told is not written again', async () => {
   const { put, platform } = await outbox();
   await put({ id: 'paused:1' });
   await put({ id: 'paused:1', text: 'another' });
@@ -151,7 +151,7 @@ test('a worker that stops gives a mail back at once', async () => {
   const id = await put();
   const stop = new AbortController();
   const sending = send(id, { signal: stop.signal });
-  await vi.waitUntil(() => server.received.length === 1, PATIENT);
+  await vi.waitUntil(() => server.received.length === 1, EVENTUALLY);
   stop.abort();
   expect(await sending).toBe('failed');
   expect(await dueMails(platform)).toEqual([id]);

@@ -1,7 +1,7 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/platform/log.ts';
-import { isDuplicateKey, isUnknownEnd, openMongo } from '../../src/platform/mongo.ts';
+import { isDuplicateKey, isUnknownResult, openMongo } from '../../src/platform/mongo.ts';
 import { unmigratedNames } from '../support/databases.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 
@@ -43,7 +43,7 @@ test('an insert whose connection is cut has an unknown end', async () => {
   const { things } = await connected();
   for (const cut of [proxy.cutAfterNext, proxy.cutBeforeNext]) {
     const done = cut(inserting);
-    expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+    expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
     await done;
   }
 });
@@ -51,7 +51,7 @@ test('an insert whose connection is cut has an unknown end', async () => {
 test('an insert that is not answered in time has an unknown end', async () => {
   const { things } = await connected({ socketTimeoutMS: 1_000 });
   proxy.hang();
-  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+  expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
 });
 
 test('an insert that is interrupted because the server no longer answers its monitor has an unknown end', async () => {
@@ -63,38 +63,41 @@ test('an insert that is interrupted because the server no longer answers its mon
   proxy.hang();
   const error = await errorOf(things.insertOne({ _id: 1 }));
   expect(error).toMatchObject({ name: 'PoolClearedOnNetworkError' });
-  expect(isUnknownEnd(error)).toBe(true);
+  expect(isUnknownResult(error)).toBe(true);
 });
 
 test('a database to which no connection is to be had does not answer', async () => {
   const { things } = await connected({ maxPoolSize: 1, waitQueueTimeoutMS: 100 });
   const held = proxy.holdNext(inserting, async () => {
-    expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 2 })))).toBe(true);
+    expect(isUnknownResult(await errorOf(things.insertOne({ _id: 2 })))).toBe(true);
   });
   await things.insertOne({ _id: 1 });
   await held;
   await proxy.refuse();
-  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 3 })))).toBe(true);
+  expect(isUnknownResult(await errorOf(things.insertOne({ _id: 3 })))).toBe(true);
 });
 
 test('an insert whose client is closed in the middle has an unknown end', async () => {
   const { client, things } = await connected();
   const held = proxy.holdNext(inserting, () => client.close());
-  expect(isUnknownEnd(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
+  expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
   await held;
   const late = await errorOf(things.insertOne({ _id: 1 }));
-  expect([late instanceof Error && late.name, isUnknownEnd(late)]).toEqual(['MongoNotConnectedError', true]);
+  expect([late instanceof Error && late.name, isUnknownResult(late)]).toEqual([
+    'MongoNotConnectedError',
+    true,
+  ]);
 });
 
 test('a refusal of the database is a known end, and so is a fault of ours', async () => {
   const { client, things } = await connected();
   const duplicate = await errorOf(things.insertOne({ _id: 0 }));
-  expect([isDuplicateKey(duplicate), isUnknownEnd(duplicate)]).toEqual([true, false]);
+  expect([isDuplicateKey(duplicate), isUnknownResult(duplicate)]).toEqual([true, false]);
   await client.db().command({ collMod: 'things', validator: { _id: { $lt: 0 } } });
   const refused = await errorOf(things.insertOne({ _id: 1 }));
-  expect([isDuplicateKey(refused), isUnknownEnd(refused)]).toEqual([false, false]);
-  expect(isUnknownEnd(new TypeError('a fault'))).toBe(false);
-  expect(isUnknownEnd('a text')).toBe(false);
+  expect([isDuplicateKey(refused), isUnknownResult(refused)]).toEqual([false, false]);
+  expect(isUnknownResult(new TypeError('a fault'))).toBe(false);
+  expect(isUnknownResult('a text')).toBe(false);
 });
 
 test('writes wait for the journal where that is asked for', async () => {

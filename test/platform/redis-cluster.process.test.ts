@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createWaitingWork } from '../../src/process/waiting-work.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -11,7 +11,7 @@ test('a shard of a Redis Cluster without a primary makes a process degraded, and
   const cluster = await startRedisCluster();
   onTestFinished(() => cluster.stop());
   const platform = await testPlatform({ REDIS_URL: cluster.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   expect(await readiness(platform)).toMatchObject({ degraded: false, checks: { redis: 'ok' } });
 
   const { primaries } = cluster;

@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { PATIENT } from '../support/patient.ts';
 import { answerOf, askHere, at, faultOf, started } from './asking.ts';
 
 /** Sockets and connections that this process holds open. */
@@ -17,7 +17,7 @@ describe('UDP queries', () => {
     const server = await started(new BedrockServer());
     server.manner = { silent: true };
     const probes = Array.from({ length: 200 }, () => ask(at(server.port, 'mbe')));
-    await vi.waitFor(() => expect(server.asked).toBe(128), PATIENT);
+    await vi.waitFor(() => expect(server.asked).toBe(128), EVENTUALLY);
 
     server.manner = {};
     // The waiting ones are asked as the first ones end; those ask again for what was not answered.
@@ -44,7 +44,7 @@ describe('UDP queries', () => {
     server.manner = { silent: true };
     const stopping = new AbortController();
     const probes = Array.from({ length: 300 }, () => ask(at(server.port, 'mbe'), stopping.signal));
-    await vi.waitFor(() => expect(server.asked).toBe(128), PATIENT);
+    await vi.waitFor(() => expect(server.asked).toBe(128), EVENTUALLY);
     stopping.abort();
     expect(new Set((await Promise.all(probes)).map(faultOf))).toEqual(new Set(['stopped']));
     expect(server.asked).toBe(128);
@@ -60,7 +60,7 @@ describe('UDP queries', () => {
     silent.manner = { silent: true };
     const stopping = new AbortController();
     const probes = Array.from({ length: 150 }, () => ask(at(silent.port, 'mbe'), stopping.signal));
-    await vi.waitFor(() => expect(silent.asked).toBe(128), PATIENT);
+    await vi.waitFor(() => expect(silent.asked).toBe(128), EVENTUALLY);
     const server = await started(new JavaServer());
     answerOf(await ask(at(server.port, 'minecraft')));
     expect(silent.asked).toBe(128);
@@ -80,15 +80,15 @@ describe('A query', () => {
     const before = openSockets();
     const stopping = new AbortController();
     const probe = ask(at(server.port, game), stopping.signal);
-    await vi.waitFor(() => expect(server.asked).toBe(1), PATIENT);
+    await vi.waitFor(() => expect(server.asked).toBe(1), EVENTUALLY);
     useFastClock();
     stopping.abort();
     const { result, tookMs } = await timed(probe);
     expect(faultOf(result)).toBe('stopped');
     // It waits for no timer: the shortest one runs for 1 s.
     expect(tookMs).toBeLessThan(1_000);
-    await vi.waitFor(() => expect(server.open).toBe(0), PATIENT);
-    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), PATIENT);
+    await vi.waitFor(() => expect(server.open).toBe(0), EVENTUALLY);
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), EVENTUALLY);
   });
 
   it('that was stopped before it began asks nobody', async () => {
@@ -113,7 +113,7 @@ describe('A query', () => {
     expect(ended.filter(({ ok }) => ok)).toHaveLength(40);
     await java.stop();
     await source.stop();
-    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), PATIENT);
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), EVENTUALLY);
     await java.start();
     await source.start();
   });

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { healthRoutes, watchReadiness } from '../../src/process/health.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -17,7 +17,7 @@ test('with Redis killed, or stopped and silent, a process is ready and says that
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const platform = await testPlatform({ REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
 
   await redis.pause();
   const silent = await ask(platform, '/readyz');

@@ -4,7 +4,7 @@ import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import { healthRoutes, readiness, watchReadiness } from '../../src/process/health.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 const NOT_STOPPING = new AbortController().signal;
@@ -18,7 +18,7 @@ async function ask(platform: Platform, path: string, stopping = NOT_STOPPING) {
 
 test('a process with all it needs is ready', async () => {
   const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   const answer = await ask(platform, '/readyz');
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
@@ -67,7 +67,7 @@ test('a process that is stopping is not ready', async () => {
 test('a hundred at once ask the services once', async () => {
   const platform = await testPlatform();
   const asked = vi.spyOn(platform.producerRedis, 'exists');
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   const readiness = watchReadiness(platform, NOT_STOPPING);
   await Promise.all(Array.from({ length: 100 }, readiness));
   expect(asked).toHaveBeenCalledTimes(QUEUE_NAMES.length);

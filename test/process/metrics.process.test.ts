@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMetrics } from '../../src/process/metrics.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -10,7 +10,7 @@ test('a scrape with both services silent is answered within three seconds and sa
     await Promise.all([mongod.stop(), redis.stop()]);
   });
   const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport`, REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   onTestFinished(() => {
     mongod.resume();
     redis.resume();

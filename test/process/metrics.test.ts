@@ -9,7 +9,7 @@ import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
@@ -150,7 +150,7 @@ test('open votes are counted from the index of open work alone', async () => {
 
 test('the jobs of every queue are counted, a waiting one with its age', async () => {
   const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), PATIENT);
+  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
   const text = await createMetrics(platform).text();
   expect(sample(text, 'tallyport_redis_up')).toBe(1);
   expect(sample(text, 'tallyport_jobs{queue="clean-up",state="waiting"}')).toBe(1);

@@ -17,7 +17,7 @@ import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
-import { listPeople, searchPeople, showPerson } from '../../src/listing/find-people.ts';
+import { listUsers, searchUsers, showUser } from '../../src/listing/find-users.ts';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
@@ -30,7 +30,7 @@ import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { authenticate, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
-import { holderOf } from '../../src/servers/listed-places.ts';
+import { holderOf } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
@@ -60,12 +60,12 @@ beforeAll(async () => {
   const model = await platform.servers.findOne({ _id: busy.serverId });
   if (!model) throw new Error('not added');
   const { _id: _, slug: __, slugs: ___, ...rest } = model;
-  const crowd = Array.from({ length: SERVERS - 2 }, (_, i) => ({
+  const servers = Array.from({ length: SERVERS - 2 }, (_, i) => ({
     ...rest,
     slug: `server-${i}`,
     slugs: [`server-${i}`, `formerly-${i}`],
   }));
-  const { insertedIds } = await platform.servers.insertMany(crowd as never);
+  const { insertedIds } = await platform.servers.insertMany(servers as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
   await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
@@ -118,9 +118,9 @@ beforeAll(async () => {
   for (const serverId of [busy.serverId, ...ids]) {
     await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
   }
-  const people = Array.from({ length: SERVERS }, (_, i) => ({
-    name: `Person ${i}`,
-    email: `person-${i}@example.org`,
+  const users = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `User ${i}`,
+    email: `user-${i}@example.org`,
     emailVerified: true,
     createdAt: after(now, -Math.floor(i / 4) * MINUTE),
     updatedAt: now,
@@ -128,7 +128,7 @@ beforeAll(async () => {
     twoFactorEnabled: false,
     wantsMail: true,
   }));
-  await platform.people.insertMany(people as never);
+  await platform.users.insertMany(users as never);
   // The first request asks for the indexes; the others do not.
   await tallyport.call(busy, 'info');
 }, 180_000);
@@ -419,10 +419,10 @@ test('a diagnosis for an owner', async () => {
   const deps = { ...platform, send: async () => outcome('acknowledged', 'acknowledged') };
   const request = { ownerId: 'owner', serverId: busy.serverId, proven: true };
   const ask = () => diagnoseForOwner(deps, request);
-  const crowd = Array.from({ length: 1_000 }, (_, n) => {
+  const servers = Array.from({ length: 1_000 }, (_, n) => {
     return { _id: `owner ${n}`, askedAt: [platform.clock.now()], expiresAt: platform.clock.now() };
   });
-  await platform.diagnosisAllowances.insertMany(crowd);
+  await platform.diagnosisAllowances.insertMany(servers);
   const taken = await profiled(ask);
   expect(taken.map(put)).toEqual(['query servers', 'query listeners', 'update diagnosis_allowances']);
   for (let n = 1; n < 6; n += 1) await ask();
@@ -433,7 +433,7 @@ test('a diagnosis for an owner', async () => {
 
 const nobody = () => other.serverId;
 const PAGES: [name: string, queries: () => Promise<unknown>][] = [
-  ['the drafts of a person', () => listDrafts(tallyport.platform, nobody())],
+  ['the drafts of a user', () => listDrafts(tallyport.platform, nobody())],
   ['one draft', () => findDraft(tallyport.platform, nobody(), nobody())],
   ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
   [
@@ -455,22 +455,22 @@ test.each(PAGES)('%s', async (_, queries) => {
 });
 
 test.each([
-  ['the newest people', () => listPeople(tallyport.platform, { limit: 50 })],
+  ['the newest users', () => listUsers(tallyport.platform, { limit: 50 })],
   [
-    'a later page of people',
+    'a later page of users',
     async () => {
-      const { next } = await listPeople(tallyport.platform, { limit: 50 });
-      return listPeople(tallyport.platform, { limit: 50, after: next ?? undefined });
+      const { next } = await listUsers(tallyport.platform, { limit: 50 });
+      return listUsers(tallyport.platform, { limit: 50, after: next ?? undefined });
     },
   ],
-  ['the operators', () => listPeople(tallyport.platform, { role: 'operator', limit: 50 })],
-  ['a search for people', () => searchPeople(tallyport.platform, 'PERSON-7', 50)],
-  ['a search for people by name', () => searchPeople(tallyport.platform, 'person 71', 50)],
+  ['the operators', () => listUsers(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['a search for users', () => searchUsers(tallyport.platform, 'USER-7', 50)],
+  ['a search for users by name', () => searchUsers(tallyport.platform, 'user 71', 50)],
   [
-    'one person',
+    'one user',
     async () => {
-      const somebody = await tallyport.platform.people.findOne({ email: 'person-500@example.org' });
-      return showPerson(tallyport.platform, somebody?._id ?? busy.serverId);
+      const somebody = await tallyport.platform.users.findOne({ email: 'user-500@example.org' });
+      return showUser(tallyport.platform, somebody?._id ?? busy.serverId);
     },
   ],
 ])('%s', async (_, look) => {
@@ -486,7 +486,7 @@ test('signing up by a link, while a thousand other links wait', async () => {
   const waiting = Array.from({ length: 1_000 }, (_, n) => ({
     _id: new ObjectId(),
     identifier: `sign-up:${n}`,
-    value: `person-${n}@example.org`,
+    value: `user-${n}@example.org`,
     expiresAt: after(platform.clock.now(), HOUR),
   }));
   await platform.verifications.insertMany(waiting);
@@ -618,7 +618,7 @@ async function giveOperatorsWork(): Promise<void> {
   }
 }
 
-test('the pages of the operator desk', async () => {
+test('the pages of the admin area', async () => {
   await giveOperatorsWork();
   const { headers } = await signIn(tallyport, { role: 'operator' });
   const page = async (path: string) => {
@@ -656,9 +656,9 @@ test('the pages of the operator desk', async () => {
 });
 
 test('the public pages of a server, for strangers and for whoever is signed in', async () => {
-  const { headers, personId } = await signIn(tallyport);
+  const { headers, userId } = await signIn(tallyport);
   const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
-  await saveOwnReview(tallyport.platform, { serverId: other.serverId, personId }, review);
+  await saveOwnReview(tallyport.platform, { serverId: other.serverId, userId }, review);
   const send = async (path: string, init: RequestInit, status: number) => {
     const answer = await fetch(`${tallyport.url}/servers/${path}`, { redirect: 'manual', ...init });
     expect(answer.status, path).toBe(status);

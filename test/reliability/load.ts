@@ -4,7 +4,7 @@ import type { Call } from './history.ts';
 import type { Target } from './targets.ts';
 
 /** A caller waits so long for an answer. */
-const PATIENCE_MS = 10 * SECOND;
+const TIMEOUT_MS = 10 * SECOND;
 
 /** Shares of the calls: under a key; one that repeats an earlier one under its key; of a player who voted before. */
 const KEYED = 0.3;
@@ -148,7 +148,7 @@ async function ask(
         ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
       },
       body: JSON.stringify({ username }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const body = (await response.json()) as { next_vote_at?: string; monthly_votes?: number };
     const nextVoteAt = Date.parse(body.next_vote_at ?? '');

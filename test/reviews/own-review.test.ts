@@ -19,7 +19,7 @@ beforeAll(async () => {
   platform = { ...opened, clock: { now: () => now } };
 });
 
-const whose = () => ({ serverId: new ObjectId(), personId: new ObjectId() });
+const whose = () => ({ serverId: new ObjectId(), userId: new ObjectId() });
 type Whose = ReturnType<typeof whose>;
 
 async function save(who: Whose, rating: number, content = 'Words.'): Promise<WithId<Review>> {
@@ -44,12 +44,12 @@ async function expectListToFollow(serverId: ObjectId): Promise<void> {
   expect([1, 2, 3, 4, 5].map((stars) => list?.spread?.[stars] ?? 0)).toEqual(spread);
 }
 
-describe('a person’s review of a server', () => {
+describe('a user’s review of a server', () => {
   it('is one, however often and from however many windows it is sent', async () => {
     const who = whose();
     await Promise.all([1, 2, 3, 4, 5].map((rating) => save(who, rating)));
     expect(await platform.reviews.countDocuments(who)).toBe(1);
-    expect(await findOwnReview(platform, who.serverId, who.personId)).toMatchObject({ state: 'pending' });
+    expect(await findOwnReview(platform, who.serverId, who.userId)).toMatchObject({ state: 'pending' });
     expect(await findOwnReview(platform, who.serverId, new ObjectId())).toBeNull();
   });
 
@@ -90,7 +90,7 @@ describe('a person’s review of a server', () => {
     await decide(await save(who, 4), 'approved');
     expect(await save(who, 4)).toMatchObject({ state: 'approved' });
     expect(await save(who, 4, '')).toMatchObject({ state: 'pending' });
-    expect(await findOwnReview(platform, who.serverId, who.personId)).not.toHaveProperty('content');
+    expect(await findOwnReview(platform, who.serverId, who.userId)).not.toHaveProperty('content');
   });
 
   it('is decided as it was seen: a decision on words that were changed meanwhile changes nothing', async () => {
@@ -142,32 +142,32 @@ describe('a person’s review of a server', () => {
 });
 
 describe('who may not review a server', () => {
-  const person = { _id: new ObjectId(), emailVerified: true };
+  const user = { _id: new ObjectId(), emailVerified: true };
   it('is its owner', () => {
-    expect(whyNotReview({ ownerId: person._id }, person, true)).toBe('own-server');
-    expect(whyNotReview({ ownerId: new ObjectId() }, person, true)).toBeNull();
-    expect(whyNotReview({}, person, true)).toBeNull();
+    expect(whyNotReview({ ownerId: user._id }, user, true)).toBe('own-server');
+    expect(whyNotReview({ ownerId: new ObjectId() }, user, true)).toBeNull();
+    expect(whyNotReview({}, user, true)).toBeNull();
   });
   it('is somebody whose address is not confirmed, where addresses are', () => {
-    const unconfirmed = { ...person, emailVerified: false };
+    const unconfirmed = { ...user, emailVerified: false };
     expect(whyNotReview({}, unconfirmed, true)).toBe('unconfirmed');
     expect(whyNotReview({}, unconfirmed, false)).toBeNull();
   });
 });
 
-it('whatever people write, change and delete while operators decide, the list ends as the states say', async () => {
+it('whatever users write, change and delete while operators decide, the list ends as the states say', async () => {
   const serverId = new ObjectId();
   let seed = 20_261_121;
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
     return Math.floor((seed / 2 ** 31) * below);
   };
-  const people = Array.from({ length: 6 }, () => ({ serverId, personId: new ObjectId() }));
+  const users = Array.from({ length: 6 }, () => ({ serverId, userId: new ObjectId() }));
   for (let round = 0; round < 12; round++) {
     await Promise.all(
-      people.flatMap((who) =>
+      users.flatMap((who) =>
         [1, 2, 3].map(async () => {
-          const review = await findOwnReview(platform, serverId, who.personId);
+          const review = await findOwnReview(platform, serverId, who.userId);
           const act = random(6);
           if (act === 0) return deleteOwnReview(platform, who);
           if (act <= 2 || !review)
@@ -232,7 +232,7 @@ it('a slow approval does not bring back a review that was deleted meanwhile', as
 it('a list that a killed process left behind says the next day what was decided', async () => {
   const serverId = new ObjectId();
   const written = await Promise.all(
-    [5, 1].map((rating) => save({ serverId, personId: new ObjectId() }, rating)),
+    [5, 1].map((rating) => save({ serverId, userId: new ObjectId() }, rating)),
   );
   const [praise, blame] = written;
   if (!praise || !blame) throw new Error('not written');

@@ -11,25 +11,25 @@ import { draftOf, gameServer, prover, provingPlatform, shownBy } from '../server
 type Deps = Awaited<ReturnType<typeof provingPlatform>>;
 
 /** A server of nobody's, with two approved reviews, one of them of whoever is to own it. */
-async function reviewed(deps: Deps, personId: ObjectId, port: number): Promise<ObjectId> {
+async function reviewed(deps: Deps, userId: ObjectId, port: number): Promise<ObjectId> {
   const place = { name: 'Ownerless', address: '127.0.0.1', port };
   const serverId = new ObjectId((await addServer(deps, place, 'test')).serverId);
-  for (const [who, rating] of [[personId, 5] as const, [new ObjectId(), 2] as const]) {
-    const saved = await saveOwnReview(deps, { serverId, personId: who }, { username: 'Ada', rating });
+  for (const [who, rating] of [[userId, 5] as const, [new ObjectId(), 2] as const]) {
+    const saved = await saveOwnReview(deps, { serverId, userId: who }, { username: 'Ada', rating });
     if (!('review' in saved)) throw new Error('too often');
     await moderateReview(deps, saved.review._id, 'approved', 'test');
   }
   return serverId;
 }
 
-const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; personId: ObjectId }>][] = [
+const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; userId: ObjectId }>][] = [
   [
     'by proving it',
     async (deps) => {
       const [olivia, game] = [prover(), await gameServer()];
       const serverId = await reviewed(deps, olivia._id, game.port);
       await shownBy(deps, olivia, await draftOf(deps, olivia, { port: game.port }), game);
-      return { serverId, personId: olivia._id };
+      return { serverId, userId: olivia._id };
     },
   ],
   [
@@ -38,7 +38,7 @@ const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; personId: Obj
       const olivia = prover();
       const serverId = await reviewed(deps, olivia._id, 30_000);
       await transferServer(deps, serverId, olivia, 'test');
-      return { serverId, personId: olivia._id };
+      return { serverId, userId: olivia._id };
     },
   ],
   [
@@ -48,21 +48,21 @@ const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; personId: Obj
       const serverId = await reviewed(deps, olivia._id, 30_000);
       await deps.servers.updateOne({ _id: serverId }, { $set: { ownerEmail: olivia.email } });
       await claimServers(deps, { ...olivia, emailVerified: true });
-      return { serverId, personId: olivia._id };
+      return { serverId, userId: olivia._id };
     },
   ],
 ];
 
 test.each(WAYS)('whoever gets a server %s has no review of it in public any more', async (_, get) => {
   const deps = await provingPlatform();
-  const { serverId, personId } = await get(deps);
-  expect(await deps.servers.findOne({ _id: serverId })).toMatchObject({ ownerId: personId });
+  const { serverId, userId } = await get(deps);
+  expect(await deps.servers.findOne({ _id: serverId })).toMatchObject({ ownerId: userId });
   const page = { page: 1, limit: 10 };
   const found = { total: 1, averageRating: 2, spread: [0, 1, 0, 0, 0] };
   expect(await readAnswered(deps, serverId, page)).toMatchObject(found);
-  const rejected = await deps.reviews.findOne({ serverId, personId });
+  const rejected = await deps.reviews.findOne({ serverId, personId: userId });
   expect(rejected).toMatchObject({ state: 'rejected', moderatedBy: 'tallyport' });
-  await rejectOwnersReview(deps, { serverId, personId });
-  expect(await deps.reviews.findOne({ serverId, personId })).toEqual(rejected);
+  await rejectOwnersReview(deps, { serverId, userId });
+  expect(await deps.reviews.findOne({ serverId, personId: userId })).toEqual(rejected);
   expect(await readAnswered(deps, serverId, page)).toMatchObject(found);
 });

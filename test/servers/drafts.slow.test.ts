@@ -41,7 +41,7 @@ describe('a draft', () => {
     expect(await deps.servers.countDocuments({})).toBe(0);
   });
 
-  it('of one address and port is one for each person, whose code stays', async () => {
+  it('of one address and port is one for each user, whose code stays', async () => {
     const deps = await provingPlatform();
     const [olivia, other] = [prover(), prover()];
     const [first, twin] = await Promise.all([
@@ -69,7 +69,7 @@ describe('a draft', () => {
     await draftOf(deps, olivia, { port: 2_000 });
   });
 
-  it('belongs to its person alone', async () => {
+  it('belongs to its user alone', async () => {
     const deps = await provingPlatform();
     const [olivia, other] = [prover(), prover()];
     const draft = await draftOf(deps, olivia, { port: 25_565 });
@@ -282,18 +282,18 @@ describe('a place that is listed already', () => {
   it('goes to one of two who prove it at the same moment', async () => {
     const deps = await provingPlatform();
     const game: JavaServer = await gameServer();
-    const people = [prover(), prover(), prover()];
-    const drafts = await Promise.all(people.map((who) => draftOf(deps, who, { port: game.port })));
+    const users = [prover(), prover(), prover()];
+    const drafts = await Promise.all(users.map((who) => draftOf(deps, who, { port: game.port })));
     game.said.motd = drafts.map(({ code }) => code).join(' ');
     const ends = await Promise.all(
-      people.map((who, i) => proveDraft(deps, who, drafts[i]?._id ?? new ObjectId())),
+      users.map((who, i) => proveDraft(deps, who, drafts[i]?._id ?? new ObjectId())),
     );
     expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['listed', 'taken', 'taken']);
     expect(await deps.servers.countDocuments({})).toBe(1);
   });
 });
 
-it('a transfer gives a server to another person, and is on record', async () => {
+it('a transfer gives a server to another user, and is on record', async () => {
   const deps = await provingPlatform();
   const to = prover();
   const { serverId } = await addServer(deps, { name: 'A', address: 'a.example', port: 1_024 }, 'test');

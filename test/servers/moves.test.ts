@@ -11,7 +11,7 @@ import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
 /** A listed server of `owner` at a place where nothing is. */
 async function listed(
-  deps: Proving & Pick<Platform, 'people'>,
+  deps: Proving & Pick<Platform, 'users'>,
   owner: Prover,
   port = 25_565,
 ): Promise<WithId<Server>> {

@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { SignInSession } from '../../src/accounts/person.ts';
+import type { SignInSession } from '../../src/accounts/user.ts';
 import type { Access } from '../../src/site/route-access.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /**
- * Whom each route is for. A route that stands here for other people than in the code, or not at all, fails: who
+ * Whom each route is for. A route that stands here for other users than in the code, or not at all, fails: who
  * may do what is decided twice.
  */
 const TABLE: Record<string, Access> = {
@@ -21,8 +21,8 @@ const TABLE: Record<string, Access> = {
   'GET /servers/:slug/banner.svg': 'anyone',
   'GET /servers/:slug/badge.svg': 'anyone',
   'GET /servers/:slug/review': 'anyone',
-  'POST /servers/:slug/review': 'person',
-  'POST /servers/:slug/review/delete': 'person',
+  'POST /servers/:slug/review': 'user',
+  'POST /servers/:slug/review/delete': 'user',
   'GET /sign-in': 'anyone',
   'POST /sign-in': 'anyone',
   'GET /sign-in/code': 'anyone',
@@ -38,31 +38,31 @@ const TABLE: Record<string, Access> = {
   'POST /verify-email': 'anyone',
   'POST /sign-in/discord': 'anyone',
   'GET /api/auth/callback/discord': 'anyone',
-  'GET /account': 'person',
-  'POST /account/name': 'person',
-  'POST /account/mail': 'person',
-  'POST /account/password': 'person',
-  'POST /account/sessions/:sessionId/end': 'person',
-  'POST /account/sessions/end-all': 'person',
-  'GET /account/two-factor': 'person',
-  'POST /account/two-factor/begin': 'person',
-  'POST /account/two-factor/confirm': 'person',
-  'POST /account/two-factor/backup-codes': 'person',
-  'POST /account/two-factor/off': 'person',
-  'GET /operator/people': 'operator',
-  'GET /operator/people/:personId': 'operator',
-  'POST /operator/people/:personId/suspend': 'operator',
-  'POST /operator/people/:personId/lift': 'operator',
-  'POST /operator/people/:personId/reset-two-factor': 'operator',
-  'POST /operator/people/:personId/make-operator': 'operator',
-  'POST /operator/people/:personId/unmake-operator': 'operator',
-  'POST /operator/people/:personId/link': 'operator',
-  'GET /dashboard': 'person',
-  'GET /dashboard/servers/new': 'person',
-  'POST /dashboard/servers/new': 'person',
-  'GET /dashboard/drafts/:draftId': 'person',
-  'POST /dashboard/drafts/:draftId/check': 'person',
-  'POST /dashboard/drafts/:draftId/discard': 'person',
+  'GET /account': 'user',
+  'POST /account/name': 'user',
+  'POST /account/mail': 'user',
+  'POST /account/password': 'user',
+  'POST /account/sessions/:sessionId/end': 'user',
+  'POST /account/sessions/end-all': 'user',
+  'GET /account/two-factor': 'user',
+  'POST /account/two-factor/begin': 'user',
+  'POST /account/two-factor/confirm': 'user',
+  'POST /account/two-factor/backup-codes': 'user',
+  'POST /account/two-factor/off': 'user',
+  'GET /operator/users': 'operator',
+  'GET /operator/users/:userId': 'operator',
+  'POST /operator/users/:userId/suspend': 'operator',
+  'POST /operator/users/:userId/lift': 'operator',
+  'POST /operator/users/:userId/reset-two-factor': 'operator',
+  'POST /operator/users/:userId/make-operator': 'operator',
+  'POST /operator/users/:userId/unmake-operator': 'operator',
+  'POST /operator/users/:userId/link': 'operator',
+  'GET /dashboard': 'user',
+  'GET /dashboard/servers/new': 'user',
+  'POST /dashboard/servers/new': 'user',
+  'GET /dashboard/drafts/:draftId': 'user',
+  'POST /dashboard/drafts/:draftId/check': 'user',
+  'POST /dashboard/drafts/:draftId/discard': 'user',
   'GET /dashboard/servers/:serverId': 'owner',
   'GET /dashboard/servers/:serverId/tokens': 'owner',
   'POST /dashboard/servers/:serverId/tokens': 'owner',
@@ -113,7 +113,7 @@ const TABLE: Record<string, Access> = {
 };
 
 let web: WebApp;
-let people: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInUser>;
+let users: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInUser>;
 let serverId: ObjectId;
 let sessions: SignInSession[];
 const named = () => web.app.site.routes.filter(({ url, method }) => method !== 'HEAD' && isListed(url));
@@ -123,13 +123,13 @@ const nameOf = ({ method, url }: { method: string; url: string }) =>
 
 beforeAll(async () => {
   web = await openWebApp({ DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' });
-  people = {
+  users = {
     owner: await signIn(web),
     other: await signIn(web),
     operator: await signIn(web, { role: 'operator' }),
     weakOperator: await signIn(web, { role: 'operator', twoFactor: false }),
   };
-  serverId = await addOwnedServer(web.platform, people.owner.personId);
+  serverId = await addOwnedServer(web.platform, users.owner.userId);
   sessions = await web.platform.sessions.find().toArray();
 });
 
@@ -140,7 +140,7 @@ afterEach(async () => {
   }
 });
 
-test('every route of the site stands in the table, for the same people', () => {
+test('every route of the site stands in the table, for the same roles', () => {
   const found = Object.fromEntries(named().map((route) => [nameOf(route), route.access]));
   expect(found).toEqual(TABLE);
 });
@@ -178,7 +178,7 @@ describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))
   const [method = '', url = ''] = name.split(' ');
 
   test(`is for ${access} and nobody else`, async () => {
-    const { owner, other, operator, weakOperator } = people;
+    const { owner, other, operator, weakOperator } = users;
     const by = {
       stranger: await isLet(method, url, null),
       owner: await isLet(method, url, owner),
@@ -187,7 +187,7 @@ describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))
       weakOperator: await isLet(method, url, weakOperator),
     };
     const expected = {
-      person: { stranger: false, owner: true, other: true, operator: true, weakOperator: true },
+      user: { stranger: false, owner: true, other: true, operator: true, weakOperator: true },
       owner: { stranger: false, owner: true, other: false, operator: true, weakOperator: false },
       operator: { stranger: false, owner: false, other: false, operator: true, weakOperator: false },
       anyone: {},
@@ -209,7 +209,7 @@ test.each(
     const answer = await web.app.inject({
       method: 'POST',
       url,
-      headers: { ...headers, ...people.owner.headers } as Record<string, string>,
+      headers: { ...headers, ...users.owner.headers } as Record<string, string>,
     });
     expect(answer.statusCode, JSON.stringify(headers)).toBe(403);
   }

@@ -33,8 +33,8 @@ export function sendSignIn(
 
 /** Removes all users, what they may sign in with and what they did, for a test of lists that show everybody. */
 export async function removeUsers(platform: Platform): Promise<void> {
-  const { people, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = platform;
-  const all = [people, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
+  const { users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = platform;
+  const all = [users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
   await Promise.all(all.map((collection) => collection.deleteMany({})));
 }
 

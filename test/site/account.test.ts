@@ -34,7 +34,7 @@ test('a new password ends every other session, and needs the present one', async
 
 test('a session is ended from another one, and only by whom it belongs to', async () => {
   const { sessions } = web.platform;
-  const { email, headers, personId } = await signIn(web);
+  const { email, headers, userId } = await signIn(web);
   const stranger = await signIn(web);
   const phone = cookiesOf(
     await sendSignIn(web, email, PASSWORD, { 'user-agent': 'Mozilla/5.0 (Android 15) Firefox/140.0' }),
@@ -42,7 +42,7 @@ test('a session is ended from another one, and only by whom it belongs to', asyn
   const page = await getPage(web, '/account', headers);
   expect(page.body).toContain('Firefox on Android');
   expect(page.body).toContain('this one');
-  const other = await sessions.findOne({ userId: personId, userAgent: /Firefox/ });
+  const other = await sessions.findOne({ userId: userId, userAgent: /Firefox/ });
   const end = `/account/sessions/${other?._id.toHexString()}/end`;
   await sendForm(web, end, {}, stranger.headers);
   expect(await isSignedIn(web, phone)).toBe(true);
@@ -64,7 +64,7 @@ test('signing out everywhere ends every session on the server', async () => {
 });
 
 test('the name is changed, escaped and shown; what is no name is refused beside its field', async () => {
-  const { headers, personId } = await signIn(web);
+  const { headers, userId } = await signIn(web);
   const name = '<b>Nora</b> & "Co"';
   await sendForm(web, '/account/name', { name }, headers);
   const page = await getPage(web, '/account?done=name', headers);
@@ -73,7 +73,7 @@ test('the name is changed, escaped and shown; what is no name is refused beside 
   const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
   expect(empty.statusCode).toBe(400);
   expect(empty.body).toContain('id="name-fault"');
-  expect((await web.platform.people.findOne({ _id: personId }))?.name).toBe(name);
+  expect((await web.platform.users.findOne({ _id: userId }))?.name).toBe(name);
 });
 
 test('a role, a suspension or a confirmed address cannot be slipped into a form', async () => {
@@ -81,7 +81,7 @@ test('a role, a suspension or a confirmed address cannot be slipped into a form'
   const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
   const up = await sendForm(web, '/sign-up', form);
   await sendForm(web, '/account/name', { name: 'Nora', ...slipped }, cookiesOf(up));
-  expect(await web.platform.people.findOne({ email: form.email })).toMatchObject({
+  expect(await web.platform.users.findOne({ email: form.email })).toMatchObject({
     role: 'owner',
     emailVerified: false,
     twoFactorEnabled: false,
@@ -90,8 +90,8 @@ test('a role, a suspension or a confirmed address cannot be slipped into a form'
 
 test('mail about servers is switched off and on, where there is mail', async () => {
   const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
-  const { headers, personId } = await signIn(mailing);
-  const wants = async () => (await mailing.platform.people.findOne({ _id: personId }))?.wantsMail;
+  const { headers, userId } = await signIn(mailing);
+  const wants = async () => (await mailing.platform.users.findOne({ _id: userId }))?.wantsMail;
   expect(await wants()).toBe(true);
   expect((await getPage(mailing, '/account', headers)).body).toContain('Mail me about my servers');
   await sendForm(mailing, '/account/mail', {}, headers);
@@ -103,10 +103,10 @@ test('mail about servers is switched off and on, where there is mail', async () 
 });
 
 test('somebody whose account is gone is nobody', async () => {
-  const { headers, personId } = await signIn(web);
-  await web.platform.people.deleteOne({ _id: personId });
+  const { headers, userId } = await signIn(web);
+  await web.platform.users.deleteOne({ _id: userId });
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect(personId).toBeInstanceOf(ObjectId);
+  expect(userId).toBeInstanceOf(ObjectId);
 });
 
 test.each([

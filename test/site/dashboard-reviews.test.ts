@@ -20,7 +20,7 @@ const path = (id: ObjectId, rest = '') => `/dashboard/servers/${id.toHexString()
 const get = (id: ObjectId, rest = '') => getPage(web, path(id, rest), olivia.headers);
 const post = (id: ObjectId, rest: string, fields: Record<string, string> = {}) =>
   sendForm(web, path(id, rest), fields, olivia.headers);
-const server = () => addOwnedServer(web.platform, olivia.personId, { port: port++ });
+const server = () => addOwnedServer(web.platform, olivia.userId, { port: port++ });
 
 async function review(serverId: ObjectId, rating = 4, content = 'Good people.'): Promise<ObjectId> {
   const { reviewId } = await writeReview(web.platform, { serverId, username: 'Steve', rating, content });

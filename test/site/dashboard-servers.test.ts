@@ -12,7 +12,7 @@ let olivia: SignedInUser;
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
 });
-// Checks by hand are counted for each person.
+// Checks by hand are counted for each user.
 beforeEach(async () => {
   olivia = await signIn(web);
 });
@@ -130,7 +130,7 @@ describe('the settings of a server', () => {
   const server = (id: ObjectId) => web.platform.servers.findOne({ _id: id });
 
   it('change at once, and by whom is on record', async () => {
-    const id = await addOwnedServer(web.platform, olivia.personId);
+    const id = await addOwnedServer(web.platform, olivia.userId);
     const {
       address: _,
       port: __,
@@ -157,7 +157,7 @@ describe('the settings of a server', () => {
 
   it('do not take another address without its proof', async () => {
     const game = await gameServer();
-    const id = await addOwnedServer(web.platform, olivia.personId, { game: 'minecraft' });
+    const id = await addOwnedServer(web.platform, olivia.userId, { game: 'minecraft' });
     const wished = await post(`${settings(id)}/place`, { address: '127.0.0.1', port: String(game.port) });
     expect(locationOf(wished)).toBe(settings(id));
     const page = (await get(settings(id))).body;
@@ -171,7 +171,7 @@ describe('the settings of a server', () => {
   });
 
   it('take an operator’s word for it, and forget a wish', async () => {
-    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_571 });
+    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_571 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
     expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
     expect((await get(settings(id))).body).not.toContain('Stay where it is');
@@ -186,15 +186,15 @@ describe('the settings of a server', () => {
   ])('take no operator’s word for it %s', async (_who, twoFactor, agoMs) => {
     const operator = await signIn(web, { role: 'operator', twoFactor });
     const createdAt = new Date(Date.now() - agoMs);
-    await web.platform.sessions.updateOne({ userId: operator.personId }, { $set: { createdAt } });
-    const id = await addOwnedServer(web.platform, operator.personId, { port: 25_574 });
+    await web.platform.sessions.updateOne({ userId: operator.userId }, { $set: { createdAt } });
+    const id = await addOwnedServer(web.platform, operator.userId, { port: 25_574 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' }, operator);
     expect(await server(id)).toMatchObject({ address: 'play.example.org', port: 25_574 });
     expect(await web.platform.serverDrafts.findOne({ serverId: id })).toMatchObject({ port: 1 });
   });
 
   it('hold a text about voting: previewed, stored, its addresses links, and nothing else of it', async () => {
-    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_573 });
+    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_573 });
     const text = 'Vote & win\r\n<img src=x> at https://example.org/a?b=1&c=2. Not javascript:alert(1)';
     const previewed = await post(`${settings(id)}/how-to-vote`, { howToVote: text, do: 'preview' });
     expect(previewed.body).toContain('Preview: not saved yet');
@@ -212,7 +212,7 @@ describe('the settings of a server', () => {
   });
 
   it('end with the removal of the server', async () => {
-    const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_574 });
+    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_574 });
     expect(locationOf(await post(`${settings(id)}/remove`))).toBe('/dashboard?done=removed');
     expect((await server(id))?.removedAt).toBeInstanceOf(Date);
     expect((await get(settings(id))).statusCode).toBe(404);
@@ -220,7 +220,7 @@ describe('the settings of a server', () => {
 });
 
 it('the overview shows figures, and "–" instead of a nought where nothing is known', async () => {
-  const id = await addOwnedServer(web.platform, olivia.personId, { port: 25_575 });
+  const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_575 });
   const page = (await get(`/dashboard/servers/${id}`)).body;
   expect(page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ')).toContain('Players – not known yet');
   expect(page).toContain(id.toHexString());

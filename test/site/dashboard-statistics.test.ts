@@ -44,7 +44,7 @@ async function addVotes(
 }
 
 it('votes are drawn for each day, and a file has one line a day', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.personId);
+  const serverId = await addOwnedServer(web.platform, olivia.userId);
   const today = dayOf(web.platform.clock.now());
   const old = addDays(today, -40);
   for (const [day, votes] of [
@@ -76,7 +76,7 @@ it('votes are drawn for each day, and a file has one line a day', async () => {
 });
 
 it('what is not known of a day is grey, and an empty cell', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_566 });
+  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_566 });
   const today = dayOf(web.platform.clock.now());
   const probes = {
     ...NOTHING,
@@ -114,7 +114,7 @@ it('what is not known of a day is grey, and an empty cell', async () => {
 });
 
 it('the month’s top voters leave excluded votes and other months out; a name is no formula in the file', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_567 });
+  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_567 });
   const middle = new Date('2028-03-15T12:00:00Z');
   const platform = { ...web.platform, clock: { now: () => middle } };
   await addVotes(platform, serverId, [
@@ -137,7 +137,7 @@ it('the month’s top voters leave excluded votes and other months out; a name i
 });
 
 it('a server of which nothing is known says so', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.personId, { port: 25_568 });
+  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_568 });
   const page = (await get(serverId)).body;
   expect(page).toContain('No vote in the last 30 days.');
   expect(page).toContain('Nothing is known of the last 30 days.');

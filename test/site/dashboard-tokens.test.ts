@@ -19,7 +19,7 @@ const newId = () => new ObjectId().toHexString();
 beforeAll(async () => {
   web = await openWebApp();
   olivia = await signIn(web);
-  serverId = await addOwnedServer(web.platform, olivia.personId);
+  serverId = await addOwnedServer(web.platform, olivia.userId);
 });
 
 it('a token is made, shown this once, stands in the calls, and is on record', async () => {

@@ -183,7 +183,7 @@ test('a vote of another server is not there, for reading or for sending', async 
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   const other = await signIn(fixture.web);
-  const foreign = await addOwnedServer(fixture.platform, other.personId, { name: 'Other' });
+  const foreign = await addOwnedServer(fixture.platform, other.userId, { name: 'Other' });
   for (const [method, part] of [
     ['GET', ''],
     ['POST', '/resend'],

@@ -85,7 +85,7 @@ test('somebody signs up and in with Discord', async () => {
     expect.stringContaining('GET /api/users/%40me'),
   ]);
   await goThere(web);
-  expect(await web.platform.people.find().toArray()).toMatchObject([
+  expect(await web.platform.users.find().toArray()).toMatchObject([
     { email: 'nora@example.org', emailVerified: true, role: 'owner' },
   ]);
 });
@@ -110,22 +110,22 @@ test('it is linked to the account of the same confirmed address, which keeps its
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
-  expect(await web.platform.people.countDocuments()).toBe(1);
+  expect(await web.platform.users.countDocuments()).toBe(1);
 });
 
 test('an account that a stranger made with the address is its owner’s, and the stranger is out', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const stranger = await signIn(web, { email: 'nora@example.org' });
-  const { personId, email } = stranger;
-  await web.platform.people.updateOne({ _id: personId }, { $set: { emailVerified: false } });
+  const { userId, email } = stranger;
+  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, stranger);
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect(await isSignedIn(web, headers)).toBe(false);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
-  expect(await web.platform.people.find().toArray()).toMatchObject([
-    { _id: personId, emailVerified: true, twoFactorEnabled: false },
+  expect(await web.platform.users.find().toArray()).toMatchObject([
+    { _id: userId, emailVerified: true, twoFactorEnabled: false },
   ]);
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
@@ -134,7 +134,7 @@ test('an operator’s account whose address nobody confirmed keeps its password 
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
-  await web.platform.people.updateOne({ _id: operator.personId }, { $set: { emailVerified: false } });
+  await web.platform.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, operator);
   const { answer } = await goThere(web);
   expect(await said(web, answer)).toContain('Sign in with its password.');
@@ -142,7 +142,7 @@ test('an operator’s account whose address nobody confirmed keeps its password 
   expect((await sendSignIn(web, operator.email)).headers.location).toMatch(/^\/sign-in\/code/);
 });
 
-test('nothing is kept by which Discord could be asked about a person', async () => {
+test('nothing is kept by which Discord could be asked about a user', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   await goThere(web);
@@ -162,7 +162,7 @@ test.each([
   await startDiscord({ ...NORA, ...changes });
   const { answer } = await goThere(web);
   expect(await said(web, answer)).toContain(sentence);
-  expect(await web.platform.people.countDocuments()).toBe(0);
+  expect(await web.platform.users.countDocuments()).toBe(0);
 });
 
 test('it does not pass by a second factor, nor by an operator’s password or a suspension', async () => {
@@ -174,7 +174,7 @@ test('it does not pass by a second factor, nor by an operator’s password or a 
     [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with its password.'],
     [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
   ] as const) {
-    await web.platform.people.updateOne({}, { $set: change });
+    await web.platform.users.updateOne({}, { $set: change });
     const { answer } = await goThere(web);
     expect(await said(web, answer)).toContain(sentence);
     expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);

@@ -52,7 +52,7 @@ test('a fault of ours shows nothing of itself but a number to ask about', async 
   expect(headers['cache-control']).toBe('no-store');
 });
 
-test('where the database does not answer, people hear that votes are safe', async () => {
+test('where the database does not answer, users hear that votes are safe', async () => {
   thrown = Object.assign(new Error('gone'), { name: 'MongoServerSelectionError' });
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(503);

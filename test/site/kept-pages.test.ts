@@ -13,13 +13,13 @@ beforeAll(async () => {
   web = await openWebApp();
 });
 
-it('a way on from an earlier slug is kept by nobody where it carries a session or is for one person', async () => {
+it('a way on from an earlier slug is kept by nobody where it carries a session or is for one user', async () => {
   const owner = await signIn(web);
-  const id = await addOwnedServer(web.platform, owner.personId, { name: 'Earlier' });
+  const id = await addOwnedServer(web.platform, owner.userId, { name: 'Earlier' });
   await editServer(web.platform, id, { name: 'Later' }, 'test');
   for (const rest of ['', '/badge.svg']) {
     const soon = new Date(Date.now() + HOUR);
-    await web.platform.sessions.updateOne({ userId: owner.personId }, { $set: { expiresAt: soon } });
+    await web.platform.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
     const renewed = await getPage(web, `/servers/earlier${rest}`, owner.headers);
     expect([renewed.statusCode, renewed.cookies.length]).toEqual([301, 1]);
     expect(renewed.headers['cache-control'], rest).toBe('no-store');

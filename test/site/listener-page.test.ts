@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { signIn } from '../support/sign-in.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 
@@ -146,7 +146,7 @@ test.each([
 ])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
   const { platform, serverId, listenerId, get } = await openListenerPage({ PUBLIC_URL });
   const payload = { serverId: serverId.toHexString(), listenerId };
-  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), PATIENT);
+  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), EVENTUALLY);
   const queue = platform.queues['forward-votes'];
   const [job] = await queue.getWaiting();
   const since = new Date().toISOString();
@@ -166,7 +166,7 @@ test.each([
         },
       }),
       expect.objectContaining({
-        externalUrl: { displayText: 'Operator desk', href: `${basePath}/operator` },
+        externalUrl: { displayText: 'Admin area', href: `${basePath}/operator` },
       }),
     ]),
   );

@@ -153,12 +153,12 @@ test('without mail the page says whom to ask', async () => {
   expect(await web.platform.verifications.countDocuments()).toBe(0);
 });
 
-test('a person gets the imported servers of their confirmed address, once, and not before', async () => {
+test('a user gets the imported servers of their confirmed address, once, and not before', async () => {
   const { platform } = web;
-  const theirs = await addOwnedServer(platform, (await signIn(web)).personId);
+  const theirs = await addOwnedServer(platform, (await signIn(web)).userId);
   const waiting: ObjectId[] = [];
   for (const name of ['Alpha', 'Beta']) {
-    const serverId = await addOwnedServer(platform, (await signIn(web)).personId, { name });
+    const serverId = await addOwnedServer(platform, (await signIn(web)).userId, { name });
     waiting.push(serverId);
     await platform.servers.updateOne(
       { _id: serverId },
@@ -180,7 +180,7 @@ test('a person gets the imported servers of their confirmed address, once, and n
 
 test('without mail an address that nobody confirmed gets no server', async () => {
   const web = await openWebApp();
-  const serverId = await addOwnedServer(web.platform, (await signIn(web)).personId);
+  const serverId = await addOwnedServer(web.platform, (await signIn(web)).userId);
   await web.platform.servers.updateOne(
     { _id: serverId },
     { $set: { ownerEmail: NEWCOMER.email }, $unset: { ownerId: '' } },

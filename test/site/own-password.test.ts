@@ -38,8 +38,8 @@ describe('nobody has their own address, its first part or their name as a passwo
 
   test('who sets a new one by a link', async () => {
     const email = `other.${EMAIL}`;
-    const { personId } = await signIn(mailing, { email });
-    await mailing.platform.people.updateOne({ _id: personId }, { $set: { name: NAME } });
+    const { userId } = await signIn(mailing, { email });
+    await mailing.platform.users.updateOne({ _id: userId }, { $set: { name: NAME } });
     await sendForm(mailing, '/forgot-password', { email });
     const token = tokenOf(await linkTo(mailing.platform, email));
     const { body } = await sendForm(mailing, '/set-password', { token, password: email });

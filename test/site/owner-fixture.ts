@@ -34,7 +34,7 @@ export async function ownerFixture(web: OwnerApp): Promise<OwnerFixture> {
   const delivery = await deliveryBenchOn(platform);
   const { serverId } = delivery;
   const owner = await signIn(web);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId: owner.personId } });
+  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId: owner.userId } });
   const path = `/dashboard/servers/${serverId.toHexString()}`;
   const get = (part: string) => getPage(web, `${path}${part}`, owner.headers);
   return {

@@ -10,7 +10,7 @@ import type { Platform } from '../../src/process/platform.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { signIn } from '../support/sign-in.ts';
 import { putInState } from '../support/votes.ts';
 import { OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
@@ -137,7 +137,7 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   // Not by counting: a call that was on its way when the queue was emptied may be there too.
   const standsSo = async () =>
     (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
-  await vi.waitUntil(standsSo, PATIENT);
+  await vi.waitUntil(standsSo, EVENTUALLY);
   await worker.close(true);
   await queue.add('waiting', payload, old);
   // What a worker leaves behind for an unreachable listener: it takes every plain wake-up to itself.
@@ -177,14 +177,14 @@ async function arrivals(
   queues: readonly DeliveryQueue[] = ['forward-votes'],
 ): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
-  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), PATIENT);
+  await vi.waitUntil(() => names.every((name) => arrived().includes(name)), EVENTUALLY);
   await vi.waitUntil(async () => {
     const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
     const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
     const counts = queues.map((queue) => platform.queues[queue].getJobCountByTypes('active', 'wait'));
     const jobs = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     return waiting + leased + jobs === 0;
-  }, PATIENT);
+  }, EVENTUALLY);
   return arrived();
 }
 
@@ -242,7 +242,7 @@ test.each([
   for (const name of names) await bench.cast(name);
   bench.listener.behaviour = held;
   startWorker(bench.platform, [...DELIVERY_QUEUES]);
-  await vi.waitUntil(async () => (await bench.platform.queues[queue].getJobs()).length > 0, PATIENT);
+  await vi.waitUntil(async () => (await bench.platform.queues[queue].getJobs()).length > 0, EVENTUALLY);
   for (const button of buttonsOf(queue)) {
     await press(web, headers, button, queue);
     await bench.platform.queues[queue].resume();

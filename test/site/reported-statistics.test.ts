@@ -31,7 +31,7 @@ const online = (players: number) => ({
 /** A server with a probe of this minute, and a report an hour before. */
 async function probedAndReporting(port: number): Promise<ObjectId> {
   const { platform } = web;
-  const serverId = await addOwnedServer(platform, olivia.personId, { port });
+  const serverId = await addOwnedServer(platform, olivia.userId, { port });
   const now = platform.clock.now();
   const before = { ...platform, clock: { now: () => after(now, -60 * MINUTE) } };
   await reportStatus(before, serverId, { onlinePlayers: 77, maxPlayers: 100, latencyMs: 31 });
@@ -67,7 +67,7 @@ it('a report of a server that we probe shows in its statistics, apart from our c
 
 it('one report among days of checks is a chart of its own time, and says of its latency that none is known', async () => {
   const { platform } = web;
-  const serverId = await addOwnedServer(platform, olivia.personId, { port: 25_584 });
+  const serverId = await addOwnedServer(platform, olivia.userId, { port: 25_584 });
   const now = platform.clock.now();
   await reportStatus(platform, serverId, { onlinePlayers: 77, maxPlayers: 100 });
   await platform.servers.updateOne(
@@ -94,7 +94,7 @@ it('a server of which nothing but failures is known was not seen online, and tha
     [25_585, 'offline', 'It was not seen online in this time.'],
     [25_586, 'unknown', 'It is not known whether it was online in this time.'],
   ] as const) {
-    const serverId = await addOwnedServer(platform, olivia.personId, { port });
+    const serverId = await addOwnedServer(platform, olivia.userId, { port });
     await insert(platform, [probe(serverId, after(now, -60 * MINUTE), { status, onlinePlayers: 0 })]);
     expect((await get(serverId)).body).toContain(words);
   }
@@ -126,9 +126,9 @@ it('reported days are a file of their own, and no part of the other one', async 
 });
 
 it('a server without reports, and one that is known by its reports alone, have one chart', async () => {
-  const silent = await addOwnedServer(web.platform, olivia.personId, { port: 25_582 });
+  const silent = await addOwnedServer(web.platform, olivia.userId, { port: 25_582 });
   expect((await get(silent)).body).not.toContain('As the server reported');
-  const reporting = await addOwnedServer(web.platform, olivia.personId, { port: 25_583 });
+  const reporting = await addOwnedServer(web.platform, olivia.userId, { port: 25_583 });
   await reportStatus(web.platform, reporting, { onlinePlayers: 5, maxPlayers: 10 });
   expect((await get(reporting)).body).not.toContain('As the server reported');
 });

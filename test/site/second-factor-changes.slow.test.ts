@@ -12,7 +12,7 @@ const change = (web: WebApp, form: string, headers: { cookie: string }, fields: 
   sendForm(web, `/account/two-factor/${form}`, { password: PASSWORD, ...fields }, headers);
 
 const isOn = async (web: WebApp, email: string) =>
-  (await web.platform.people.findOne({ email }))?.twoFactorEnabled;
+  (await web.platform.users.findOne({ email }))?.twoFactorEnabled;
 
 describe.each(FORMS)('/account/two-factor/%s', (form) => {
   test.each([
@@ -69,10 +69,10 @@ test('codes cannot be guessed in an open session: it has ten tries in ten minute
   expect(await isOn(web, owner.email)).toBe(true);
 });
 
-test('each change stands in the audit log and is mailed, whether or not its person wants mail', async () => {
+test('each change stands in the audit log and is mailed, whether or not its user wants mail', async () => {
   const web = await openWebApp(MAIL);
-  const { email, headers: before, personId } = await signIn(web);
-  await web.platform.people.updateOne({ _id: personId }, { $set: { wantsMail: false } });
+  const { email, headers: before, userId } = await signIn(web);
+  await web.platform.users.updateOne({ _id: userId }, { $set: { wantsMail: false } });
   const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
   const made = await change(web, 'backup-codes', headers, { code: backupCodes[0] ?? '' });
   await change(web, 'off', headers, { code: copied(made.body).split('\n')[0] ?? '' });
@@ -92,7 +92,7 @@ test('each change stands in the audit log and is mailed, whether or not its pers
   ];
   const entries = await web.platform.auditLog.find({ by: email }).sort({ at: 1, _id: 1 }).toArray();
   expect(entries.map(({ action }) => action)).toEqual(actions);
-  for (const { details } of entries) expect(details).toEqual({ personId: personId.toHexString() });
+  for (const { details } of entries) expect(details).toEqual({ userId: userId.toHexString() });
   const letters = await mailsTo(web.platform, email);
   expect(letters.map((text) => text.split('\n')[0])).toEqual([
     'The second factor of your account was switched on.',
@@ -105,13 +105,13 @@ test('each change stands in the audit log and is mailed, whether or not its pers
 
 test('a password that was set by a link, and a second factor that an operator took away, are mailed too', async () => {
   const web = await openWebApp(MAIL);
-  const { email, personId } = await signIn(web);
+  const { email, userId } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   const [text = ''] = await mailsTo(web.platform, email);
   const token = /\?token=(\S+)/.exec(text)?.[1] ?? '';
   await sendForm(web, '/set-password', { token, password: 'seven lamps on the quay' });
   const operator = await signIn(web, { role: 'operator' });
-  await sendForm(web, `/operator/people/${personId.toHexString()}/reset-two-factor`, {}, operator.headers);
+  await sendForm(web, `/operator/users/${userId.toHexString()}/reset-two-factor`, {}, operator.headers);
   const letters = await mailsTo(web.platform, email);
   expect(letters[1]).toContain('A new password was set for your account.');
   expect(letters[2]).toContain('An operator has taken the second factor of your account away.');
@@ -135,7 +135,7 @@ test('a new password renews an operator’s session, and not the time of the cod
   expect((await getPage(web, '/operator', renewed)).headers.location).toMatch(/^\/sign-in/);
 });
 
-test('within twelve hours of the code a new password keeps an operator at the desk', async () => {
+test('within twelve hours of the code a new password keeps an operator at the admin area', async () => {
   const web = await openWebApp();
   const { headers } = await signIn(web, { role: 'operator' });
   const fields = { current: PASSWORD, password: 'seven lamps on the quay' };
@@ -146,7 +146,7 @@ test('within twelve hours of the code a new password keeps an operator at the de
 test.each([
   'required',
   'optional',
-])('where a second factor is %s, a session in which no code was given opens no desk', async (rule) => {
+])('where a second factor is %s, a session in which no code was given opens no admin area', async (rule) => {
   const web = await openWebApp({ OPERATOR_TWO_FACTOR: rule });
   const { headers } = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
@@ -154,7 +154,7 @@ test.each([
   expect((await getPage(web, '/operator', headers)).headers.location).toMatch(/^\/sign-in/);
 });
 
-test('a sign-in with a code opens the desk', async () => {
+test('a sign-in with a code opens the admin area', async () => {
   const web = await openWebApp();
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
   const { secret } = await setUpTwoFactor(web, operator);

@@ -126,7 +126,7 @@ function isWellFormed(written: string): boolean {
 it('any site may embed them, they are kept for a while, and alone they may do nothing', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
-  await addOwnedServer(web.platform, owner.personId, { name: 'Embedded' });
+  await addOwnedServer(web.platform, owner.userId, { name: 'Embedded' });
   for (const file of ['banner.svg', 'badge.svg']) {
     const { statusCode, headers, body } = await getPage(web, `/servers/embedded/${file}`, {
       accept: 'image/svg+xml,image/*',
@@ -149,9 +149,9 @@ it('any site may embed them, they are kept for a while, and alone they may do no
 it('one that carries a renewed session is not kept by whoever passes it on', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
-  await addOwnedServer(web.platform, owner.personId, { name: 'Renewed' });
+  await addOwnedServer(web.platform, owner.userId, { name: 'Renewed' });
   const soon = new Date(Date.now() + HOUR);
-  await web.platform.sessions.updateOne({ userId: owner.personId }, { $set: { expiresAt: soon } });
+  await web.platform.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
   const renewed = await getPage(web, '/servers/renewed/badge.svg', owner.headers);
   expect(renewed.cookies.length).toBeGreaterThan(0);
   expect(renewed.headers['cache-control']).toBe('no-store');

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { suspendPerson } from '../../src/accounts/people.ts';
+import { suspendUser } from '../../src/accounts/users.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 /** A listed server of Olivia's: its id and the path of its page. */
 async function list(name: string): Promise<{ id: ObjectId; path: string }> {
-  const id = await addOwnedServer(web.platform, olivia.personId, { name, port: port++ });
+  const id = await addOwnedServer(web.platform, olivia.userId, { name, port: port++ });
   return { id, path: `/servers/${(await web.platform.servers.findOne({ _id: id }))?.slug}` };
 }
 
@@ -113,7 +113,7 @@ describe('a server’s page', () => {
     expect(own.headers['cache-control']).toBe('no-store');
   });
 
-  it('shows what a person or a game server wrote as text', async () => {
+  it('shows what a user or a game server wrote as text', async () => {
     const { id, path } = await list(`Hostile ${HOSTILE}`.slice(0, 90));
     await web.platform.servers.updateOne(
       { _id: id },
@@ -288,7 +288,7 @@ describe('a review on a server’s page', () => {
     expect((await send(path, olivia, WORDS)).statusCode).toBe(403);
     expect(await read(path, olivia)).toContain('others review it');
     const ada = await signIn(web);
-    await suspendPerson(web.platform, ada.personId, { reason: 'Insults.' }, { personId: null, by: 'test' });
+    await suspendUser(web.platform, ada.userId, { reason: 'Insults.' }, { userId: null, by: 'test' });
     expect((await send(path, ada, WORDS)).headers.location).toMatch(/^\/sign-in/);
     expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
   });
@@ -296,8 +296,8 @@ describe('a review on a server’s page', () => {
   it('waits for a confirmed address where addresses are confirmed', async () => {
     const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
     const ada = await signIn(mailing);
-    await addOwnedServer(mailing.platform, olivia.personId, { name: 'Mailed' });
-    await mailing.platform.people.updateOne({ _id: ada.personId }, { $set: { emailVerified: false } });
+    await addOwnedServer(mailing.platform, olivia.userId, { name: 'Mailed' });
+    await mailing.platform.users.updateOne({ _id: ada.userId }, { $set: { emailVerified: false } });
     const answer = await sendForm(mailing, '/servers/mailed/review', WORDS, ada.headers);
     expect([answer.statusCode, textOf(answer.body)]).toEqual([
       403,
@@ -319,15 +319,15 @@ describe('a review on a server’s page', () => {
     const ada = await signIn(web);
     await send(path, ada, WORDS);
     const review = await web.platform.reviews.findOne({ serverId: id });
-    const reason = { reason: 'It names a person.' };
+    const reason = { reason: 'It names a user.' };
     await moderateReview(web.platform, review?._id ?? new ObjectId(), 'rejected', 'test', reason);
     const page = await read(path, ada);
     expect(page).toContain('not approved');
-    expect(page).not.toContain('It names a person.');
+    expect(page).not.toContain('It names a user.');
   });
 
-  it('is decided at the desk as it was seen there', async () => {
-    const { id, path } = await list('Desk');
+  it('is decided at the admin area as it was seen there', async () => {
+    const { id, path } = await list('AdminArea');
     const [ada, operator] = [await signIn(web), await signIn(web, { role: 'operator' })];
     await send(path, ada, WORDS);
     const { _id = new ObjectId() } = (await web.platform.reviews.findOne({ serverId: id })) ?? {};

@@ -69,7 +69,7 @@ test('cookies are for this site alone, and secure behind https and under a path'
   expect(await isSignedIn(secure, cookiesOf(answer))).toBe(true);
 });
 
-test('two sign-ups with one address at the same moment, on two processes, make one person', async () => {
+test('two sign-ups with one address at the same moment, on two processes, make one user', async () => {
   const first = await openWebApp();
   const { platform } = first;
   // What processes share is the database: each has its own application and connections.
@@ -80,7 +80,7 @@ test('two sign-ups with one address at the same moment, on two processes, make o
     [first, second, first, second].map((web) => sendForm(web, '/sign-up', NEWCOMER)),
   );
   expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409, 409, 409]);
-  expect(await platform.people.countDocuments()).toBe(1);
+  expect(await platform.users.countDocuments()).toBe(1);
   expect(await platform.credentials.countDocuments()).toBe(1);
 });
 
@@ -171,7 +171,7 @@ test('an operator signs in again every twelve hours, an owner need not', async (
   const operator = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
   const createdAt = new Date(Date.now() - 12 * 3_600_000 - 10_000);
-  await web.platform.sessions.updateMany({ userId: operator.personId }, { $set: { createdAt } });
+  await web.platform.sessions.updateMany({ userId: operator.userId }, { $set: { createdAt } });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(303);
   expect((await getPage(web, '/account', operator.headers)).statusCode).toBe(200);
 });

@@ -40,8 +40,8 @@ async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: strin
 
 test('an operator without a second factor is led to set it up, and then let in', async () => {
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
-  const desk = await getPage(web, '/operator', operator.headers);
-  expect(desk.headers.location).toBe('/account/two-factor');
+  const area = await getPage(web, '/operator', operator.headers);
+  expect(area.headers.location).toBe('/account/two-factor');
   const page = await getPage(web, '/account/two-factor', operator.headers);
   expect(page.body).toContain('Operators of this listing need a second factor.');
   const { headers } = await setUpTwoFactor(web, operator);
@@ -101,7 +101,7 @@ test('after a code that was used already the next one works, and wrong ones stay
   await sendCode(web, used, first);
   for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', second);
   expect((await sendCode(web, used, second)).body).toContain('Wait for the next one and enter it here.');
-  const factor = { userId: nora.personId };
+  const factor = { userId: nora.userId };
   expect(await web.platform.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
   const next = codeOf(secret, now + 30_000);
   const done = await sendCode(web, next, second);
@@ -211,7 +211,7 @@ test('backup codes that older versions gave out work, with their dash and withou
   const { secretConfig: key } = await $context;
   const data = JSON.stringify(['aB3dE-5fGhI', 'Zz9Yy-8XxWw']);
   const backupCodes = await symmetricEncrypt({ key, data });
-  await web.platform.twoFactors.updateOne({ userId: nora.personId }, { $set: { backupCodes } as object });
+  await web.platform.twoFactors.updateOne({ userId: nora.userId }, { $set: { backupCodes } as object });
   for (const [code, to] of [
     ['ab3de-5fghi', undefined],
     ['aB3dE5fGhI', '/dashboard'],

@@ -22,7 +22,7 @@ function finish(web: WebApp, link: string, password = OWN_PASSWORD) {
 /** An account that nobody confirmed, as a listing without mail and older versions make them. */
 async function unconfirmed(web: WebApp, email = VICTIM) {
   const stranger = await signIn(web, { email });
-  await web.platform.people.updateOne({ _id: stranger.personId }, { $set: { emailVerified: false } });
+  await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
   return stranger;
 }
 
@@ -31,7 +31,7 @@ describe('a sign-up with somebody else’s address', () => {
     const web = await openWebApp(MAIL);
     const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
     expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
-    expect(await web.platform.people.countDocuments()).toBe(0);
+    expect(await web.platform.users.countDocuments()).toBe(0);
     expect(await web.platform.credentials.countDocuments()).toBe(0);
     expect((await sendSignIn(web, VICTIM)).body).toContain(
       'There is no account with this address and password.',
@@ -49,7 +49,7 @@ describe('a sign-up with somebody else’s address', () => {
     expect((await finish(web, attackersLink)).headers.location).toBe('/sign-in?done=verified');
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     expect(await isSignedIn(web, cookiesOf(await sendSignIn(web, VICTIM, OWN_PASSWORD)))).toBe(true);
-    expect(await web.platform.people.find().toArray()).toMatchObject([
+    expect(await web.platform.users.find().toArray()).toMatchObject([
       { email: VICTIM, emailVerified: true, role: 'owner', name: 'Vera' },
     ]);
   });
@@ -89,7 +89,7 @@ test('a password that is refused uses the link up no more than a name that is no
   const link = await linkTo(web.platform, VICTIM);
   const common = await finish(web, link, '0123456789');
   expect(common.statusCode).toBe(400);
-  expect(common.body).toContain('Many people use this password');
+  expect(common.body).toContain('Many users use this password');
   expect((await finish(web, link)).statusCode).toBe(303);
 });
 
@@ -109,8 +109,8 @@ describe('an account from before that nobody confirmed', () => {
     const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
     // No second factor of the stranger's is asked for.
     expect(entered.headers.location).toBe('/dashboard');
-    expect(await web.platform.people.find().toArray()).toMatchObject([
-      { _id: stranger.personId, emailVerified: true },
+    expect(await web.platform.users.find().toArray()).toMatchObject([
+      { _id: stranger.userId, emailVerified: true },
     ]);
   });
 

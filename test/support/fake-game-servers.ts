@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import type { Said } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
-import type { Said } from '../../src/demo/stand-in.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
 
 /** What a responder does with a request. What is left out is done as a true server does it. */

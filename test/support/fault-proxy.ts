@@ -53,7 +53,7 @@ type Fault = {
 /**
  * Starts a proxy in front of the service on 127.0.0.1:`serverPort`.
  *
- * @param requests - how the client's bytes fall into requests. `mongodb`: one message of the wire protocol each
+ * @param requests - how the client's bytes fall into requests. `mongodb`: one message of the connection protocol each
  *   (a client must not compress; the driver does not unless told to). `chunks`: as they arrive, which suits
  *   Redis: a matcher may meet several commands at once
  */
@@ -208,7 +208,7 @@ async function listen(server: Server, port: number): Promise<void> {
   await once(server, 'listening');
 }
 
-/** The wire protocol's messages: each begins with its own length, four bytes, low byte first. */
+/** The connection protocol's messages: each begins with its own length, four bytes, low byte first. */
 async function* mongodbMessages(client: Socket): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const chunk of client) {

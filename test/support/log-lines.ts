@@ -1,4 +1,4 @@
-import { PATIENT } from './patient.ts';
+import { EVENTUALLY } from './eventually.ts';
 
 /** One line of a process's log. */
 export type LogLine = { event?: string } & Record<string, unknown>;
@@ -43,7 +43,7 @@ export function collectLines(): LogLines {
         if (line) resolve(line);
         else if (ended) fail('The process ended');
       };
-      const timer = setTimeout(() => fail(`${PATIENT.timeout} ms passed`), PATIENT.timeout);
+      const timer = setTimeout(() => fail(`${EVENTUALLY.timeout} ms passed`), EVENTUALLY.timeout);
       waiting.add(look);
       look();
       return promise.finally(() => {

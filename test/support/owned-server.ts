@@ -3,7 +3,7 @@ import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 
-/** A listed server that belongs to a person. */
+/** A listed server that belongs to a user. */
 export async function addOwnedServer(
   platform: Platform,
   ownerId: ObjectId,

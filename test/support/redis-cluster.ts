@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { PATIENT } from './patient.ts';
+import { EVENTUALLY } from './eventually.ts';
 import { startRedis, type TestService } from './services.ts';
 
 /** A Redis Cluster of three primaries without replicas: a shard whose primary is killed has none. */
@@ -31,7 +31,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       await vi.waitUntil(async () => {
         const info = String(await client.call('CLUSTER', 'INFO'));
         return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
-      }, PATIENT);
+      }, EVENTUALLY);
     }
   } finally {
     for (const client of clients) client.disconnect();

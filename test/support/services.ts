@@ -4,7 +4,7 @@ import type { Binary } from '../../src/embedded/binary.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { REDIS } from '../../src/embedded/redis-server.ts';
 import { freePort, type ServiceKind, startService } from '../../src/embedded/service-process.ts';
-import { PATIENT } from './patient.ts';
+import { EVENTUALLY } from './eventually.ts';
 import { noteService, ownedFolder } from './service-folders.ts';
 
 /** A mongod or Redis of one test file alone, which may be killed and stopped at will. */
@@ -87,7 +87,7 @@ async function start(kind: ServiceKind, binary: Binary, options: Options): Promi
     },
     async pause() {
       process.kill(running.pid, 'SIGSTOP');
-      await vi.waitUntil(() => hasStopped(running.pid), PATIENT);
+      await vi.waitUntil(() => hasStopped(running.pid), EVENTUALLY);
     },
     resume() {
       process.kill(running.pid, 'SIGCONT');

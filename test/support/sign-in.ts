@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
-import type { Role } from '../../src/accounts/person.ts';
+import type { Role } from '../../src/accounts/user.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
@@ -9,7 +9,7 @@ import { CHEAP_PASSWORDS } from './web-app.ts';
 export const PASSWORD = 'three ships in the bay';
 
 /** A user who is signed in: `headers` carry the session. */
-export type SignedInUser = { personId: ObjectId; email: string; headers: { cookie: string } };
+export type SignedInUser = { userId: ObjectId; email: string; headers: { cookie: string } };
 
 type Options = {
   /** `owner` by default. */
@@ -31,16 +31,16 @@ export async function signIn(
     body: { name: role === 'owner' ? 'Olivia Owner' : 'Oscar Operator', email, password: PASSWORD },
     returnHeaders: true,
   });
-  const personId = new ObjectId(response.user.id);
-  await platform.people.updateOne(
-    { _id: personId },
+  const userId = new ObjectId(response.user.id);
+  await platform.users.updateOne(
+    { _id: userId },
     { $set: { role, emailVerified: true, twoFactorEnabled: role === 'operator' && twoFactor } },
   );
   const secondFactorAt = role === 'operator' && twoFactor ? platform.clock.now() : null;
-  await platform.sessions.updateMany({ userId: personId }, { $set: { secondFactorAt } });
+  await platform.sessions.updateMany({ userId: userId }, { $set: { secondFactorAt } });
   const cookie = headers
     .getSetCookie()
     .map((one) => one.split(';')[0])
     .join('; ');
-  return { personId, email, headers: { cookie } };
+  return { userId, email, headers: { cookie } };
 }

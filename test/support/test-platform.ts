@@ -3,7 +3,7 @@ import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh } from './databases.ts';
-import { PATIENT } from './patient.ts';
+import { EVENTUALLY } from './eventually.ts';
 
 /** Every fake peer has the address of this machine: a test of these limits sets its own. */
 export const UNLIMITED = { DESTINATION_LIMIT: '1000000', ACCOUNT_LIMIT: '1000000' };
@@ -34,6 +34,6 @@ export async function testPlatform(env: Record<string, string> = {}): Promise<Pl
   atTheEnd(() => platform.close());
   await migrateFresh(platform, config.MONGODB_URI);
   // An add that has to wait for the connection may be given up on a busy machine.
-  if (!env.REDIS_URL) await vi.waitUntil(() => platform.producerRedis.status === 'ready', PATIENT);
+  if (!env.REDIS_URL) await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   return platform;
 }

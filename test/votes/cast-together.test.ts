@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { type Accepted, castVote, type Refused, VoteResultUnknownError } from '../../src/votes/cast-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { ballot, counted, votesOf, votingForAll } from './voting.ts';
 
@@ -109,7 +109,7 @@ test('however votes for few places and faults meet, each end tells the truth', a
       const stored = (await Promise.all(servers.map((serverId) => votesOf(voting.one, serverId)))).flat();
       const ids = (votes: { _id: { toString(): string } }[]) =>
         votes.map(({ _id }) => String(_id)).toSorted();
-      expect(ends.filter((end) => end instanceof VoteEndUnknownError)).toEqual([]);
+      expect(ends.filter((end) => end instanceof VoteResultUnknownError)).toEqual([]);
       expect(ids(stored)).toEqual(ids(accepted.map(({ vote }) => vote)));
       for (const serverId of servers) {
         const own = accepted.filter(({ vote }) => vote.serverId.equals(serverId));

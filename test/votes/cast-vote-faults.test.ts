@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Accepted, castVote, newVoteId, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { type Accepted, castVote, newVoteId, VoteResultUnknownError } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { accept, ballot, counted, refuse, votesOf, votingForAll } from './voting.ts';
@@ -55,7 +55,7 @@ describe('an insert whose end is lost', () => {
       voting.proxy.cutBeforeNext(readingById),
       voting.proxy.cutBeforeNext(readingById),
     ];
-    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
+    await expect(castVote(voting.other, request)).rejects.toThrow(VoteResultUnknownError);
     await Promise.all(faults);
     expect(await checkVote(voting.one, request.serverId, 'Steve')).toMatchObject({ hasVoted: true });
   });
@@ -80,7 +80,7 @@ describe('an insert that the database refuses', () => {
   test('has an unknown end all the same after a try whose end was lost', async () => {
     const request = ballot('Steve');
     const cut = voting.proxy.cutBeforeNext(inserting, () => refuseVotesOf(request));
-    await expect(castVote(voting.other, request)).rejects.toThrow(VoteEndUnknownError);
+    await expect(castVote(voting.other, request)).rejects.toThrow(VoteResultUnknownError);
     await cut;
   });
 });
@@ -120,7 +120,7 @@ test('a database that fails before the insert is no unknown end, and nothing is 
   const faults = [1, 2].map(() => voting.proxy.cutBeforeNext(readingNewest));
   const end = castVote(voting.other, request);
   await expect(end).rejects.toThrow();
-  await expect(end).rejects.not.toThrow(VoteEndUnknownError);
+  await expect(end).rejects.not.toThrow(VoteResultUnknownError);
   await Promise.all(faults);
   expect(await votesOf(voting.one, request.serverId)).toEqual([]);
 });

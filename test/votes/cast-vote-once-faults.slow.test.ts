@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ObjectId } from 'mongodb';
 import { describe, expect, test, vi } from 'vitest';
-import { type CastRequest, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { type CastRequest, VoteResultUnknownError } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
@@ -74,7 +74,7 @@ describe('an insert whose end is unknown', () => {
       voting.proxy.cutBeforeNext(readingBySeq),
       voting.proxy.cutBeforeNext(readingBySeq),
     ];
-    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteEndUnknownError);
+    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteResultUnknownError);
     await Promise.all(faults);
     const claim = await claimOf(request);
     expect(claim).toMatchObject({ answer: null });
@@ -90,7 +90,7 @@ describe('an answer that cannot be stored', () => {
   ] as const)('makes the end unknown, and repeating the request gives it (%s)', async (cut) => {
     const request = keyed('Steve');
     const fault = voting.proxy[cut](storingAnswer);
-    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteEndUnknownError);
+    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteResultUnknownError);
     await fault;
     await expectFinished(request);
     expect(await counted(voting.one, request.serverId)).toBe(1);
@@ -140,7 +140,7 @@ describe('a failure before the insert', () => {
   test('frees the key, for another name too', async () => {
     const request = keyed('Steve');
     const faults = [1, 2].map(() => voting.proxy.cutBeforeNext(readingNewest));
-    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.not.toThrow(VoteEndUnknownError);
+    await expect(castVoteOnce(voting.other, request, bodyOf)).rejects.not.toThrow(VoteResultUnknownError);
     await Promise.all(faults);
     expect(await claimOf(request)).toBeNull();
     const end = await castVoteOnce(voting.one, { ...request, username: 'Alex' }, bodyOf);

@@ -127,12 +127,12 @@ describe('excluding votes', () => {
     await accept(platform, ballot('Model', serverId));
     const [model] = await votesOf(platform, serverId);
     if (!model) throw new Error('no vote');
-    const crowd = Array.from({ length: 2_500 }, (_, i) => ({
+    const activity = Array.from({ length: 2_500 }, (_, i) => ({
       ...model,
       _id: new ObjectId() as never,
       usernameKey: `player${i}`,
     }));
-    await platform.votes.insertMany(crowd);
+    await platform.votes.insertMany(activity);
     await platform.voteCounts.flush();
     clock.move(DAY);
     const heard: string[] = [];

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startWeb } from '../support/web-process.ts';
 
@@ -42,7 +42,7 @@ describe('while votes are being cast', () => {
     expect({ left, votes: exclusion.votes }).toEqual({ left: expect.any(Number), votes: excluded });
     expect(left).toBeGreaterThan(20);
     const counted = async () => (await voteFigures(platform, serverId)).allTimeVotes;
-    await vi.waitFor(async () => expect(await counted()).toBe(left), PATIENT);
+    await vi.waitFor(async () => expect(await counted()).toBe(left), EVENTUALLY);
 
     await includeVotes(platform, exclusion._id, 'someone', { settledMs: 2 * SECOND });
     expect(await counted()).toBe(left + excluded);

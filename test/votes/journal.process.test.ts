@@ -7,7 +7,7 @@ import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
@@ -95,7 +95,7 @@ describe('on a lone mongod that crashes', () => {
     await platform.idempotencyKeys.insertOne(claim);
     const looks = vi.spyOn(platform.idempotencyKeys, 'findOne');
     const replaying = castVoteOnce(platform, request, bodyOf);
-    await vi.waitUntil(() => looks.mock.calls.length > 0, PATIENT);
+    await vi.waitUntil(() => looks.mock.calls.length > 0, EVENTUALLY);
     const answer = 'the first answer';
     await platform.idempotencyKeys.updateOne({ _id: claim._id }, { $set: { answer } }, NOT_JOURNALED);
     expect(await replaying).toMatchObject({ kind: 'answer', body: answer });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { castVote, VoteEndUnknownError } from '../../src/votes/cast-vote.ts';
+import { castVote, VoteResultUnknownError } from '../../src/votes/cast-vote.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { startMongod } from '../support/services.ts';
 import { accept, ballot, openVoting, refuse, votesOf } from './voting.ts';
@@ -39,7 +39,7 @@ test('mongod killed in the middle: no accepted vote is lost, and a repeat tells 
   await Promise.race(casts);
   await mongod.kill();
   killed.resolve();
-  for (const end of ends) expect(await end).toBeInstanceOf(VoteEndUnknownError);
+  for (const end of ends) expect(await end).toBeInstanceOf(VoteResultUnknownError);
 
   await mongod.restart();
   const othersBefore = await otherEnds;

@@ -5,7 +5,7 @@ import { after, DAY } from '../../src/platform/clock.ts';
 import { newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startReplicaSet } from '../support/replica-set.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { ballot, bodyOf, votesOf } from './voting.ts';
@@ -36,7 +36,7 @@ test('an answer that a failover takes back is not told', async () => {
     (end) => (end.kind === 'answer' ? end.body : end.kind),
     () => 'failed',
   );
-  await vi.waitUntil(() => looks.mock.calls.length > 0, PATIENT);
+  await vi.waitUntil(() => looks.mock.calls.length > 0, EVENTUALLY);
   // Not stopped: what was sent to them waits in their sockets.
   await Promise.all(others.map((member) => member.kill()));
   await platform.idempotencyKeys.updateOne(
@@ -47,7 +47,7 @@ test('an answer that a failover takes back is not told', async () => {
   // Whoever looks at the primary alone sees it now.
   const seen = looks.mock.calls.length;
   const waiting = Symbol('waiting');
-  const looked = vi.waitUntil(() => looks.mock.calls.length > seen + 5, PATIENT).then(() => waiting);
+  const looked = vi.waitUntil(() => looks.mock.calls.length > seen + 5, EVENTUALLY).then(() => waiting);
   expect(await Promise.race([asking, looked])).toBe(waiting);
   await primary.kill();
   await Promise.all(others.map((member) => member.restart()));

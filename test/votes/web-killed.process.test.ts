@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startWeb } from '../support/web-process.ts';
 
@@ -39,7 +39,10 @@ it('what a killed web process had not written yet is counted by the repair, two 
     }
   };
   const casts = [dying, dying, dying, dying, staying].map(({ url }) => cast(url));
-  await vi.waitFor(async () => expect(await platform.votes.countDocuments()).toBeGreaterThan(200), PATIENT);
+  await vi.waitFor(
+    async () => expect(await platform.votes.countDocuments()).toBeGreaterThan(200),
+    EVENTUALLY,
+  );
   dying.child.kill('SIGKILL');
   await once(dying.child, 'exit');
   enough.abort();
@@ -63,7 +66,7 @@ it('a web process that is stopped writes what it has pending first', async () =>
   const web = await startWeb(tallyport.env);
   const vote = (name: string) => tallyport.vote(server, name, {}, web.url);
   // A busy machine may refuse the first one.
-  await vi.waitFor(async () => expect((await vote('First')).status).toBe(200), PATIENT);
+  await vi.waitFor(async () => expect((await vote('First')).status).toBe(200), EVENTUALLY);
   const votes = Array.from({ length: 50 }, (_, i) => vote(`Player${i}`));
   const accepted = 1 + (await Promise.all(votes)).filter(({ status }) => status === 200).length;
   web.child.kill('SIGTERM');

@@ -4,7 +4,7 @@ import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/platform/clock.
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { insert, listServer, probe } from '../history/samples.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 
@@ -44,7 +44,7 @@ it('computes each missed day once after three days without a scheduler, however 
   );
   const worker = await startWorker(platform.config, ONLY_THIS);
   await Promise.all([startScheduler(platform.config), startScheduler(platform.config)]);
-  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual(days), PATIENT);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual(days), EVENTUALLY);
   // Those that ended over a day ago need no second time.
   expect(await marks(platform, 'aggregate-day-again')).toEqual(days.slice(0, -1));
   const found = await platform.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
@@ -54,7 +54,7 @@ it('computes each missed day once after three days without a scheduler, however 
   await vi.waitFor(async () => {
     const jobs = await platform.queues['aggregate-day'].getJobs(['completed']);
     expect(jobs.map(({ name }) => name)).toContain(`Aggregate day: ${last}`);
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(worker.lines.filter(({ event }) => event === 'job.failed')).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ it('computes a day again a day later', async () => {
     startWorker(platform.config, ONLY_THIS),
     startScheduler(platform.config),
   ]);
-  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual([last]), PATIENT);
+  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual([last]), EVENTUALLY);
   expect(await marks(platform, 'aggregate-day-again')).toEqual([]);
   await Promise.all([worker.stop(), scheduler.stop()]);
 
@@ -75,7 +75,10 @@ it('computes a day again a day later', async () => {
   const tomorrow = { clock: systemClock(DAY) };
   await startWorker(platform.config, { ...ONLY_THIS, ...tomorrow });
   await startScheduler(platform.config, tomorrow);
-  await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day-again')).toEqual([last]), PATIENT);
+  await vi.waitFor(
+    async () => expect(await marks(platform, 'aggregate-day-again')).toEqual([last]),
+    EVENTUALLY,
+  );
   expect(await platform.dailyStats.findOne({ serverId, day: last })).toMatchObject({
     probes: { onlineSeconds: 600 },
   });

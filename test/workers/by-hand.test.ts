@@ -5,7 +5,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { putInState } from '../support/votes.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
@@ -38,7 +38,7 @@ it('puts a vote that has ended into the line again, once, with a schedule of its
   expect(await platform.auditLog.countDocuments({ action: 'vote.resend', by: 'owner' })).toBe(cases.length);
 
   await startWorker(platform.config);
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === cases.length, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === cases.length, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(cases.length);
 });
 

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { spawnScheduler, spawnWorker } from '../support/worker-process.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
@@ -18,7 +18,7 @@ it.each([
   const votes = [];
   for (const name of ['Steve', 'Alex', 'Notch', 'Jeb']) votes.push(await alpha.cast(name));
   const right = await startWorker(platform.config);
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, EVENTUALLY);
   for (const vote of votes) {
     const { attempts } = await alpha.delivery(vote);
     expect(attempts).toHaveLength(1);
@@ -38,7 +38,7 @@ it.each([DAY, -DAY])('a scheduler whose clock is %s ms ahead begins no round', a
   };
   expect(await jobs()).toBe(0);
   await startScheduler(platform.config);
-  await vi.waitUntil(async () => (await jobs()) > 0, PATIENT);
+  await vi.waitUntil(async () => (await jobs()) > 0, EVENTUALLY);
   const days = await platform.queues['clean-up'].getJobs(['waiting']);
   const today = dayOf(platform.clock.now());
   for (const { data } of days) expect(data.day <= today).toBe(true);

@@ -6,7 +6,7 @@ import type { Platform } from '../../src/process/platform.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { listServer, placesOf, setCounters } from '../ranking/ranked-servers.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { storedVote } from '../support/votes.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 import { castingPlatform } from './game-server.ts';
@@ -46,7 +46,7 @@ it('repairs the counters of every missed day and says by how much they were wron
     expect(marks.map(({ period }) => period).toSorted()).toEqual(
       [4, 3, 2, 1].map((days) => daysAgo(platform, days)),
     );
-  }, PATIENT);
+  }, EVENTUALLY);
   // Neither the day before the oldest mark nor today.
   expect(await allVotes(platform, wrong)).toBe(4 + 3);
   expect(await allVotes(platform, phantom)).toBe(0);
@@ -79,5 +79,5 @@ it('ranks when the scheduler starts, however many workers there are', async () =
     const places = await placesOf(platform, ids);
     expect(places[4]).toBe(1);
     expect(places.toSorted()).toEqual([1, 2, 3, 4, 5]);
-  }, PATIENT);
+  }, EVENTUALLY);
 });

@@ -4,8 +4,8 @@ import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { failingForPeopleOnly } from '../../workers/job-ends.ts';
-import { PATIENT } from '../support/patient.ts';
+import { failingForOperatorsOnly } from '../../workers/job-results.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startWorker } from '../support/workers.ts';
 import { castingPlatform } from './game-server.ts';
@@ -26,7 +26,7 @@ function workOn(
   const { config, log } = platform;
   const connection = openRedis(config.REDIS_URL, log);
   const prefix = queuePrefix(config, name);
-  const processor = failingForPeopleOnly(platform, name, process, stop);
+  const processor = failingForOperatorsOnly(platform, name, process, stop);
   const worker = new Worker(name, processor, { connection, prefix });
   worker.on('error', () => undefined);
   onTestFinished(async () => {
@@ -42,8 +42,11 @@ it('postpones work whose lease another run took', async () => {
     runs += 1;
     throw new LeaseLostError('recompute-ranks');
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), PATIENT);
-  await vi.waitUntil(async () => (await platform.queues['recompute-ranks'].getDelayedCount()) === 1, PATIENT);
+  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
+  await vi.waitUntil(
+    async () => (await platform.queues['recompute-ranks'].getDelayedCount()) === 1,
+    EVENTUALLY,
+  );
   expect(runs).toBe(1);
   expect(await failedIn(platform, 'recompute-ranks')).toMatchObject({ count: 0 });
 });
@@ -65,9 +68,9 @@ it('hands what its own stop cuts short to another worker, under the same name', 
   );
   await vi.waitUntil(
     () => platform.producer.add('aggregate-day', { day: '2026-11-20' }, { subject: '2026-11-20' }),
-    PATIENT,
+    EVENTUALLY,
   );
-  await vi.waitFor(() => expect(begun).toEqual(Array(2).fill('Aggregate day: 2026-11-20')), PATIENT);
+  await vi.waitFor(() => expect(begun).toEqual(Array(2).fill('Aggregate day: 2026-11-20')), EVENTUALLY);
   expect(await failedIn(platform, 'aggregate-day')).toMatchObject({ count: 0 });
 });
 
@@ -76,14 +79,14 @@ it('keeps a fault of ours as failed, with its stack and a sentence that says wha
   workOn(platform, 'clean-up', async () => {
     throw new TypeError('x is not a function');
   });
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), PATIENT);
+  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
   await vi.waitFor(async () => {
     expect(await failedIn(platform, 'clean-up')).toEqual({
       count: 1,
       reason:
         'A fault of Tallyport itself: x is not a function. Report it with the stack trace below; the work is tried again by itself.',
     });
-  }, PATIENT);
+  }, EVENTUALLY);
   const [job] = await platform.queues['clean-up'].getFailed();
   expect(job?.stacktrace?.join('\n')).toContain('failed-jobs.test.ts');
 });
@@ -104,9 +107,9 @@ it('says what to do when MongoDB refuses an operation', async () => {
   workOn(platform, 'recompute-ranks', async () => {
     await platform.mongo.db.command({ create: 'servers' });
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), PATIENT);
+  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
   await vi.waitFor(async () => {
     const { reason } = await failedIn(platform, 'recompute-ranks');
     expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Look into its log/s);
-  }, PATIENT);
+  }, EVENTUALLY);
 });

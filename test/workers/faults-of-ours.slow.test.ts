@@ -6,7 +6,7 @@ import type { Send } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { drainHere } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
@@ -47,7 +47,7 @@ it('pauses before it tests again when the fault is ours, and lets the other vote
   await vi.waitFor(async () => {
     await drainWith(platform, serverId, send);
     expect(sent).toContain('Steve');
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(sent.slice(0, 2)).toEqual(['Poison', 'Steve']);
   expect(await alpha.delivery(poisoned)).toMatchObject({ state: 'waiting', attemptCount: 0, step: 0 });
 });
@@ -74,7 +74,7 @@ it('keeps the votes of a listener whose secret cannot be read, and says so witho
 
   const SECRET_KEY_PREVIOUS = platform.config.SECRET_KEY;
   await startWorker(platform.config, { env: { SECRET_KEY, SECRET_KEY_PREVIOUS } });
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 });
 
 it('judges a listener that was removed and set again by its own attempts alone', async () => {

@@ -7,7 +7,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 /** No listener that answers is too slow, however busy the machine is, and retries come within a test's time. */
@@ -93,7 +93,7 @@ export async function castMany({ cast }: GameServer, count: number): Promise<Vot
  */
 export async function allArrive(server: GameServer, votes: Vote[]): Promise<void> {
   const delivered = () => server.count('delivered').catch(() => 0);
-  await vi.waitUntil(async () => (await delivered()) === votes.length, PATIENT);
+  await vi.waitUntil(async () => (await delivered()) === votes.length, EVENTUALLY);
   for (const vote of votes) {
     const { ends } = await server.delivery(vote);
     const receipts = server.listener.votes.filter(({ uuid }) => uuid === vote._id.toString()).length;

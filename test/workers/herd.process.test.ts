@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startFakeListeners } from '../support/fake-listeners.ts';
-import { PATIENT } from '../support/patient.ts';
 import { listServersAt } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
@@ -39,13 +39,13 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   ];
   for (const server of known) {
     await server.cast('first');
-    await vi.waitUntil(async () => (await server.count('delivered')) === 1, PATIENT);
+    await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
   // Its answer is what makes a listener known, and that stands once its drain has ended.
   await vi.waitUntil(
     async () =>
       (await platform.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
-    PATIENT,
+    EVENTUALLY,
   );
   const before = await residentMb(worker.pid);
 
@@ -53,12 +53,12 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
   const herd = await listServersAt(platform, ports, 'a-token-of-this-test');
   await insertWaitingVotes(platform, herd, WAITING_EACH);
   const untried = () => platform.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
-  await vi.waitUntil(async () => (await fakes.report()).silent.total > TEST_CONCURRENCY, PATIENT);
+  await vi.waitUntil(async () => (await fakes.report()).silent.total > TEST_CONCURRENCY, EVENTUALLY);
 
   for (let n = 0; n < 5; n += 1) {
     for (const server of known) {
       const vote = await server.cast(`player ${n}`);
-      await vi.waitUntil(async () => (await server.delivery(vote)).state === 'delivered', PATIENT);
+      await vi.waitUntil(async () => (await server.delivery(vote)).state === 'delivered', EVENTUALLY);
     }
   }
   expect(await untried()).toBeGreaterThan(SILENT / 4);

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { QUEUES } from '../../src/platform/queues.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany, mostAtOnce } from './game-server.ts';
 
@@ -15,11 +15,11 @@ it('delivers at once to a listener that answers, however many others hang in eve
   for (const { listener } of silent) listener.behaviour = { onConnect: 'silence' };
   await Promise.all(silent.map((server) => castMany(server, 4)));
   const connections = () => silent.reduce((sum, { listener }) => sum + listener.connections, 0);
-  await vi.waitUntil(() => connections() >= 2, PATIENT);
+  await vi.waitUntil(() => connections() >= 2, EVENTUALLY);
   const tried = connections();
   for (const name of ['Steve', 'Alex', 'Kai']) {
     const vote = await alpha.cast(name);
-    await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', PATIENT);
+    await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', EVENTUALLY);
   }
   // Nothing of theirs has ended meanwhile: nobody waited for it.
   expect(connections()).toBe(tried);
@@ -36,7 +36,7 @@ it('sends one vote at a time to a listener under test', async () => {
       .aggregate([{ $match: { serverId: alpha.serverId } }, { $unwind: '$delivery.attempts' }])
       .map((vote) => vote.delivery.attempts)
       .toArray();
-  await vi.waitUntil(async () => (await attempts()).length >= 5, PATIENT);
+  await vi.waitUntil(async () => (await attempts()).length >= 5, EVENTUALLY);
   expect(mostAtOnce((await attempts()).filter(({ code }) => code))).toBe(1);
 });
 
@@ -52,12 +52,12 @@ it('forwards fresh votes while the backlog of another listener drains', async ()
   beta.listener.behaviour = { answerDelayMs: 300 };
   await platform.queues['forward-votes'].resume();
   const backlogs = platform.queues['drain-backlogs'];
-  await vi.waitUntil(async () => (await backlogs.getActiveCount()) === 1, PATIENT);
+  await vi.waitUntil(async () => (await backlogs.getActiveCount()) === 1, EVENTUALLY);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', PATIENT);
+  await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', EVENTUALLY);
   expect(await beta.count('waiting')).toBeGreaterThan(0);
   beta.listener.behaviour = {};
-  await vi.waitUntil(async () => (await beta.count('delivered')) === 151, PATIENT);
+  await vi.waitUntil(async () => (await beta.count('delivered')) === 151, EVENTUALLY);
   expect(beta.listener.votes).toHaveLength(151);
 });
 

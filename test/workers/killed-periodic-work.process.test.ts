@@ -8,8 +8,8 @@ import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { insert, listServer, probe } from '../history/samples.ts';
 import { listServer as listGame, startGameServer } from '../probing/probing-bench.ts';
 import { setCounters } from '../ranking/ranked-servers.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
-import { PATIENT } from '../support/patient.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { storedVote } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
@@ -43,7 +43,7 @@ it('completes the day of a worker that was killed half-way', async () => {
 
   const killed = await spawnWorker(platform.config, { args: ['aggregate-day'] });
   await platform.queues['aggregate-day'].add('Aggregate day', { day });
-  await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...PATIENT, interval: 1 });
+  await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...EVENTUALLY, interval: 1 });
   await killed.kill();
   const half = await computed();
   expect(half).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ it('completes the day of a worker that was killed half-way', async () => {
 
   await startWorker(platform.config, { args: ['aggregate-day'] });
   await startScheduler(platform.config);
-  await vi.waitUntil(async () => (await marked()) === 1, PATIENT);
+  await vi.waitUntil(async () => (await marked()) === 1, EVENTUALLY);
   expect(await platform.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
   const figured = await platform.servers.countDocuments({ 'daily.uptimePercentage': 100 });
   expect(figured).toBe(all.length);
@@ -82,7 +82,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
   const first = await marked();
   const killed = await spawnWorker(platform.config, { args: ['exclude-votes'] });
   await startScheduler(platform.config);
-  await vi.waitFor(async () => expect(await marked()).toBeGreaterThan(first), PATIENT);
+  await vi.waitFor(async () => expect(await marked()).toBeGreaterThan(first), EVENTUALLY);
   await killed.kill();
   const half = await marked();
   expect(half).toBeLessThan(30_000);
@@ -92,7 +92,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
   await vi.waitFor(
     async () => expect(await exclusion()).toMatchObject({ state: 'excluded', votes: 30_000 }),
     {
-      ...PATIENT,
+      ...EVENTUALLY,
       timeout: 40 * SECOND,
     },
   );
@@ -106,14 +106,14 @@ it('lets another worker finish the probe of one that was killed in the middle, c
   far.manner = { silent: true };
   const serverId = await listGame(platform, far.port);
   const [killed] = await Promise.all([spawnWorker(platform.config), startScheduler(platform.config)]);
-  await vi.waitFor(() => expect(far.asked).toBe(1), PATIENT);
+  await vi.waitFor(() => expect(far.asked).toBe(1), EVENTUALLY);
   await killed.kill();
   far.manner = {};
   await startWorker(platform.config);
   await vi.waitFor(async () => {
     const samples = await platform.statusSamples.find({ serverId }).toArray();
     expect(samples.map(({ status }) => status)).toEqual(['online']);
-  }, PATIENT);
+  }, EVENTUALLY);
 });
 
 it('the mail of a killed worker is sent by another one, and those whose job was lost are found', async () => {
@@ -124,7 +124,7 @@ it('the mail of a killed worker is sent by another one, and those whose job was 
   await putMail(platform, { to: 'olivia@example.org', subject: 'Your server', text: 'It is back.' });
   const mail = () => platform.mails.findOne({});
   const worker = await spawnWorker(platform.config, { args: ['send-mail'] });
-  await vi.waitUntil(() => server.received.length === 1, PATIENT);
+  await vi.waitUntil(() => server.received.length === 1, EVENTUALLY);
   await worker.kill();
   server.behaviour = {};
   await platform.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
@@ -132,7 +132,7 @@ it('the mail of a killed worker is sent by another one, and those whose job was 
   await platform.queues['send-mail'].obliterate({ force: true });
   await startWorker(platform.config, { args: ['send-mail'] });
   await startScheduler(platform.config);
-  await vi.waitUntil(() => server.received.length === 2, PATIENT);
-  await vi.waitUntil(async () => (await mail())?.sentAt, PATIENT);
+  await vi.waitUntil(() => server.received.length === 2, EVENTUALLY);
+  await vi.waitUntil(async () => (await mail())?.sentAt, EVENTUALLY);
   expect((await mail())?.attempts).toBe(2);
 });

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { removeListener } from '../../src/delivery/listeners.ts';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany, madeBy, SHORT_WAITS } from './game-server.ts';
@@ -13,12 +13,12 @@ it('delivers a vote by another worker when the first is killed before the frame 
   alpha.listener.behaviour = { onConnect: 'silence' };
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.connections === 1, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.connections === 1, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
   const other = await startWorker(platform.config);
   alpha.listener.behaviour = {};
 
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   const { attempts, ends } = await alpha.delivery(vote);
   expect(attempts).toMatchObject([
     { code: 'lease-ran-out', class: 'ambiguous' },
@@ -37,12 +37,12 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
   alpha.listener.hold();
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
   await startWorker(platform.config);
   alpha.listener.release();
 
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attemptCount: 2,
     ends: { ambiguous: 1, delivered: 1 },
@@ -59,7 +59,7 @@ it('sends the votes that a killed worker had not begun once only', async () => {
   await allArrive(alpha, [first]);
   alpha.listener.hold();
   const votes = await castMany(alpha, 12);
-  await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 4, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
   await startWorker(platform.config);
   alpha.listener.release();
@@ -101,16 +101,16 @@ it('never sends after its lease: a worker that stood still gives up what another
   await alpha.set({ port: slow.port });
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => slow.sockets.length === 1, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => slow.sockets.length === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
   const other = await startWorker(platform.config);
   // What it would have waited for lies ready when it goes on.
   slow.greet();
   await alpha.set();
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 
   sender.resume();
-  await vi.waitUntil(() => slow.sockets[0]?.destroyed || slow.sockets[0]?.readableEnded, PATIENT);
+  await vi.waitUntil(() => slow.sockets[0]?.destroyed || slow.sockets[0]?.readableEnded, EVENTUALLY);
   expect(slow.heard.bytes).toBe(0);
   const { attempts } = await alpha.delivery(vote);
   expect(attempts).toMatchObject([{ code: 'lease-ran-out' }, { code: 'acknowledged' }]);
@@ -120,7 +120,7 @@ it('never sends after its lease: a worker that stood still gives up what another
   // And it works on as before.
   await other.stop();
   const next = await alpha.cast('Alex');
-  await vi.waitFor(async () => expect((await alpha.delivery(next)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(next)).state).toBe('delivered'), EVENTUALLY);
 });
 
 it('takes an answer that was read too late as good news', async () => {
@@ -130,7 +130,7 @@ it('takes an answer that was read too late as good news', async () => {
   alpha.listener.hold();
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
   const other = await startWorker(platform.config);
   alpha.listener.release();
@@ -138,7 +138,7 @@ it('takes an answer that was read too late as good news', async () => {
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
 
   sender.resume();
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attempts: [{ code: 'acknowledged', reached: 'acknowledged', lateAt: expect.any(Date) }],
     ends: { ambiguous: 0, delivered: 1 },
@@ -152,13 +152,13 @@ it('ends what a dead worker was sending when the listener was removed meanwhile'
   alpha.listener.hold();
   const worker = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   await worker.kill();
   await removeListener(platform, alpha.serverId, 'test');
   await vi.waitFor(async () => {
     await relayDueWork(platform);
     expect((await alpha.delivery(vote)).state).toBe('none');
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attempts: [{ code: 'lease-ran-out' }],
     events: [{ kind: 'listener-removed' }],

@@ -3,9 +3,9 @@ import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-list
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import type { LogLine } from '../support/log-lines.ts';
-import { PATIENT } from '../support/patient.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
@@ -67,7 +67,7 @@ it('a vote that is given up says so, and so does a listener that is paused for a
   misconfigured.listener.tokens = { default: 'another-token' };
   const worker = await startWorker(platform.config);
   await lost.cast('First');
-  await vi.waitUntil(async () => (await lost.count('delivered')) === 1, PATIENT);
+  await vi.waitUntil(async () => (await lost.count('delivered')) === 1, EVENTUALLY);
   lost.listener.behaviour = { onFrame: 'close' };
 
   const failed = await refused.cast('Steve');
@@ -145,7 +145,7 @@ it('no line holds a key, a token, a signing secret or an address with a password
   await vi.waitFor(() => {
     const ended = worker.lines.filter(({ event }) => event === 'delivery.attempt');
     expect(new Set(ended.map(({ voteId }) => voteId)).size).toBe(votes.length);
-  }, PATIENT);
+  }, EVENTUALLY);
   await worker.stop();
 
   const log = worker.lines.map((line) => JSON.stringify(line)).join('\n');
@@ -164,7 +164,7 @@ it('no line holds a key, a token, a signing secret or an address with a password
     expect(hidden).not.toBe('');
     expect(log).not.toContain(hidden);
   }
-  // What is shown to people is the same.
+  // What is shown to users is the same.
   for (const { delivery } of await platform.votes.find().toArray()) {
     expect(JSON.stringify(delivery)).not.toContain(token);
   }

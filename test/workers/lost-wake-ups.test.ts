@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
 
@@ -34,7 +34,7 @@ it('drains a backlog whose move to its queue was lost with Redis', async () => {
   await backlogs.pause();
   const votes = await castMany(alpha, 110);
   await startWorker(platform.config);
-  await vi.waitUntil(async () => (await backlogs.getWaitingCount()) === 1, PATIENT);
+  await vi.waitUntil(async () => (await backlogs.getWaitingCount()) === 1, EVENTUALLY);
   expect(await alpha.count('waiting')).toBeGreaterThan(100);
   for (const queue of DELIVERY_QUEUES) await platform.queues[queue].obliterate({ force: true });
   await allArrive(alpha, votes);

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { type RunningWorker, startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
@@ -20,11 +20,11 @@ it('a worker tells how its attempts ended, by class and protocol, and how long v
   await beta.cast('Steve');
   await vi.waitUntil(
     async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 2,
-    PATIENT,
+    EVENTUALLY,
   );
   // A resend by hand says nothing of how long deliveries take.
   await resendVote(platform, vote._id, 'owner');
-  await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, PATIENT);
+  await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, EVENTUALLY);
 
   await vi.waitFor(async () => {
     const text = await scrape(worker);
@@ -38,5 +38,5 @@ it('a worker tells how its attempts ended, by class and protocol, and how long v
     expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v1"} 1\n');
     expect(text).toContain('tallyport_listeners{state="active"} 2\n');
     expect(text).toMatch(/^tallyport_waiting_votes\{age="under_1m"\} \d+$/m);
-  }, PATIENT);
+  }, EVENTUALLY);
 });

@@ -4,7 +4,7 @@ import { after, DAY } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
@@ -25,7 +25,7 @@ it('goes on by itself after mongod was killed in the middle of deliveries', asyn
   const worker = await startWorker(platform.config);
   alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = await castMany(alpha, 30);
-  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...EVENTUALLY, interval: 2 });
   await mongod.kill();
   await worker.waitForEvent('delivery.not_recorded');
   expect(alpha.listener.votes.length).toBeLessThan(votes.length);
@@ -40,10 +40,10 @@ it('goes on by itself after mongod stood still for longer than a lease', async (
   await startWorker(platform.config);
   alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = await castMany(alpha, 30);
-  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...EVENTUALLY, interval: 2 });
   await mongod.pause();
   const stoodStillAt = performance.now();
-  await vi.waitUntil(() => performance.now() - stoodStillAt > platform.config.LEASE_MS, PATIENT);
+  await vi.waitUntil(() => performance.now() - stoodStillAt > platform.config.LEASE_MS, EVENTUALLY);
   expect(alpha.listener.votes.length).toBeLessThan(votes.length);
   mongod.resume();
   await allArrive(alpha, votes);
@@ -58,7 +58,7 @@ it('keeps the answers that came while mongod was dead, so that no vote is sent t
   await allArrive(alpha, votes);
   alpha.listener.hold();
   votes.push(...(await castMany(alpha, 6)));
-  await vi.waitUntil(() => alpha.listener.held === 4, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 4, { ...EVENTUALLY, interval: 2 });
   await mongod.kill();
   alpha.listener.release();
   expect(await worker.waitForEvent('delivery.not_recorded')).toMatchObject({ code: 'acknowledged' });
@@ -85,7 +85,7 @@ it('stops in time while the record of an end waits for a mongod that stands stil
   await allArrive(alpha, [await alpha.cast('First')]);
   alpha.listener.hold();
   await castMany(alpha, 2);
-  await vi.waitUntil(() => alpha.listener.held === 2, { ...PATIENT, interval: 2 });
+  await vi.waitUntil(() => alpha.listener.held === 2, { ...EVENTUALLY, interval: 2 });
   await mongod.pause();
   alpha.listener.release();
   const end = await worker.stop();
@@ -160,12 +160,12 @@ it('leaves no failed job in any queue when mongod is away in the middle, and doe
     expect(await servers.findOne({ _id: serverId })).toMatchObject({
       probe: { claim: null, checkedAt: expect.any(Date) },
     });
-  }, PATIENT);
+  }, EVENTUALLY);
   await vi.waitFor(async () => {
     for (const name of QUEUE_NAMES) {
       const { active, waiting, delayed } = await queues[name].getJobCounts();
       expect({ active, waiting, delayed }, name).toEqual({ active: 0, waiting: 0, delayed: 0 });
     }
-  }, PATIENT);
+  }, EVENTUALLY);
   for (const name of QUEUE_NAMES) expect(await queues[name].getFailedCount(), name).toBe(0);
 }, 90_000);

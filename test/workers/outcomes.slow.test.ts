@@ -5,7 +5,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import type { Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { HOUR, systemClock } from '../../src/platform/clock.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
@@ -111,7 +111,7 @@ it('ends every vote as its listener’s answer demands', async () => {
       const server = await addGameServer(platform, { name, ...(protocol ? { protocol } : {}) });
       if (known) {
         await server.cast('First');
-        await vi.waitUntil(async () => (await server.count('delivered')) === 1, PATIENT);
+        await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
         server.listener.votes.length = 0;
       }
       server.listener.behaviour = behaviour;
@@ -122,7 +122,7 @@ it('ends every vote as its listener’s answer demands', async () => {
         expect({ name, state, ends }).toEqual({ name, state: expected.state, ends: expected.ends });
         expect(attempts.map(({ code }) => code)).toEqual(expected.codes);
         expect(await showListener(platform, server.serverId)).toMatchObject(expected.listener);
-      }, PATIENT);
+      }, EVENTUALLY);
       expect(server.listener.votes).toHaveLength(expected.receipts);
     }),
   );
@@ -134,9 +134,9 @@ it('tries again by the schedule what was not taken, and never earlier', async ()
   await startWorker(platform.config);
   alpha.listener.behaviour = { answer: UNKNOWN_ERROR };
   const vote = await alpha.cast('Steve');
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).step).toBe(2), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).step).toBe(2), EVENTUALLY);
   alpha.listener.behaviour = {};
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 
   const { attempts, ends } = await alpha.delivery(vote);
   expect(ends).toEqual({ transient: 2, delivered: 1 });
@@ -164,7 +164,7 @@ it('gives a vote up after its time by mongod’s clock, and not because a worker
     { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
   ]);
   await startWorker(platform.config, { clock: systemClock(73 * HOUR) });
-  await vi.waitFor(async () => expect((await alpha.delivery(late)).state).toBe('failed'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(late)).state).toBe('failed'), EVENTUALLY);
   expect(await alpha.delivery(late)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
   expect(await alpha.delivery(early)).toMatchObject({ state: 'waiting' });
 });
@@ -179,14 +179,14 @@ it('sends the waiting votes of a paused listener when its owner mends the settin
     const shown = await showListener(platform, alpha.serverId);
     expect(shown).toMatchObject({ state: 'paused', waiting: 2 });
     expect(shown?.pause?.words).toMatch(/Signature is not valid/);
-  }, PATIENT);
+  }, EVENTUALLY);
   await alpha.set({ secret: 'changed-in-the-plugin' });
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(2);
   await vi.waitFor(async () => {
     const shown = await showListener(platform, alpha.serverId);
     expect(shown).toMatchObject({ state: 'active', pause: null, lastDeliveredAt: expect.any(Date) });
-  }, PATIENT);
+  }, EVENTUALLY);
 });
 
 it('wakes a listener whose job is delayed when its owner changes or resumes it', async () => {
@@ -204,12 +204,12 @@ it('wakes a listener whose job is delayed when its owner changes or resumes it',
     for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) await server.cast(name);
   }
   const queue = platform.queues['test-listeners'];
-  await vi.waitUntil(async () => (await queue.getDelayedCount()) === 2, PATIENT);
+  await vi.waitUntil(async () => (await queue.getDelayedCount()) === 2, EVENTUALLY);
   for (const server of [alpha, beta]) server.listener.behaviour = {};
   await alpha.set();
   await resumeListener(platform, beta.serverId, 'test');
   for (const server of [alpha, beta]) {
-    await vi.waitUntil(async () => (await server.count('delivered')) === 4, PATIENT);
+    await vi.waitUntil(async () => (await server.count('delivered')) === 4, EVENTUALLY);
     expect(server.listener.votes).toHaveLength(4);
   }
 });
@@ -222,12 +222,12 @@ it('does not judge new settings by an attempt that was made with the old ones', 
   alpha.listener.tokens = { default: 'another-token' };
   alpha.listener.hold();
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   await alpha.set({ secret: token });
   alpha.listener.tokens = tokens;
   alpha.listener.release();
 
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   const { attempts } = await alpha.delivery(vote);
   expect(attempts).toMatchObject([
     { code: 'bad-signature', revision: 1 },
@@ -241,11 +241,11 @@ it('sends a vote again when its owner says so, and keeps what was', async () => 
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   const resent = await resendVote(platform, vote._id, 'test');
   expect(resent).toEqual({ kind: 'resent', from: 'delivered', mayArriveTwice: true });
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).attempts).toHaveLength(2), PATIENT);
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).attempts).toHaveLength(2), EVENTUALLY);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attempts: [{ code: 'acknowledged' }, { code: 'acknowledged' }],
     events: [{ kind: 'resent' }],

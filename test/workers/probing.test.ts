@@ -3,7 +3,7 @@ import { SECOND } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { CLAIM_ROUND_MS } from '../../workers/claim-probes.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 
@@ -15,7 +15,7 @@ function status({ servers }: Platform, serverId: unknown, wanted: string) {
     const server = await servers.findOne({ _id: serverId as never });
     expect(server?.probe.status).toBe(wanted);
     return server?.probe;
-  }, PATIENT);
+  }, EVENTUALLY);
 }
 
 it('probes a new server within ten seconds', async () => {
@@ -42,8 +42,8 @@ it('probes every server once, with two schedulers and two workers', async () => 
   ]);
   await vi.waitFor(async () => {
     expect(await platform.servers.countDocuments({ 'probe.status': 'online' })).toBe(40);
-  }, PATIENT);
-  await vi.waitFor(async () => expect(await platform.statusSamples.countDocuments({})).toBe(40), PATIENT);
+  }, EVENTUALLY);
+  await vi.waitFor(async () => expect(await platform.statusSamples.countDocuments({})).toBe(40), EVENTUALLY);
   // One that is answered late on a busy machine is asked twice within its job.
   const jobs = await platform.queues['probe-servers'].getJobs(['completed', 'active', 'waiting']);
   expect(jobs).toHaveLength(40);
@@ -55,7 +55,7 @@ it('hands a probe over when it stops, and calls nothing failed', async () => {
   far.manner = { silent: true };
   const serverId = await listServer(platform, far.port);
   const [first] = await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
-  await vi.waitFor(() => expect(far.asked).toBe(1), PATIENT);
+  await vi.waitFor(() => expect(far.asked).toBe(1), EVENTUALLY);
   await first.stop();
   // Had it waited for the answer, there would be a failed check.
   const { probe } = (await platform.servers.findOne({ _id: serverId })) ?? {};
@@ -72,10 +72,10 @@ it('does not let one silent server hold up the others', async () => {
   for (let i = 0; i < 3; i += 1) await listServer(platform, silent.port);
   for (let i = 0; i < 30; i += 1) await listServer(platform, far.port);
   await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
-  await vi.waitFor(() => expect(silent.asked).toBe(3), PATIENT);
+  await vi.waitFor(() => expect(silent.asked).toBe(3), EVENTUALLY);
   await vi.waitFor(async () => {
     expect(await platform.servers.countDocuments({ 'probe.status': 'online' })).toBe(30);
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(await platform.servers.countDocuments({ 'probe.checkedAt': { $ne: null } })).toBe(30);
 });
 

@@ -5,7 +5,7 @@ import { removeServer } from '../../src/listing/remove-server.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis, type TestService } from '../support/services.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
@@ -71,12 +71,12 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
   await startWorker(platform.config);
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
-  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, PATIENT);
+  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
   const activeVotes = [await active.cast('First')];
   await allArrive(active, activeVotes);
   active.listener.hold();
   activeVotes.push(...(await castMany(active, 12)));
-  await vi.waitUntil(() => active.listener.held === 4, PATIENT);
+  await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
 
   await platform.producerRedis.flushall();
   active.listener.release();
@@ -92,12 +92,12 @@ it('loses nothing when Redis comes back empty', async () => {
   const worker = await startWorker(platform.config);
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
-  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, PATIENT);
+  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
   const activeVotes = [await active.cast('First')];
   await allArrive(active, activeVotes);
   active.listener.hold();
   activeVotes.push(...(await castMany(active, 12)));
-  await vi.waitUntil(() => active.listener.held === 4, PATIENT);
+  await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
 
   await redis.kill();
   await worker.waitForEvent('redis.away');
@@ -122,7 +122,7 @@ it('works when Redis comes only after the processes', async () => {
   expect(await platform.producer.add('forward-votes', payload)).toBe(false);
 
   await redis.restart();
-  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), PATIENT);
+  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), EVENTUALLY);
   await allArrive(alpha, [vote]);
 });
 
@@ -142,7 +142,7 @@ it('goes on with probes after Redis was away, and never asks a removed server', 
   await vi.waitFor(async () => {
     const server = await platform.servers.findOne({ _id: serverId });
     expect(server?.probe.status).toBe('online');
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(gone.asked).toBe(0);
 });
 
@@ -183,7 +183,7 @@ it('makes connections anew that are dead without having been closed', async () =
   proxy.deafen();
   await alpha.cast('after');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 2, {
-    ...PATIENT,
+    ...EVENTUALLY,
     timeout: 40 * SECOND,
   });
 }, 60_000);

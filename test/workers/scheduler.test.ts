@@ -5,7 +5,7 @@ import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
@@ -74,7 +74,7 @@ it('catches up by the marks after three days without a scheduler', async () => {
   ]);
   await vi.waitFor(
     async () => expect(await marks(platform)).toEqual([3, 2, 1, 0].map((days) => daysAgo(platform, days))),
-    PATIENT,
+    EVENTUALLY,
   );
   const forgotten = [];
   for (const [age, _id] of votes) {
@@ -87,7 +87,10 @@ it('catches up by the marks after three days without a scheduler', async () => {
     expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });
   }
   expect(forgotten).toEqual([91, 92, 93]);
-  await vi.waitFor(async () => expect(await platform.queues['clean-up'].getFailedCount()).toBe(0), PATIENT);
+  await vi.waitFor(
+    async () => expect(await platform.queues['clean-up'].getFailedCount()).toBe(0),
+    EVENTUALLY,
+  );
 });
 
 it('does a day that failed though later ones were done', async () => {
@@ -99,7 +102,7 @@ it('does a day that failed though later ones were done', async () => {
   await startScheduler(platform.config);
   await vi.waitFor(
     async () => expect(await marks(platform)).toEqual([3, 2, 1, 0].map((days) => daysAgo(platform, days))),
-    PATIENT,
+    EVENTUALLY,
   );
 });
 

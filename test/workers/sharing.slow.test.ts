@@ -2,7 +2,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { relayDueWork } from '../../src/delivery/relay.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import {
   addGameServer,
@@ -30,7 +30,7 @@ async function nudgeUntil(platform: Platform, { serverId }: GameServer, done: ()
   await vi.waitUntil(async () => {
     await Promise.all([1, 2, 3, 4].map(() => queue.add('Again', payload, { removeOnComplete: true })));
     return done();
-  }, PATIENT);
+  }, EVENTUALLY);
 }
 
 function attemptsOf(platform: Platform, { serverId }: GameServer) {
@@ -46,9 +46,9 @@ it('delivers a vote within seconds of its cast', async () => {
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.votes.length === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.votes.length === 1, EVENTUALLY);
   expect(alpha.listener.votes[0]).toMatchObject({ username: 'Steve', uuid: vote._id.toString() });
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 });
 
 it('lets two workers share the listeners', async () => {
@@ -62,12 +62,12 @@ it('lets two workers share the listeners', async () => {
   await Promise.all(servers.map((server) => server.cast('Steve')));
   // A worker that does one job at a time would hold only one of them.
   await vi.waitUntil(() => servers.every(({ listener }) => listener.held === 1), {
-    ...PATIENT,
+    ...EVENTUALLY,
     interval: 5,
   });
   for (const { listener } of servers) listener.release();
   for (const server of servers) {
-    await vi.waitUntil(async () => (await server.count('delivered')) === 1, PATIENT);
+    await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
   const attempts = (await Promise.all(servers.map((server) => attemptsOf(platform, server)))).flat();
   for (const worker of workers) expect(attempts.some((attempt) => madeBy(attempt, worker))).toBe(true);
@@ -102,7 +102,7 @@ it('tests an unreachable listener with a single vote at a time over all workers'
   expect(mostAtOnce(await tests())).toBe(1);
 
   alpha.listener.behaviour = {};
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === 8, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 8, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(8);
 });
 

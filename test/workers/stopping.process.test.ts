@@ -1,29 +1,29 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
-const PATIENT_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
+const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
 /** How an orderly stop ends; one that takes too long ends with 1. */
 const IN_TIME = { code: 0, signal: null };
 
 it('ends at once when it is asked a second time', async () => {
-  const platform = await castingPlatform(PATIENT_SENDERS);
+  const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
   const worker = await spawnWorker(platform.config);
   await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   worker.terminate();
   await worker.waitForEvent('process.stopping');
   // Two signals within half a second are one wish.
   await vi.waitUntil(() => {
     worker.terminate();
     return worker.hasEnded();
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(await worker.ended()).toMatchObject({ code: 130 });
 });
 
@@ -34,7 +34,7 @@ it('stops in time while Redis is dead, and while it stands still', async () => {
   const alpha = await addGameServer(platform);
   const workers = await Promise.all([spawnWorker(platform.config), spawnWorker(platform.config)]);
   await alpha.cast('Steve');
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, EVENTUALLY);
 
   await redis.pause();
   const first = await workers[0].stop();

@@ -1,20 +1,20 @@
 import { expect, it, vi } from 'vitest';
 import type { Vote } from '../../src/votes/vote.ts';
 import { drainHere } from '../support/delivering.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany, madeBy } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
-const PATIENT_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
+const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
 it('gives back uncounted what it has not written, and ends at once', async () => {
-  const platform = await castingPlatform(PATIENT_SENDERS);
+  const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.behaviour = { onConnect: 'silence' };
   const worker = await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.connections === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.connections === 1, EVENTUALLY);
 
   await worker.stop();
   // Had it waited for the listener, the code would say that the listener was silent.
@@ -27,35 +27,35 @@ it('gives back uncounted what it has not written, and ends at once', async () =>
 
   alpha.listener.behaviour = {};
   await startWorker(platform.config);
-  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), PATIENT);
+  await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
 it('hands the votes that wait to another worker at once', async () => {
   // Without a wake-up call the relay would find them after a minute.
-  const platform = await castingPlatform({ ...PATIENT_SENDERS, RELAY_INTERVAL_MS: '60000' });
+  const platform = await castingPlatform({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(platform);
   const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
   await allArrive(alpha, [await alpha.cast('First')]);
   alpha.listener.hold();
   const votes = await castMany(alpha, 10);
-  await vi.waitUntil(() => alpha.listener.held === 4, PATIENT);
+  await vi.waitUntil(() => alpha.listener.held === 4, EVENTUALLY);
   const [first] = (await alpha.delivery(votes[0] as Vote)).attempts;
   const sender = workers.find((worker) => madeBy(first, worker));
   const stopped = sender?.stop();
   alpha.listener.release();
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === 11, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 11, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(11);
   await stopped;
 });
 
 it('waits for the answers to what it has written', async () => {
-  const platform = await castingPlatform(PATIENT_SENDERS);
+  const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
   const worker = await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
-  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   const stopped = worker.stop();
   alpha.listener.release();
 
@@ -64,7 +64,7 @@ it('waits for the answers to what it has written', async () => {
 });
 
 it('waits no longer than its last answers may take, and records that nobody knows', async () => {
-  const platform = await castingPlatform(PATIENT_SENDERS);
+  const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.hold();
   const vote = await alpha.cast('Steve');
@@ -74,7 +74,7 @@ it('waits no longer than its last answers may take, and records that nobody know
     stop: stop.signal,
     waitNoLonger: waitNoLonger.signal,
   });
-  await vi.waitUntil(() => alpha.listener.held === 1, PATIENT);
+  await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   stop.abort();
   waitNoLonger.abort();
   expect(await draining).toEqual({ kind: 'stopped' });

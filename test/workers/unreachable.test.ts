@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
 
@@ -34,7 +34,7 @@ it('keeps the votes of a listener that is down, says so in Bull Board, and deliv
       reason: 'connection-refused',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
-  }, PATIENT);
+  }, EVENTUALLY);
   expect(await showListener(platform, alpha.serverId)).toMatchObject({
     state: 'unreachable',
     waiting: 4,
@@ -42,7 +42,7 @@ it('keeps the votes of a listener that is down, says so in Bull Board, and deliv
   });
 
   await alpha.listener.start();
-  await vi.waitUntil(async () => (await alpha.count('delivered')) === 4, PATIENT);
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 4, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(4);
   for (const vote of votes) {
     const { ends, attempts } = await alpha.delivery(vote);
@@ -52,7 +52,7 @@ it('keeps the votes of a listener that is down, says so in Bull Board, and deliv
   await vi.waitFor(async () => {
     expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active' });
     expect(await openJobs(platform)).toEqual([]);
-  }, PATIENT);
+  }, EVENTUALLY);
 });
 
 it('costs Redis one job, however many votes wait', async () => {
@@ -61,7 +61,7 @@ it('costs Redis one job, however many votes wait', async () => {
   await startWorker(platform.config);
   await alpha.listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await alpha.cast(name);
-  await vi.waitUntil(async () => (await openJobs(platform))[0]?.progress !== 0, PATIENT);
+  await vi.waitUntil(async () => (await openJobs(platform))[0]?.progress !== 0, EVENTUALLY);
   const before = await countKeys(platform);
 
   for (let n = 0; n < 100; n += 1) {
@@ -70,8 +70,8 @@ it('costs Redis one job, however many votes wait', async () => {
   // Each test counts anew.
   await vi.waitFor(async () => {
     expect((await openJobs(platform))[0]?.progress).toMatchObject({ waiting: 1_003 });
-  }, PATIENT);
-  await vi.waitFor(async () => expect(await openJobs(platform)).toHaveLength(1), PATIENT);
+  }, EVENTUALLY);
+  await vi.waitFor(async () => expect(await openJobs(platform)).toHaveLength(1), EVENTUALLY);
   // At the most: the job's lock while it runs, and a note that it is to run once more.
   expect(await countKeys(platform)).toBeLessThanOrEqual(before + 3);
 }, 90_000);

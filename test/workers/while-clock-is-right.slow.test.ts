@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { whileClockIsRight } from '../../workers/while-clock-is-right.ts';
-import { PATIENT } from '../support/patient.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 
 /** Work that notes when it is started and closed, under a clock that is `skew` off. */
 async function held(skew: () => Promise<number>) {
@@ -28,7 +28,8 @@ async function held(skew: () => Promise<number>) {
   return { seen, close };
 }
 
-const until = (seen: string[], wanted: string[]) => vi.waitFor(() => expect(seen).toEqual(wanted), PATIENT);
+const until = (seen: string[], wanted: string[]) =>
+  vi.waitFor(() => expect(seen).toEqual(wanted), EVENTUALLY);
 
 test.each([HOUR, -HOUR])('work stops while the clock is %s ms ahead, and goes on after', async (ms) => {
   let skew = 0;
@@ -57,7 +58,7 @@ test('while MongoDB does not say what time it is, work goes on', async () => {
     if (asked === 2) throw new Error('away');
     return 0;
   });
-  await vi.waitUntil(() => asked > 2, PATIENT);
+  await vi.waitUntil(() => asked > 2, EVENTUALLY);
   expect(seen).toEqual(['started']);
 });
 
@@ -67,7 +68,7 @@ test('a MongoDB that hangs does not hold up the end', async () => {
     asked += 1;
     return asked === 1 ? Promise.resolve(0) : new Promise(() => undefined);
   });
-  await vi.waitUntil(() => asked > 1, PATIENT);
+  await vi.waitUntil(() => asked > 1, EVENTUALLY);
   await close();
   expect(seen).toEqual(['started', 'closed']);
 });

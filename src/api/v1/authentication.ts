@@ -1,7 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type Admitted, admit, admittedBefore, noteTokenUse } from '../../servers/api-tokens.ts';
+import {
+  type AuthenticatedToken,
+  admit,
+  cachedAuthentication,
+  noteTokenUse,
+} from '../../servers/api-tokens.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 declare module 'fastify' {
@@ -21,8 +26,8 @@ export const UNAUTHORIZED = {
 const CALLER = 'caller';
 
 /** The server that a request speaks for, and its token. Only for routes behind `requireToken`. */
-export function callerOf(request: FastifyRequest): Admitted {
-  return request.getDecorator<Admitted>(CALLER);
+export function callerOf(request: FastifyRequest): AuthenticatedToken {
+  return request.getDecorator<AuthenticatedToken>(CALLER);
 }
 
 /** The token of `Authorization: Bearer <token>`; empty when there is none, or more than one. */
@@ -40,10 +45,10 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
     const token = bearerToken(request);
     const anew = request.routeOptions.config.tokenAnew ?? false;
     const caller =
-      (anew ? undefined : admittedBefore(platform, serverId, token)) ??
+      (anew ? undefined : cachedAuthentication(platform, serverId, token)) ??
       (await withinDatabaseTime(request, admit(platform, serverId, token, { anew })));
     if (!caller) throw new RefusedError(UNAUTHORIZED);
-    request.setDecorator<Admitted>(CALLER, caller);
+    request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not waited for: when a token was last used is worth no request's time.
     noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });

@@ -23,7 +23,7 @@ const latency = 'must be a number, at most 600000';
 const body = z
   .object(
     {
-      online_players: playerCount(0).meta({ description: 'People on the server.', examples: [42] }),
+      online_players: playerCount(0).meta({ description: 'Players on the server.', examples: [42] }),
       max_players: playerCount(-1).meta({
         description:
           'How many it admits; −1 ("no limit") is stored as 0. May be below `online_players`: real servers report it.',

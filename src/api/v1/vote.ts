@@ -5,7 +5,7 @@ import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import { type Refusal, RefusedError, unavailable } from '../../process/http-errors.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type Accepted, castVote, type Refused, VoteEndUnknownError } from '../../votes/cast-vote.ts';
+import { type Accepted, castVote, type Refused, VoteResultUnknownError } from '../../votes/cast-vote.ts';
 import { castVoteOnce } from '../../votes/cast-vote-once.ts';
 import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
@@ -30,7 +30,7 @@ const body = z
     {
       username: usernameSchema.meta({
         description:
-          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). Kept and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), in capitals and small: a name with it and one with a plain `i` are two players.",
+          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). TtlCache and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), in capitals and small: a name with it and one with a plain `i` are two players.",
         ...USERNAME_BOUNDS,
         examples: ['Steve'],
       }),
@@ -61,7 +61,7 @@ const accepted = z
   })
   .meta({ title: 'VoteAccepted' });
 
-const END_UNKNOWN =
+const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
 function bodyOf({ vote, monthlyVotes }: Accepted): z.infer<typeof accepted> {
@@ -160,10 +160,10 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
       const end = await withinDatabaseTime(request, casting).catch((error: unknown) => {
         const late = error instanceof DeadlineError && state === 'sent';
         if (state === 'reading') state = 'given-up';
-        if (!(error instanceof VoteEndUnknownError || late)) throw error;
+        if (!(error instanceof VoteResultUnknownError || late)) throw error;
         metrics.voteEnded('unknown');
         request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
-        throw new RefusedError(unavailable(END_UNKNOWN));
+        throw new RefusedError(unavailable(RESULT_UNKNOWN));
       });
       if ('kind' in end) {
         metrics.voteEnded('refused');

@@ -1,14 +1,14 @@
 import tls from 'node:tls';
-import type { Admit } from '../../platform/limits/outgoing-limit.ts';
+import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
+import { dial, type Patience, type PeerConnection, patience } from '../connection.ts';
 import { readGreeting } from '../votifier/votifier-greeting.ts';
-import { dial, type Patience, patience, type Wire } from '../wire.ts';
 import type { Fault } from './faults.ts';
 
 /** What a service turned out to be, and the first thing that it said. */
-type Tongue = { fault: Fault; reply: Buffer };
+type DetectedProtocol = { fault: Fault; reply: Buffer };
 
 /** How a service is asked what it is. */
-type Question = (wire: Wire, until: Patience) => Promise<Tongue | null>;
+type Question = (connection: PeerConnection, until: Patience) => Promise<DetectedProtocol | null>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
@@ -23,9 +23,9 @@ const MINECRAFT_STATUS = Buffer.concat([
 const PROXY_HEADER = Buffer.from('PROXY UNKNOWN\r\n');
 
 const QUESTIONS: Question[] = [
-  (wire, until) => ask(wire, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
-  (wire, until) => ask(wire, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
-  (wire, until) => ask(wire, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
+  (connection, until) => ask(connection, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
+  (connection, until) => ask(connection, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
+  (connection, until) => ask(connection, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
   askTls,
 ];
 
@@ -37,20 +37,20 @@ const QUESTIONS: Question[] = [
  * @param admit - asked before each connection
  * @returns null when it understands none of them
  */
-export async function askInOtherTongues(
+export async function detectProtocol(
   addresses: string[],
   port: number,
   timeoutMs: number,
-  admit?: Admit,
-): Promise<Tongue | null> {
+  admit?: MayConnect,
+): Promise<DetectedProtocol | null> {
   const answers = await Promise.all(
     QUESTIONS.map(async (question) => {
-      const wire = await dial(addresses, port, patience(timeoutMs), admit);
-      if (typeof wire === 'string') return null;
+      const connection = await dial(addresses, port, patience(timeoutMs), admit);
+      if (typeof connection === 'string') return null;
       try {
-        return await question(wire, patience(timeoutMs));
+        return await question(connection, patience(timeoutMs));
       } finally {
-        wire.destroy();
+        connection.destroy();
       }
     }),
   );
@@ -58,19 +58,19 @@ export async function askInOtherTongues(
 }
 
 /** Enough to see what something is. */
-const LONGEST_HEARD = 1_024;
+const MOST_READ_BYTES = 1_024;
 
 async function ask(
-  wire: Wire,
+  connection: PeerConnection,
   question: Buffer,
   until: Patience,
   isIt: (heard: Buffer) => boolean,
   fault: Fault,
-): Promise<Tongue | null> {
-  wire.write(question);
+): Promise<DetectedProtocol | null> {
+  connection.write(question);
   let heard = Buffer.alloc(0);
-  while (heard.length < LONGEST_HEARD) {
-    const next = await wire.next(until);
+  while (heard.length < MOST_READ_BYTES) {
+    const next = await connection.next(until);
     if (next.kind !== 'bytes') return null;
     heard = Buffer.concat([heard, next.bytes]);
     if (isIt(heard)) return { fault, reply: heard };
@@ -101,15 +101,15 @@ function looksLikeVotifier(heard: Buffer): boolean {
 }
 
 /** A TLS server shakes hands, or refuses with an alert of its own. */
-function askTls(wire: Wire, { until }: Patience): Promise<Tongue | null> {
+function askTls(connection: PeerConnection, { until }: Patience): Promise<DetectedProtocol | null> {
   return new Promise((resolve) => {
-    const secured = tls.connect({ socket: wire.socket, rejectUnauthorized: false });
-    const settle = (answer: Tongue | null) => {
+    const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
+    const settle = (answer: DetectedProtocol | null) => {
       clearTimeout(timer);
       secured.destroy();
       resolve(answer);
     };
-    const speaksTls: Tongue = { fault: 'tls-server', reply: Buffer.alloc(0) };
+    const speaksTls: DetectedProtocol = { fault: 'tls-server', reply: Buffer.alloc(0) };
     const timer = setTimeout(() => settle(null), Math.max(0, until - performance.now()));
     secured
       .on('error', (error: NodeJS.ErrnoException) =>
@@ -124,7 +124,7 @@ function askTls(wire: Wire, { until }: Patience): Promise<Tongue | null> {
 const PROXY_V2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 
 /** What a service is that speaks first, and not Votifier. */
-export function tongueOf(banner: Buffer): Fault {
+export function protocolOf(banner: Buffer): Fault {
   const text = banner.toString('latin1');
   if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
     return 'proxy-protocol';

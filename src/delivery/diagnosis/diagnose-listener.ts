@@ -3,13 +3,13 @@ import type { Listener, Protocol } from '../../listeners/listener.ts';
 import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges, resolveAddress } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Admit } from '../../platform/limits/outgoing-limit.ts';
+import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { readable } from '../../platform/printable.ts';
 import type { Server } from '../../servers/server.ts';
+import { dial, patience } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';
 import { type ListenerTest, sendTestVote, type Testing } from '../test-listener.ts';
-import { dial, patience } from '../wire.ts';
-import { askInOtherTongues, tongueOf } from './detect-protocol.ts';
+import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -247,11 +247,11 @@ async function askWhatItIs(
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const addresses = await addressesOf(host, config);
   if (code === 'not-votifier') {
-    const banner = await hearBanner(addresses, port, timeoutMs, admit);
-    return banner && diagnosed(outcome, tongueOf(banner), banner);
+    const banner = await readBanner(addresses, port, timeoutMs, admit);
+    return banner && diagnosed(outcome, protocolOf(banner), banner);
   }
-  const tongue = await askInOtherTongues(addresses, port, timeoutMs, admit);
-  return tongue && diagnosed(outcome, tongue.fault, tongue.reply);
+  const detected = await detectProtocol(addresses, port, timeoutMs, admit);
+  return detected && diagnosed(outcome, detected.fault, detected.reply);
 }
 
 function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosis {
@@ -277,18 +277,18 @@ async function addressesOf(host: string, config: Diagnosing['config']): Promise<
 }
 
 /** What a service says first, as bytes; null when it says nothing this time. */
-async function hearBanner(
+async function readBanner(
   addresses: string[],
   port: number,
   timeoutMs: number,
-  admit: Admit,
+  admit: MayConnect,
 ): Promise<Buffer | null> {
-  const wire = await dial(addresses, port, patience(timeoutMs), admit);
-  if (typeof wire === 'string') return null;
+  const connection = await dial(addresses, port, patience(timeoutMs), admit);
+  if (typeof connection === 'string') return null;
   try {
-    const heard = await wire.next(patience(timeoutMs));
+    const heard = await connection.next(patience(timeoutMs));
     return heard.kind === 'bytes' ? heard.bytes : null;
   } finally {
-    wire.destroy();
+    connection.destroy();
   }
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../../listeners/outcomes.ts';
 import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import { Destination, shownToOwner, withProof } from '../destination.ts';
-import { answerStepOf, type Claimed } from './after-end.ts';
+import { answerStepOf, type Claimed } from './after-attempt.ts';
 import type { Draining, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { ourFault } from './our-fault.ts';

@@ -3,10 +3,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Listener } from '../../listeners/listener.ts';
 import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from '../../listeners/schedule.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { ATTEMPTS_KEPT, type Attempt, type Vote } from '../../votes/vote.ts';
+import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { type ClaimReason, causeOfAttempt } from '../attempt-cause.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
-import type { Claimed } from './after-end.ts';
+import type { Claimed } from './after-attempt.ts';
 
 /** What claiming votes and recording outcomes work on. */
 export type Recording = {
@@ -87,7 +87,7 @@ export function attemptUpdate(
 /** A vote with the attempt that `attemptUpdate` recorded on it; the cause of the attempt is in the database only. */
 export function claimedVote(vote: Vote, attempt: Attempt): Claimed {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
-  const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_KEPT);
+  const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);
   const attemptCount = delivery.attemptCount + 1;
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }

@@ -2,11 +2,11 @@ import PQueue from 'p-queue';
 import { listenerState } from '../../listeners/listener.ts';
 import { MOST_AT_ONCE } from '../../listeners/schedule.ts';
 import { within } from '../../platform/deadline.ts';
-import { asAllowedNow } from './after-end.ts';
+import { asAllowedNow } from './after-attempt.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
 import type { Draining, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
-import { logEnd } from './log-ends.ts';
+import { logOutcome } from './log-outcomes.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { UnsentVotes } from './unsent-votes.ts';
 
@@ -17,7 +17,7 @@ export async function noteOutcome(
   ended: Ended,
 ): Promise<void> {
   onEnd?.(ended);
-  logEnd(log, ended.claimed, ended.outcome, ended.durationMs);
+  logOutcome(log, ended.claimed, ended.outcome, ended.durationMs);
   await leased.noteOutcome(ended);
 }
 

@@ -35,7 +35,7 @@ export type JudgedEnd = Outcome & {
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns the same object when nothing changes
  */
-export function standingAfter(
+export function healthAfter(
   before: Standing,
   end: JudgedEnd,
   now: Date,

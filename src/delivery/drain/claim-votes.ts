@@ -6,7 +6,7 @@ import { sendRepeatable, type UpdateStatement } from '../../platform/batching/wr
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import type { ClaimReason } from '../attempt-cause.ts';
-import type { Claimed } from './after-end.ts';
+import type { Claimed } from './after-attempt.ts';
 import {
   attemptUpdate,
   type Claiming,
@@ -76,7 +76,7 @@ export async function claimVotes(
     $lte: next.at(-1)?.delivery.queuedAt,
   };
   const statement = {
-    q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...leaseHeld(listener) },
+    q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...hasLease(listener) },
     u: attemptUpdate(config, attempt, listener, reason),
     multi: true,
     // In queue order: where MongoDB fails half-way, no later vote has an attempt that an earlier lacks.
@@ -94,7 +94,7 @@ export async function claimVotes(
 }
 
 /** The lease of the listener has not expired on mongod's clock. */
-function leaseHeld({ lease }: Pick<Claiming, 'lease'>): { $expr: object } {
+function hasLease({ lease }: Pick<Claiming, 'lease'>): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
 
@@ -146,7 +146,7 @@ export async function releaseVotes(
       _id,
       'delivery.state': 'sending',
       'delivery.attempts': open,
-      ...leaseHeld(listener),
+      ...hasLease(listener),
     } as const;
     return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });

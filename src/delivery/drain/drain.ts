@@ -25,7 +25,7 @@ export type Draining = Recording & {
   open: (listener: Listener) => OpenedListener;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
-  /** Called with the server's name when the drain begins, for people who watch. */
+  /** Called with the server's name when the drain begins, for users who watch. */
   onBegin?: (server: string) => void;
   /** Called with every outcome, for metrics. */
   onEnd?: (ended: Ended) => void;

@@ -9,10 +9,10 @@ import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { withProof } from '../destination.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import { answerStepOf } from './after-end.ts';
-import { type Standing, standingAfter } from './breaker.ts';
+import { answerStepOf } from './after-attempt.ts';
+import { healthAfter, type Standing } from './breaker.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
-import { logStanding } from './log-ends.ts';
+import { logHealth } from './log-outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** How often the lease is renewed and the listener's settings are read again. */
@@ -116,11 +116,11 @@ export class LeasedListener {
       answerStep: this.#now.answerStep ?? 0,
     };
     const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
-    const standing = standingAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
+    const standing = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (standing === before) return;
     // In memory at once: the other attempts under way must not be judged by the older state.
     this.#now = { ...this.#now, ...standing };
-    logStanding(log, before, standing, vote._id.toString());
+    logHealth(log, before, standing, vote._id.toString());
     await this.#write(standing);
   }
 

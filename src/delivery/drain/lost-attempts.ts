@@ -4,7 +4,7 @@ import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-together.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { answerStepOf } from './after-end.ts';
+import { answerStepOf } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 

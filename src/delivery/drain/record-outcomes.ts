@@ -7,7 +7,7 @@ import { MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { afterEnd, type Claimed, ENDED, NOT_COUNTED } from './after-end.ts';
+import { afterAttempt, type Claimed, ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 
 /** How an attempt ended, and how long it took. */
@@ -133,7 +133,7 @@ function changeOf(
   now: Date,
   path?: string,
 ): UpdateFilter<Vote> {
-  const { set, unset, inc = {} } = afterEnd(claimed, outcome, now, config.DELIVERY_SCHEDULE);
+  const { set, unset, inc = {} } = afterAttempt(claimed, outcome, now, config.DELIVERY_SCHEDULE);
   return {
     $set: { ...set, ...describe(outcome, durationMs, path) },
     $unset: unset,

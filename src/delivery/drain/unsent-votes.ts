@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { answerStepOf } from './after-end.ts';
+import { answerStepOf } from './after-attempt.ts';
 import type { Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';

@@ -40,7 +40,7 @@ function challengeIn(json: string): string {
   }
 }
 
-/** Ends that would leave a vote's fate open say less here: no vote was sent. */
+/** Ends that would leave a vote's deliveries open say less here: no vote was sent. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',

@@ -1,11 +1,11 @@
 import http, { type IncomingMessage } from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
+import { dial, type PeerConnection, patience } from '../connection.ts';
 import { resolveListener } from '../resolve-listener.ts';
 import { secure } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votifier-client.ts';
-import { dial, patience, type Wire } from '../wire.ts';
 import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
@@ -80,7 +80,11 @@ async function attempt(
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
 }
 
-async function connectTo(addresses: string[], url: URL, options: SendOptions): Promise<Wire | Outcome> {
+async function connectTo(
+  addresses: string[],
+  url: URL,
+  options: SendOptions,
+): Promise<PeerConnection | Outcome> {
   const waiting = patience(options.timeoutMs, options.signal);
   const plain = await dial(addresses, portOf(url), waiting, options.destination?.admit);
   return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
@@ -91,7 +95,11 @@ export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }
 
-async function handshake(plain: Wire, host: string, options: SendOptions): Promise<Wire | Outcome> {
+async function handshake(
+  plain: PeerConnection,
+  host: string,
+  options: SendOptions,
+): Promise<PeerConnection | Outcome> {
   const secured = await secure(plain.socket, host, patience(options.timeoutMs, options.signal));
   if (!('fault' in secured)) return secured;
   const { fault, detail } = secured;
@@ -113,25 +121,30 @@ type Message = {
 };
 
 /** Posts one message over a connection and ends it. */
-async function postOver(plain: Wire, url: URL, message: Message, options: SendOptions): Promise<Answer> {
+async function postOver(
+  plain: PeerConnection,
+  url: URL,
+  message: Message,
+  options: SendOptions,
+): Promise<Answer> {
   const unanswered = (end: Outcome): Answer => ({ end, status: 0, said: '' });
   try {
     options.onStep?.('greeting');
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const wire = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
-    if ('code' in wire) return unanswered(wire);
-    const obstacle = await whatIsInTheWay(wire, options);
+    const connection = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
+    if ('code' in connection) return unanswered(connection);
+    const obstacle = await whatIsInTheWay(connection, options);
     if (obstacle) return unanswered(obstacle);
     options.onStep?.('acknowledgement');
-    return await hearStatus(requestOver(wire, url, message), message, options);
+    return await readStatusFrom(requestOver(connection, url, message), message, options);
   } finally {
     plain.destroy();
   }
 }
 
 /** Why nothing may be written now. */
-async function whatIsInTheWay(wire: Wire, options: SendOptions): Promise<Outcome | null> {
-  const early = await wire.glance();
+async function whatIsInTheWay(connection: PeerConnection, options: SendOptions): Promise<Outcome | null> {
+  const early = await connection.readArrived();
   if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
   if (early.kind === 'closed' || early.kind === 'broken')
     return outcome('closed-before-written', 'connected');
@@ -140,7 +153,11 @@ async function whatIsInTheWay(wire: Wire, options: SendOptions): Promise<Outcome
   return options.mayWrite() ? null : outcome('our-fault', 'greeted');
 }
 
-function requestOver(wire: Wire, url: URL, { id, body, secrets, now }: Message): http.ClientRequest {
+function requestOver(
+  connection: PeerConnection,
+  url: URL,
+  { id, body, secrets, now }: Message,
+): http.ClientRequest {
   return http.request({
     method: 'POST',
     path: `${url.pathname}${url.search}`,
@@ -154,12 +171,12 @@ function requestOver(wire: Wire, url: URL, { id, body, secrets, now }: Message):
       ...signedHeaders(id, body, secrets, now),
     },
     // No agent: this connection is used once and has been checked.
-    createConnection: () => wire.socket,
+    createConnection: () => connection.socket,
   });
 }
 
 /** Sends the request and waits for its status; one deadline holds for all of it, however slowly it drips. */
-async function hearStatus(
+async function readStatusFrom(
   request: http.ClientRequest,
   { body, readsBody = false }: Message,
   options: SendOptions,
@@ -176,7 +193,7 @@ async function hearStatus(
   const timer = setTimeout(() => setImmediate(() => stop('no-answer')), answerMsOf(options));
   options.waitSignal?.addEventListener('abort', onStop);
   request
-    // The wire leaves it paused between two looks.
+    // The connection leaves it paused between two looks.
     .on('socket', (socket) => socket.resume())
     .on('information', ({ statusCode }) => {
       informed += 1;
@@ -196,7 +213,7 @@ async function hearStatus(
     .on('error', (error) => end(brokenCode(error)));
   request.end(body);
   try {
-    return await Promise.race([unanswered, answered.then((response) => hearAnswer(response, readsBody))]);
+    return await Promise.race([unanswered, answered.then((response) => readAnswerFrom(response, readsBody))]);
   } finally {
     clearTimeout(timer);
     options.waitSignal?.removeEventListener('abort', onStop);
@@ -205,7 +222,7 @@ async function hearStatus(
 }
 
 /** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its words. */
-async function hearAnswer(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
+async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
   const status = response.statusCode ?? 0;
   const code = meaningOfStatus(status);
   response.on('error', () => undefined);

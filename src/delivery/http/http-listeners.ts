@@ -48,7 +48,7 @@ const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 /** Where votes are posted, as an owner enters it. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** Kept for a later change to Votifier; the message does not carry it. */
+  /** TtlCache for a later change to Votifier; the message does not carry it. */
   serviceName: string;
 };
 

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
-import { ATTEMPTS_KEPT, type Attempt, type Delivery, type Vote } from '../../votes/vote.ts';
+import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 
 const KEPT = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
@@ -17,16 +17,18 @@ function olderUntil(lastAt: Document): Document {
 }
 
 /**
- * What a new attempt makes of a vote's `attempts` and `older`: at most `ATTEMPTS_KEPT` are kept in full.
+ * What a new attempt makes of a vote's `attempts` and `older`: at most `MOST_ATTEMPT_DETAILS` are kept in full.
  *
  * @param attempt - an aggregation expression
  */
 export function withAttempt(attempt: Document): Document {
   return {
-    'delivery.attempts': { $slice: [{ $concatArrays: ['$delivery.attempts', [attempt]] }, -ATTEMPTS_KEPT] },
+    'delivery.attempts': {
+      $slice: [{ $concatArrays: ['$delivery.attempts', [attempt]] }, -MOST_ATTEMPT_DETAILS],
+    },
     'delivery.older': {
       $cond: [
-        { $gte: [KEPT, ATTEMPTS_KEPT] },
+        { $gte: [KEPT, MOST_ATTEMPT_DETAILS] },
         olderUntil({ $first: '$delivery.attempts.at' }),
         '$delivery.older',
       ],

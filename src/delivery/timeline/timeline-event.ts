@@ -7,7 +7,7 @@ import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 
 /** How a vote stands, and why. */
-export type VoteStanding =
+export type DeliveryStatus =
   /** It is not forwarded. */
   | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' }
   | {
@@ -84,7 +84,7 @@ export type TimelineEvent =
 
 /** A vote's story. */
 export type VoteTimeline = {
-  standing: VoteStanding;
+  standing: DeliveryStatus;
   /** It was sent more than once, and more than one of these arrived or may have. */
   mayHaveArrivedTwice: boolean;
   /** In order of time. */

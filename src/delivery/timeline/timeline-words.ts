@@ -1,5 +1,5 @@
 import type { Cause } from '../../listeners/causes.ts';
-import type { AttemptEvent, TimelineEvent, VoteStanding, VoteTimeline } from './timeline-event.ts';
+import type { AttemptEvent, DeliveryStatus, TimelineEvent, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
 /** How a moment is written: a page and a terminal do it in their own ways. */
@@ -57,7 +57,7 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
  *
  * @param queuePaused - an operator holds the votes of every server; null where nobody knows
  */
-export function standingWords(
+export function statusWords(
   { standing, mayHaveArrivedTwice }: VoteTimeline,
   when: When,
   queuePaused: boolean | null,
@@ -85,20 +85,20 @@ export function standingWords(
   }
 }
 
-const NONE: Record<Extract<VoteStanding, { state: 'none' }>['why'], string> = {
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'it was imported, and imported votes are never forwarded',
   'no-listener': 'there was no vote listener; resend it when there is one',
   'listener-removed': 'the vote listener was removed; resend it when there is one again',
 };
 
-const FAILED: Record<Extract<VoteStanding, { state: 'failed' }>['why'], string> = {
+const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
   refused: 'the listener refused it',
   expired: 'it could not be delivered in its time',
   'server-removed': 'the server was removed',
 };
 
 function waitingWords(
-  { waitingFor, reason, ahead }: Extract<VoteStanding, { state: 'waiting' }>,
+  { waitingFor, reason, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
   when: When,
   queuePaused: boolean | null,
 ): string {

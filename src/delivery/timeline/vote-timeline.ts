@@ -12,8 +12,8 @@ import { counts, olderAttempts, olderCount } from './older-attempts.ts';
 import type {
   AttemptEnd,
   AttemptEvent,
+  DeliveryStatus,
   TimelineEvent,
-  VoteStanding,
   VoteTimeline,
 } from './timeline-event.ts';
 
@@ -66,7 +66,7 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 function standingOf(
   vote: Vote,
   { listener, ahead, now }: { listener: Held | null; ahead: number; now: Date },
-): VoteStanding {
+): DeliveryStatus {
   const { delivery } = vote;
   const { state, attempts, events } = delivery;
   const resendableUntil = after(vote.votedAt, RESENDABLE_MS);

@@ -2,11 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges, ResolveOptions } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
+import { dial, type Patience, type PeerConnection, patience, type ReadResult } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
 import { resolveListener } from '../resolve-listener.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
-import { dial, type Heard, type Patience, patience, type Wire } from '../wire.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
 import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
 import { v1Block } from './votifier-v1.ts';
@@ -69,39 +69,39 @@ async function attempt(target: VotifierTarget, vote: ForwardedVote, options: Sen
 
   options.onStep?.('connecting');
   const waiting = patience(options.timeoutMs, options.signal);
-  const wire = await dial(addresses, target.port, waiting, options.destination?.admit);
-  if (typeof wire === 'string') return outcome(wire, 'resolved');
+  const connection = await dial(addresses, target.port, waiting, options.destination?.admit);
+  if (typeof connection === 'string') return outcome(connection, 'resolved');
   try {
-    return await converse(wire, target, vote, options);
+    return await converse(connection, target, vote, options);
   } finally {
-    wire.destroy();
+    connection.destroy();
   }
 }
 
 async function converse(
-  wire: Wire,
+  connection: PeerConnection,
   target: VotifierTarget,
   vote: ForwardedVote,
   options: SendOptions,
 ): Promise<Outcome> {
   options.onStep?.('greeting');
-  const greeting = await hearGreeting(wire, patience(options.timeoutMs, options.signal));
+  const greeting = await readGreetingFrom(connection, patience(options.timeoutMs, options.signal));
   if ('code' in greeting) return greeting;
 
   options.onStep?.('protocol-version');
   const frame = frameFor(target, vote, greeting);
   if (!Buffer.isBuffer(frame)) return frame;
 
-  const interruption = await hearInterruption(wire, greeting.rest);
+  const interruption = await readInterruption(connection, greeting.rest);
   if (interruption) return interruption;
 
   if (options.signal?.aborted || options.waitSignal?.aborted)
     return outcome('stopped-before-written', 'greeted');
   if (!options.mayWrite()) return outcome('our-fault', 'greeted');
   options.onStep?.('key-or-token');
-  wire.write(frame);
+  connection.write(frame);
   options.onStep?.('acknowledgement');
-  return hearAnswer(wire, target, vote, patience(answerMsOf(options), options.waitSignal));
+  return readAnswerFrom(connection, target, vote, patience(answerMsOf(options), options.waitSignal));
 }
 
 /** How long the answer is waited for. */
@@ -111,8 +111,8 @@ export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
 
 type Welcome = Exclude<Greeting, { notVotifier: string }>;
 
-async function hearGreeting(wire: Wire, waiting: Patience): Promise<Welcome | Outcome> {
-  const { read: greeting, heard, end } = await hear(wire, readGreeting, waiting);
+async function readGreetingFrom(connection: PeerConnection, waiting: Patience): Promise<Welcome | Outcome> {
+  const { read: greeting, heard, end } = await hear(connection, readGreeting, waiting);
   if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
   if (greeting && !('notVotifier' in greeting)) return greeting;
   if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
@@ -147,21 +147,24 @@ function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
  * already closed would make an ambiguous end of what is plainly "not sent", and words that came before the
  * frame (a refusal, or even an `ok`) are about anything but our vote.
  */
-async function hearInterruption(wire: Wire, afterGreeting: Buffer): Promise<Outcome | undefined> {
-  const heard = await wire.glance();
+async function readInterruption(
+  connection: PeerConnection,
+  afterGreeting: Buffer,
+): Promise<Outcome | undefined> {
+  const heard = await connection.readArrived();
   const said = readable(heard.kind === 'bytes' ? Buffer.concat([afterGreeting, heard.bytes]) : afterGreeting);
   if (said) return outcome('unknown-error', 'greeted', said);
   if (heard.kind === 'closed' || heard.kind === 'broken') return outcome('closed-before-written', 'greeted');
   return undefined;
 }
 
-async function hearAnswer(
-  wire: Wire,
+async function readAnswerFrom(
+  connection: PeerConnection,
   target: VotifierTarget,
   vote: ForwardedVote,
   waiting: Patience,
 ): Promise<Outcome> {
-  const { read: reply, heard, end } = await hear(wire, readReply, waiting);
+  const { read: reply, heard, end } = await hear(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   const said = readable(heard);
   return outcome(codeWithoutReply(end, said, target), 'written', said);
@@ -182,7 +185,11 @@ function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
  * Votifier may have taken the block. Neither is a reset: a listener that has read its 256 bytes has no reason
  * for one.
  */
-function codeWithoutReply(end: Heard | undefined, said: string, { protocol }: VotifierTarget): OutcomeCode {
+function codeWithoutReply(
+  end: ReadResult | undefined,
+  said: string,
+  { protocol }: VotifierTarget,
+): OutcomeCode {
   switch (end?.kind) {
     case 'stopped':
       return 'stopped-while-waiting';
@@ -201,13 +208,13 @@ function codeWithoutReply(end: Heard | undefined, said: string, { protocol }: Vo
  * deadline holds for all of it, however slowly the bytes drip.
  */
 async function hear<T extends object>(
-  wire: Wire,
+  connection: PeerConnection,
   read: (heard: Buffer) => T | 'incomplete',
   waiting: Patience,
-): Promise<{ read?: T; heard: Buffer; end?: Heard }> {
+): Promise<{ read?: T; heard: Buffer; end?: ReadResult }> {
   let heard = Buffer.alloc(0);
   for (;;) {
-    const next = await wire.next(waiting);
+    const next = await connection.next(waiting);
     if (next.kind !== 'bytes') return { heard, end: next };
     heard = Buffer.concat([heard, next.bytes]);
     const understood = read(heard);

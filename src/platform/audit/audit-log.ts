@@ -6,7 +6,7 @@ import { isDuplicateKey } from '../mongo.ts';
 const auditEntryDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
-  /** Who did it: a person's e-mail address, or `cli`. */
+  /** Who did it: a user's e-mail address, or `cli`. */
   by: { type: String, required: true },
   /** What was done: `vote.forget`, `listener.set`. */
   action: { type: String, required: true },
@@ -15,7 +15,7 @@ const auditEntryDefinition = {
   details: { type: Schema.Types.Mixed, required: true },
 } as const;
 
-/** What people decided, by whom and when. */
+/** What users decided, by whom and when. */
 export const auditEntrySchema = new Schema(auditEntryDefinition, { collection: 'audit_log' });
 auditEntrySchema.index({ at: -1, _id: -1 });
 auditEntrySchema.index({ serverId: 1, at: -1, _id: -1 });

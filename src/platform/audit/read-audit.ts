@@ -7,7 +7,7 @@ type AuditFilter = { by?: string | undefined; action?: string | undefined; serve
 
 /**
  * A slice of the audit log, newest first. One of the conditions is found by an index, the server's before the
- * person's before the action's; the others are looked at one by one, so that a slice may have few entries and the
+ * user's before the action's; the others are looked at one by one, so that a slice may have few entries and the
  * list still go on.
  */
 export function readAudit(

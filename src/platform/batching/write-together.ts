@@ -7,7 +7,7 @@ import {
   type UpdateFilter,
 } from 'mongodb';
 import { SECOND } from '../clock.ts';
-import { isUnknownEnd, type WriteSafety } from '../mongo.ts';
+import { isUnknownResult, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
 /** One statement of an update command: MongoDB's own names. */
@@ -70,7 +70,7 @@ export async function sendRepeatable<D extends Document>(
   const began = performance.now();
   const send = () => sendWrites(collection, { updates }, safety);
   return send().catch((error: unknown) => {
-    if (!isUnknownEnd(error) || performance.now() - began > AGAIN_WITHIN_MS) throw error;
+    if (!isUnknownResult(error) || performance.now() - began > AGAIN_WITHIN_MS) throw error;
     return send();
   });
 }

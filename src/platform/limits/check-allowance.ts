@@ -4,13 +4,13 @@ import { after, type Clock, MINUTE } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 
 /**
- * A person may have us dial so often in any minute, whatever they press: a test vote, a listener's settings, a resume, a
+ * A user may have us dial so often in any minute, whatever they press: a test vote, a listener's settings, a resume, a
  * change of what a probe asks, a check of a draft (docs/adr/0021-one-allowance-for-checks.md).
  */
 export const CHECKS_A_MINUTE = 6;
 
 const checkAllowanceDefinition = {
-  /** The person. */
+  /** The user. */
   _id: { type: String, required: true },
   /** When the newest checks were asked for, at most `CHECKS_A_MINUTE`, the oldest first. */
   askedAt: { type: [Date], required: true },
@@ -18,7 +18,7 @@ const checkAllowanceDefinition = {
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** How much of a person's allowance is used, over all processes. */
+/** How much of a user's allowance is used, over all processes. */
 export const checkAllowanceSchema = new Schema(checkAllowanceDefinition, {
   collection: 'diagnosis_allowances',
 });
@@ -29,13 +29,13 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 };
 
 /**
- * Takes one check from a person's allowance, in one conditional update.
+ * Takes one check from a user's allowance, in one conditional update.
  *
  * @returns null when it was taken; else when the next one may be
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
-  personId: string,
+  userId: string,
 ): Promise<Date | null> {
   const now = clock.now();
   const hasRoom = {
@@ -48,7 +48,7 @@ export async function useCheckAllowance(
   for (;;) {
     try {
       await diagnosisAllowances.updateOne(
-        { _id: personId, ...hasRoom },
+        { _id: userId, ...hasRoom },
         [{ $set: { askedAt: { $slice: [asked, -CHECKS_A_MINUTE] }, expiresAt: after(now, MINUTE) } }],
         { upsert: true },
       );
@@ -57,7 +57,7 @@ export async function useCheckAllowance(
       if (!isDuplicateKey(error)) throw error;
     }
     // There is no room, or another process made the document in the same moment.
-    const full = await diagnosisAllowances.findOne({ _id: personId, $nor: [hasRoom] });
+    const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }
 }

@@ -18,7 +18,7 @@ export const LIMITED_BY = ['destination', 'account'] as const;
 export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 
 /** Whether a connection to an address may be opened now. */
-export type Admit = (address: string) => Promise<boolean>;
+export type MayConnect = (address: string) => Promise<boolean>;
 
 /** Votifier v1 listeners need not confirm: their limits are this many times higher. */
 const GREETED_FACTOR = 6;
@@ -81,7 +81,7 @@ function limitsOf(
 }
 
 /** Admits connections to `port` that are made for an account to addresses of which nothing is known. */
-export function admitFor(deps: OutgoingLimiting, accountId: string | null, port: number): Admit {
+export function mayConnectFor(deps: OutgoingLimiting, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;
 }

@@ -12,7 +12,7 @@ export type Leasing = {
 };
 
 /** The run that holds a lease. */
-export type HeldLease = {
+export type ActiveLease = {
   /** Aborted when the lease is lost or the run is to stop. */
   signal: AbortSignal;
   /**
@@ -21,7 +21,7 @@ export type HeldLease = {
    *
    * @throws {LeaseLostError} when another may hold the lease by now; the signal's reason when the run is to stop
    */
-  requireHeld(): void;
+  throwIfLost(): void;
 };
 
 /** Another may do the work by now: this run must not write on. */
@@ -47,7 +47,7 @@ const LOOK_AGAIN_MS = SECOND / 4;
 export async function withLease<T>(
   deps: Leasing,
   work: string,
-  run: (lease: HeldLease) => Promise<T>,
+  run: (lease: ActiveLease) => Promise<T>,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<T> {
   const id = new UUID();
@@ -57,7 +57,7 @@ export async function withLease<T>(
   const lease = keepLease(deps, { work, id, until: taken }, lost, signal);
   try {
     const result = await run(lease.held);
-    lease.held.requireHeld();
+    lease.held.throwIfLost();
     await release(deps, { work, id }, { completedAt: begun });
     return result;
   } catch (error) {
@@ -117,7 +117,7 @@ function keepLease(
 ) {
   let heldUntil = until;
   const ended = new AbortController();
-  const requireHeld = () => {
+  const throwIfLost = () => {
     signal?.throwIfAborted();
     if (performance.now() >= heldUntil) lost.abort(new LeaseLostError(work));
     lost.signal.throwIfAborted();
@@ -137,7 +137,7 @@ function keepLease(
     }
   })();
   return {
-    held: { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, requireHeld },
+    held: { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, throwIfLost },
     async end() {
       ended.abort();
       await renewing;

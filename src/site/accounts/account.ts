@@ -5,18 +5,18 @@ import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { endSessions } from '../../accounts/people.ts';
-import type { SignInSession } from '../../accounts/person.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
-import { showPerson } from '../../listing/find-people.ts';
+import type { SignInSession } from '../../accounts/user.ts';
+import { endSessions } from '../../accounts/users.ts';
+import { showUser } from '../../listing/find-users.ts';
 import { shownText } from '../../platform/text.ts';
-import { personOf, signInHeaders } from '../access.ts';
+import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PERSON } from '../page-route.ts';
+import { SIGNED_IN } from '../page-route.ts';
 import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
@@ -40,57 +40,57 @@ const SAYS = {
   'two-factor-off': 'Your second factor is switched off.',
 };
 
-/** `/account`: what a person decides about themselves. */
+/** `/account`: what a user decides about themselves. */
 export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
-  const { people, sessions, clock } = platform;
+  const { users, sessions, clock } = platform;
 
-  const show = async (request: Parameters<typeof personOf>[0], typed = UNTOUCHED): Promise<Page> => {
+  const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
-    const view = signedIn && (await showPerson(platform, signedIn.person._id));
+    const view = signedIn && (await showUser(platform, signedIn.user._id));
     if (!signedIn || !view) throw new PageError(404, 'There is no such account any more.');
-    const own = sessions.find({ userId: view.person._id }).sort({ updatedAt: -1 }).limit(MOST_SESSIONS);
+    const own = sessions.find({ userId: view.user._id }).sort({ updatedAt: -1 }).limit(MOST_SESSIONS);
     return accountPage({
       base,
       sendsMail: platform.config.SMTP_URL !== undefined,
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
-      signedIn: { ...signedIn, person: view.person },
+      signedIn: { ...signedIn, user: view.user },
       sessions: await own.toArray(),
       now: clock.now(),
       typed,
     });
   };
 
-  app.get('/account', PERSON, async (request, reply) => sendPage(request, reply, await show(request)));
+  app.get('/account', SIGNED_IN, async (request, reply) => sendPage(request, reply, await show(request)));
 
-  app.post('/account/name', PERSON, async (request, reply) => {
+  app.post('/account/name', SIGNED_IN, async (request, reply) => {
     const { data, typed } = readForm(nameForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
     const updatedAt = clock.now();
-    await people.updateOne({ _id: personOf(request)._id }, { $set: { name: data.name, updatedAt } });
+    await users.updateOne({ _id: userOf(request)._id }, { $set: { name: data.name, updatedAt } });
     return reply.redirect(`${base}/account?done=name`, 303);
   });
 
-  app.post('/account/mail', PERSON, async (request, reply) => {
+  app.post('/account/mail', SIGNED_IN, async (request, reply) => {
     const { data } = readForm(mailForm, request);
     const wantsMail = data?.wantsMail === 'yes';
     const updatedAt = clock.now();
-    await people.updateOne({ _id: personOf(request)._id }, { $set: { wantsMail, updatedAt } });
+    await users.updateOne({ _id: userOf(request)._id }, { $set: { wantsMail, updatedAt } });
     return reply.redirect(`${base}/account?done=mail-${wantsMail ? 'on' : 'off'}`, 303);
   });
 
-  app.post('/account/password', PERSON, async (request, reply) => {
+  app.post('/account/password', SIGNED_IN, async (request, reply) => {
     const { data, typed } = readForm(passwordForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    const person = personOf(request);
-    const { _id } = person;
-    const refused = refuseOwn(typed, data.password, person);
+    const user = userOf(request);
+    const { _id } = user;
+    const refused = refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, await show(request, refused), 400);
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
-      const { headers } = await hashingFor(askerOf(request, person.email), () =>
+      const { headers } = await hashingFor(askerOf(request, user.email), () =>
         auth.api.changePassword({
           body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
           headers: signInHeaders(request),
@@ -100,28 +100,28 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       giveCookies(reply, headers);
     } catch (error) {
       const code = refusalCode(error);
-      request.log.warn({ event: 'account.password_refused', personId: _id.toHexString(), code });
+      request.log.warn({ event: 'account.password_refused', userId: _id.toHexString(), code });
       const faults = { ...typed.faults, current: 'That is not your present password.' };
       return sendPage(request, reply, await show(request, { ...typed, faults }), 400);
     }
     // A link to set another one that somebody has asked for works no more.
     await platform.verifications.deleteMany({ value: _id.toHexString() });
-    request.log.info({ event: 'account.password_changed', personId: _id.toHexString() });
-    await noteAccountChange(platform, person, 'password');
+    request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
+    await noteAccountChange(platform, user, 'password');
     return reply.redirect(`${base}/account?done=password`, 303);
   });
 
-  app.post('/account/sessions/end-all', PERSON, async (request, reply) => {
-    await endSessions(platform, personOf(request)._id);
+  app.post('/account/sessions/end-all', SIGNED_IN, async (request, reply) => {
+    await endSessions(platform, userOf(request)._id);
     const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
     giveCookies(reply, headers);
     return reply.redirect(`${base}/sign-in?done=signed-out-everywhere`, 303);
   });
 
-  app.post('/account/sessions/:sessionId/end', PERSON, async (request, reply) => {
+  app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
     const { sessionId } = request.params as { sessionId: string };
     if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'There is no such session.');
-    await sessions.deleteOne({ _id: new ObjectId(sessionId), userId: personOf(request)._id });
+    await sessions.deleteOne({ _id: new ObjectId(sessionId), userId: userOf(request)._id });
     return reply.redirect(`${base}/account?done=session`, 303);
   });
 }
@@ -143,7 +143,7 @@ type Account = {
 
 function accountPage(account: Account): Page {
   const { base, sendsMail, discord, typed } = account;
-  const { person } = account.signedIn;
+  const { user } = account.signedIn;
   return {
     title: 'Your account',
     says: SAYS,
@@ -155,10 +155,10 @@ function accountPage(account: Account): Page {
         ${card({
           title: 'Second factor',
           body: html`${facts([
-            ['State', person.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
+            ['State', user.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
           ])}
             <p class="soft">A code from an app on your phone, besides the password: a stolen password alone opens nothing then.</p>
-            <p><a class="button quiet" href="${base}/account/two-factor">${person.twoFactorEnabled ? 'Change it' : 'Set it up'}</a></p>`,
+            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Change it' : 'Set it up'}</a></p>`,
         })}
         ${sendsMail ? card({ title: 'Mail', body: mailPart(account) }) : ''}
         ${
@@ -180,10 +180,10 @@ function accountPage(account: Account): Page {
   };
 }
 
-function namePart({ base, signedIn: { person }, typed: { values, faults } }: Account): Html {
-  return html`${facts([['E-mail address', person.email]])}
+function namePart({ base, signedIn: { user }, typed: { values, faults } }: Account): Html {
+  return html`${facts([['E-mail address', user.email]])}
     <form method="post" action="${base}/account/name" class="stack">
-      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? person.name, fault: faults.name, hint: 'Shown with your answers to reviews.' })}
+      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, fault: faults.name, hint: 'Shown with your answers to reviews.' })}
       <button type="submit" class="quiet">Save the name</button>
     </form>`;
 }
@@ -201,9 +201,9 @@ function passwordPart({ base, hasPassword, sendsMail, typed: { faults } }: Accou
   </form>`;
 }
 
-function mailPart({ base, signedIn: { person } }: Account): Html {
+function mailPart({ base, signedIn: { user } }: Account): Html {
   return html`<form method="post" action="${base}/account/mail" class="stack">
-    ${checkbox({ name: 'wantsMail', label: 'Mail me about my servers', checked: person.wantsMail ?? true, hint: 'When a vote listener is paused or cannot be reached for an hour, before votes are given up, and when it is back.' })}
+    ${checkbox({ name: 'wantsMail', label: 'Mail me about my servers', checked: user.wantsMail ?? true, hint: 'When a vote listener is paused or cannot be reached for an hour, before votes are given up, and when it is back.' })}
     <button type="submit" class="quiet">Save</button>
   </form>`;
 }

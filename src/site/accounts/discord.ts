@@ -22,7 +22,7 @@ export const DISCORD_FAULT = 'Signing in with Discord did not work. Try again, o
 
 /**
  * Signing in with Discord, where the operator has set it up. Of the library's own addresses only the one to which
- * Discord sends people back can be reached.
+ * Discord sends users back can be reached.
  */
 export function discordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;

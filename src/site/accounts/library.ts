@@ -25,7 +25,7 @@ export function refusalCode(error: unknown): string {
 export const TOO_MANY_LINKS =
   'Too many links were asked for. Look into your mailbox: those that were sent still work. Else wait a while.';
 
-/** Longer than writing a mail takes, short for a person. */
+/** Longer than writing a mail takes, short for a user. */
 const EVEN_MS = SECOND / 2;
 
 /**

@@ -55,9 +55,9 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   app.post('/set-password', ANYONE, async (request, reply) => {
     const { data, typed } = readForm(setForm, request);
     if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
-    const personId = await whoseLink(data.token);
-    const person = personId ? await platform.people.findOne({ _id: new ObjectId(personId) }) : null;
-    const refused = person && refuseOwn(typed, data.password, person);
+    const userId = await whoseLink(data.token);
+    const user = userId ? await platform.users.findOne({ _id: new ObjectId(userId) }) : null;
+    const refused = user && refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
     try {
       await hashingFor(askerOf(request), () =>
@@ -76,11 +76,11 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       return sendPage(request, reply, uselessPage(base, sendsMail), 400);
     }
     request.log.info({ event: 'account.password_set', address: request.ip });
-    if (person) await noteAccountChange(platform, person, 'password');
+    if (user) await noteAccountChange(platform, user, 'password');
     return reply.redirect(`${base}/sign-in?done=password-set`, 303);
   });
 
-  /** The id of the person whose password a link sets; null when it does not work. Asking does not use it up. */
+  /** The id of the user whose password a link sets; null when it does not work. Asking does not use it up. */
   async function whoseLink(token: string): Promise<string | null> {
     if (token.length > LONGEST_TOKEN) return null;
     const { internalAdapter } = await auth.$context;

@@ -88,7 +88,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       }
       await forgiveTry(platform, who);
       reply.header('set-cookie', devices.cookieFor(data.email));
-      request.log.info({ event: 'account.signed_in', personId: response.user.id });
+      request.log.info({ event: 'account.signed_in', userId: response.user.id });
       return reply.redirect(next, 303);
     } catch (error) {
       const code = refusalCode(error);

@@ -25,16 +25,16 @@ export const newPassword = z
   .min(PASSWORD_LENGTH.min, `A password has at least ${PASSWORD_LENGTH.min} characters.`)
   .max(PASSWORD_LENGTH.max, `A password has at most ${PASSWORD_LENGTH.max} characters.`)
   .refine((password) => !isCommonPassword(password), {
-    error: 'Many people use this password, so it is among the first that are tried. Choose another one.',
+    error: 'Many users use this password, so it is among the first that are tried. Choose another one.',
   });
 
-/** The form with what is wrong with a password that is the person's own address or name; null where it is not. */
+/** The form with what is wrong with a password that is the user's own address or name; null where it is not. */
 export function refuseOwn(
   typed: Typed,
   password: string,
-  person: { email: string; name: string },
+  user: { email: string; name: string },
 ): Typed | null {
-  if (!isOwnPassword(password, person)) return null;
+  if (!isOwnPassword(password, user)) return null;
   const sentence =
     'This is your own address or name, so it is among the first that are tried. Choose another one.';
   return { ...typed, faults: { ...typed.faults, password: sentence } };
@@ -48,7 +48,7 @@ const addressForm = z.object({
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
 /**
- * `/sign-up`: makes a person of the role `owner`. With mail it asks for the address alone and sends a link, where the
+ * `/sign-up`: makes a user of the role `owner`. With mail it asks for the address alone and sends a link, where the
  * name and the password are chosen (see verify-email.ts); without, it makes the account at once.
  */
 export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
@@ -105,7 +105,7 @@ function makingAccounts({ platform, auth, devices }: AccountSources, { page, ins
       );
       giveCookies(reply, headers);
       reply.header('set-cookie', devices.cookieFor(email));
-      request.log.info({ event: 'account.signed_up', personId: response.user.id });
+      request.log.info({ event: 'account.signed_up', userId: response.user.id });
       return reply.redirect(next, 303);
     } catch (error) {
       const sentence = TAKEN.has(refusalCode(error))
@@ -143,7 +143,7 @@ function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, fault
   };
 }
 
-/** A person's name, in a form. */
+/** A user's name, in a form. */
 export function nameField({ values, faults }: Typed): Html {
   return textField({
     name: 'name',

@@ -10,7 +10,7 @@ export function offPage(path: string, { faults }: Typed, { isDemanded }: { isDem
     title: 'Second factor',
     width: 'narrow',
     body: html`<h1>Second factor</h1>
-      ${isDemanded ? notice('attention', 'Operators of this listing need a second factor. Set it up to go on to the desk.') : ''}
+      ${isDemanded ? notice('attention', 'Operators of this listing need a second factor. Set it up to go on to the admin area.') : ''}
       ${faults.form ? notice('bad', faults.form) : ''}
       <p>You need an authenticator app on your phone, such as Aegis, Google Authenticator or a password manager. When you sign in, it gives you a code of six digits.</p>
       <form method="post" action="${path}/begin" class="card stack">
@@ -142,7 +142,7 @@ function qrCode(text: string): Html {
   return raw(renderSVG(text, { border: 2 })) as Html;
 }
 
-/** A long secret in groups of four, as people read and type it; apps ignore the blanks. */
+/** A long secret in groups of four, as users read and type it; apps ignore the blanks. */
 function inGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }

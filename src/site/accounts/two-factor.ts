@@ -2,17 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { endSessions } from '../../accounts/people.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
+import { endSessions } from '../../accounts/users.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
-import { personOf, signInHeaders } from '../access.ts';
+import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PERSON } from '../page-route.ts';
+import { SIGNED_IN } from '../page-route.ts';
 import type { AccountSources } from './account-sources.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-pages.ts';
@@ -48,16 +48,16 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   const path = `${base}/account/two-factor`;
 
   const start = (request: FastifyRequest, typed: Typed = UNTOUCHED, sent?: SentForm) =>
-    personOf(request).twoFactorEnabled
+    userOf(request).twoFactorEnabled
       ? onPage(path, base, typed, sent)
       : offPage(path, typed, { isDemanded: isDemanded(request) });
 
   const isDemanded = (request: FastifyRequest) =>
-    personOf(request).role === 'operator' && platform.config.OPERATOR_TWO_FACTOR === 'required';
+    userOf(request).role === 'operator' && platform.config.OPERATOR_TWO_FACTOR === 'required';
 
   /**
    * Does what needs the password, and a code where a second factor is on: whoever found out the password, or sits at an
-   * open session, must not put their own phone in the place of the person's. The form that was sent is shown again, with
+   * open session, must not put their own phone in the place of the user's. The form that was sent is shown again, with
    * why, where it is not right.
    */
   async function withProof<T>(
@@ -65,7 +65,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     sent: SentForm | undefined,
     work: (values: Values) => Promise<T>,
   ): Promise<{ done: T } | { refused: Page }> {
-    const { _id, email, twoFactorEnabled } = personOf(request);
+    const { _id, email, twoFactorEnabled } = userOf(request);
     const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
     if (!data) return { refused: start(request, typed, sent) };
     const retryAt = await countProof(platform, _id);
@@ -86,21 +86,23 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     }
   }
 
-  app.get('/account/two-factor', PERSON, async (request, reply) => sendPage(request, reply, start(request)));
+  app.get('/account/two-factor', SIGNED_IN, async (request, reply) =>
+    sendPage(request, reply, start(request)),
+  );
 
-  app.post('/account/two-factor/begin', PERSON, async (request, reply) => {
-    if (personOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
+  app.post('/account/two-factor/begin', SIGNED_IN, async (request, reply) => {
+    if (userOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
     const begun = await withProof(request, undefined, (body) => begin(request, body));
     if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
     return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
   });
 
-  app.post('/account/two-factor/confirm', PERSON, async (request, reply) => {
+  app.post('/account/two-factor/confirm', SIGNED_IN, async (request, reply) => {
     // Where it is on, backup codes are shown for password and code together (see `backup-codes`).
-    if (personOf(request).twoFactorEnabled) return reply.redirect(path, 303);
+    if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
-    const retryAt = await countProof(platform, personOf(request)._id);
+    const retryAt = await countProof(platform, userOf(request)._id);
     if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({
@@ -115,32 +117,32 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
       return sendPage(request, reply, codePage(path, withFault(typed, WRONG_CODE)), 400);
     }
-    const person = personOf(request);
-    request.log.info({ event: 'account.two_factor_on', personId: person._id.toHexString() });
-    await noteAccountChange(platform, person, 'two-factor-on');
-    const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: person._id.toHexString() } });
+    const user = userOf(request);
+    request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
+    await noteAccountChange(platform, user, 'two-factor-on');
+    const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
     const onwards = isDemanded(request) ? `${base}/operator` : `${base}/account`;
     return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
   });
 
-  app.post('/account/two-factor/backup-codes', PERSON, async (request, reply) => {
+  app.post('/account/two-factor/backup-codes', SIGNED_IN, async (request, reply) => {
     const made = await withProof(request, 'backup-codes', (body) =>
       auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
     );
     if ('refused' in made) return sendPage(request, reply, made.refused, 400);
-    await noteAccountChange(platform, personOf(request), 'backup-codes');
+    await noteAccountChange(platform, userOf(request), 'backup-codes');
     return sendPage(request, reply, backupCodesPage(made.done.backupCodes, `${base}/account`));
   });
 
-  app.post('/account/two-factor/off', PERSON, async (request, reply) => {
+  app.post('/account/two-factor/off', SIGNED_IN, async (request, reply) => {
     const ended = await withProof(request, 'off', (body) =>
       auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
     );
     if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);
     giveCookies(reply, ended.done.headers);
-    const person = personOf(request);
-    request.log.info({ event: 'account.two_factor_off', personId: person._id.toHexString() });
-    await noteAccountChange(platform, person, 'two-factor-off');
+    const user = userOf(request);
+    request.log.info({ event: 'account.two_factor_off', userId: user._id.toHexString() });
+    await noteAccountChange(platform, user, 'two-factor-off');
     return reply.redirect(`${base}/account?done=two-factor-off`, 303);
   });
 
@@ -148,7 +150,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
     const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
     const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
-    await endSessions(platform, personOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
+    await endSessions(platform, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
   }
 
   async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {
@@ -166,8 +168,8 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
 /** Where somebody who is signed in gives a code. */
 function inSession(request: FastifyRequest) {
   if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
-  const { person, session } = request.signedIn;
-  return { personId: person._id, sessionId: session.id, headers: signInHeaders(request) };
+  const { user, session } = request.signedIn;
+  return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
 const WRONG_CODE =

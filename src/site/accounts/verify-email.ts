@@ -51,7 +51,7 @@ export function verifyEmailPages(app: FastifyInstance, { platform, auth }: Accou
     const finished = await hashingFor(askerOf(request), () => finishSignUp(platform, auth, data));
     if (finished === 'useless-link') return sendPage(request, reply, uselessPage(base), 400);
     if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);
-    request.log.info({ event: 'account.signed_up', personId: finished._id.toHexString() });
+    request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
     return reply.redirect(`${base}/sign-in?done=verified`, 303);
   });
 }

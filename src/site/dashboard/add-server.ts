@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { proveDraft } from '../../listing/prove-draft.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
-import { personOf } from '../access.ts';
+import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { PERSON } from '../page-route.ts';
+import { SIGNED_IN } from '../page-route.ts';
 import { notice } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving, idOf } from './drafts.ts';
@@ -18,27 +18,27 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
   const deps = { ...platform, ask };
   const page = (typed: Typed, draft?: string) => newServerPage(base, typed, draft);
 
-  app.get('/servers/new', PERSON, async (request, reply) => {
+  app.get('/servers/new', SIGNED_IN, async (request, reply) => {
     const { draft } = request.query as { draft?: unknown };
     if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
     const draftId = idOf(draft);
-    const found = draftId && (await findDraft(platform, personOf(request)._id, draftId));
+    const found = draftId && (await findDraft(platform, userOf(request)._id, draftId));
     if (!found) throw new PageError(404, 'You have no such draft.');
     return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
   });
 
-  app.post('/servers/new', PERSON, async (request, reply) => {
-    const person = personOf(request);
+  app.post('/servers/new', SIGNED_IN, async (request, reply) => {
+    const user = userOf(request);
     const { data, typed } = readForm(serverForm, request);
     const given = typed.values.draft;
     const draftId = given ? idOf(given) : undefined;
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
     if (!data || draftId === null) return refuse(withFault(typed, 'The form was not sent whole. Try again.'));
     try {
-      const draft = await saveDraft(deps, person._id, data, draftId);
+      const draft = await saveDraft(deps, user._id, data, draftId);
       if (!draft) throw new PageError(404, 'You have no such draft.');
       // Its code may stand there already, where only something else was corrected.
-      const proved = proveDraft(deps, person, draft._id);
+      const proved = proveDraft(deps, user, draft._id);
       const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
       return await afterProving(reply, base, proved, path);
     } catch (error) {

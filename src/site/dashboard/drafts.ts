@@ -4,10 +4,10 @@ import { ObjectId } from 'mongodb';
 import { type Proved, proveDraft } from '../../listing/prove-draft.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
 import { isId } from '../../servers/slug.ts';
-import { personOf } from '../access.ts';
+import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { sendPage } from '../layout.ts';
-import { PERSON } from '../page-route.ts';
+import { SIGNED_IN } from '../page-route.ts';
 import { button, confirmed } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { proofCards } from './proof.ts';
@@ -28,12 +28,12 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
   };
 
   const isListed = async (request: FastifyRequest): Promise<boolean> => {
-    const own = { _id: wanted(request), ownerId: personOf(request)._id, removedAt: null };
+    const own = { _id: wanted(request), ownerId: userOf(request)._id, removedAt: null };
     return (await platform.servers.findOne(own, { projection: { _id: 1 } })) !== null;
   };
 
-  app.get('/drafts/:draftId', PERSON, async (request, reply) => {
-    const draft = await findDraft(platform, personOf(request)._id, wanted(request));
+  app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
+    const draft = await findDraft(platform, userOf(request)._id, wanted(request));
     if (!draft) {
       // Gone back to after the proof, or open in a second tab: it is listed under the draft's id.
       if (await isListed(request)) return reply.redirect(`${base}/dashboard/servers/${wanted(request)}`, 303);
@@ -56,14 +56,14 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
     });
   });
 
-  app.post('/drafts/:draftId/check', PERSON, async (request, reply) => {
+  app.post('/drafts/:draftId/check', SIGNED_IN, async (request, reply) => {
     const draftId = wanted(request);
-    const proved = proveDraft({ ...platform, ask }, personOf(request), draftId);
+    const proved = proveDraft({ ...platform, ask }, userOf(request), draftId);
     return afterProving(reply, base, proved, pathOf(draftId));
   });
 
-  app.post('/drafts/:draftId/discard', PERSON, async (request, reply) => {
-    await discardDraft(platform, personOf(request)._id, wanted(request));
+  app.post('/drafts/:draftId/discard', SIGNED_IN, async (request, reply) => {
+    await discardDraft(platform, userOf(request)._id, wanted(request));
     return reply.redirect(`${base}/dashboard?done=discarded`, 303);
   });
 }
@@ -73,7 +73,7 @@ function noDraft(): PageError {
 }
 
 /**
- * Sends a person on after a check: to the server that is listed now, or back to `path`, where the check stands.
+ * Sends a user on after a check: to the server that is listed now, or back to `path`, where the check stands.
  *
  * @param done - what the server's page says
  */

@@ -7,7 +7,7 @@ import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
 import { count, relative, time, timeAgo } from '../words.ts';
-import type { Standing } from './standing.ts';
+import type { Standing } from './delivery-state.ts';
 
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',

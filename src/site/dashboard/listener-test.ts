@@ -9,7 +9,7 @@ import { TEST_USERNAME } from '../../delivery/test-listener.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
-import { isByOperator, personOf, serverOf } from '../access.ts';
+import { isByOperator, serverOf, userOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage, streamPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
@@ -49,12 +49,12 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
 
   app.post('/servers/:serverId/listener/test', OWNER, async (request, reply) => {
     const { _id: serverId } = serverOf(request);
-    const person = personOf(request);
+    const user = userOf(request);
     const test = begin((onStep) =>
       diagnoseForOwner(deps, {
-        ownerId: person._id.toHexString(),
+        ownerId: user._id.toHexString(),
         serverId,
-        proven: isProvenOwner(serverOf(request), person._id) || isByOperator(platform, request),
+        proven: isProvenOwner(serverOf(request), user._id) || isByOperator(platform, request),
         onStep,
       }).catch((error: unknown) => unreadable(error, request)),
     );
@@ -138,7 +138,7 @@ function unreadable(error: unknown, request: FastifyRequest): 'unreadable' | 'fa
   return error instanceof UnsealError ? 'unreadable' : 'failed';
 }
 
-/** Why there is no diagnosis, for people. */
+/** Why there is no diagnosis, for users. */
 function refusalOf(end: Ending, now: Date): Refusal {
   if (end === 'stopped') {
     return {

@@ -15,7 +15,7 @@ import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfir
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
 import { UnsealError } from '../../platform/secrets.ts';
-import { personOf, serverOf } from '../access.ts';
+import { serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
@@ -26,12 +26,12 @@ import { OWNER } from '../page-route.ts';
 import { badge, card, notice } from '../parts.ts';
 import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { deliveryStateReader } from './delivery-state.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts';
 import { testCard } from './listener-test.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-import { standingReader } from './standing.ts';
 
 const SAYS = {
   set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',
@@ -52,7 +52,7 @@ type Showing = { protocol?: Protocol; typed?: Typed; said?: Html; status?: numbe
 /** `/dashboard/servers/<id>/listener`: where a server's votes go, whether they arrive, and what stands in the way. */
 export function listenerPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = standingReader(platform);
+  const standingOf = deliveryStateReader(platform);
 
   const show = async (
     request: FastifyRequest,
@@ -135,7 +135,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     values: Record<string, string>,
   ): Promise<(ListenerSet & { secret: string | null }) | { typed: Typed }> => {
     const { _id: serverId } = serverOf(request);
-    const by = personOf(request).email;
+    const by = userOf(request).email;
     const { url = '', host = '', port = '', secret = '', serviceName = '', maxSendings } = values;
     const unanswered = {
       ...(maxSendings === undefined ? {} : { maxSendings: Number(maxSendings) }),
@@ -166,13 +166,13 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   };
 
   app.post('/servers/:serverId/listener/pause', OWNER, async (request, reply) => {
-    const { email } = personOf(request);
+    const { email } = userOf(request);
     if (!(await pauseListener(platform, serverOf(request)._id, email))) throw noListener();
     return back(request, reply, 'paused');
   });
 
   app.post('/servers/:serverId/listener/resume', OWNER, async (request, reply) => {
-    const { email } = personOf(request);
+    const { email } = userOf(request);
     const refused = await useCheck(request, reply);
     if (refused) return show(request, reply, { said: notice('attention', refused), status: 429 });
     if (!(await resumeListener(platform, serverOf(request)._id, email))) throw noListener();
@@ -180,7 +180,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   });
 
   app.post('/servers/:serverId/listener/remove', OWNER, async (request, reply) => {
-    const { email } = personOf(request);
+    const { email } = userOf(request);
     // Sent twice, it is gone all the same.
     await removeListener(platform, serverOf(request)._id, email);
     return back(request, reply, 'removed');
@@ -189,7 +189,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   app.post('/servers/:serverId/listener/rotate', OWNER, async (request, reply) => {
     const { _id: serverId } = serverOf(request);
     const revision = Number(typedValues(request).revision ?? Number.NaN);
-    const rotated = await rotateSecret(platform, serverId, personOf(request).email, revision);
+    const rotated = await rotateSecret(platform, serverId, userOf(request).email, revision);
     if (!rotated) {
       const said = notice(
         'attention',

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { recordName, recordText } from '../../listing/check-draft.ts';
 import { after } from '../../platform/clock.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
-import { DRAFT_KEPT_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
+import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
 import type { Content, Html } from '../html.ts';
 import { button, card, copyable, notice } from '../parts.ts';
 import { count, counted, day, timeAgo } from '../words.ts';
@@ -27,7 +27,7 @@ export function proofCards({ draft, now, action, correct }: Shown): Html {
         ${game || hasName(draft) ? '' : notice('attention', 'An IP address without a game leaves nothing to show: enter a host name, or choose the game. Else ask the operator of this listing.')}
         ${game ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
         <div class="actions">${button({ to: action, text: 'Check now', kind: 'primary' })}</div>
-        <p class="soft small">What you entered is kept until ${day(after(draft.createdAt, DRAFT_KEPT_MS))}.</p>`,
+        <p class="soft small">What you entered is kept until ${day(after(draft.createdAt, DRAFT_TTL_MS))}.</p>`,
     })}`;
 }
 

@@ -10,7 +10,7 @@ import {
   resendVotes,
 } from '../../delivery/resend-votes.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
-import { personOf, serverOf } from '../access.ts';
+import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { typedValues } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -44,7 +44,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const shown = shownUntil.safeParse(values.shown);
     if (!shown.success) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const range = rangeOf(filter, shown.data);
-    const by = personOf(request).email;
+    const by = userOf(request).email;
     const resent = await resendVotes(platform, serverId, range, by, { most: MOST_AT_ONCE, forOwner: true });
     if (!resent) throw new PageError(409, 'This server has no vote listener: set one first.');
     const { nextAllowedAt } = resent;

@@ -5,7 +5,7 @@ import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
-import { personOf, serverOf } from '../access.ts';
+import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues } from '../form.ts';
 import type { Html } from '../html.ts';
@@ -66,7 +66,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
     const answer = values.answer ?? '';
     try {
       const wanted = { serverId: server._id, reviewId, answer };
-      if (!(await answerReview(platform, wanted, personOf(request).email))) throw noReview();
+      if (!(await answerReview(platform, wanted, userOf(request).email))) throw noReview();
     } catch (error) {
       if (error instanceof PageError) throw error;
       return show(request, reply, { reviewId, typed: faultsOf(error, values) });
@@ -77,7 +77,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/servers/:serverId/reviews/:reviewId/remove-answer', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const reviewId = reviewIdOf(request);
-    const removed = await removeAnswer(platform, { serverId: server._id, reviewId }, personOf(request).email);
+    const removed = await removeAnswer(platform, { serverId: server._id, reviewId }, userOf(request).email);
     if (!removed) throw noReview();
     return reply.redirect(back(base, server, reviewId, pageOf(request), 'answer-removed'), 303);
   });

@@ -57,14 +57,14 @@ function regions(): [string, string][] {
 
 const COUNTRIES = new Map(REGIONS);
 
-/** A country as people call it; its code where Unicode's list has none. */
+/** A country as users call it; its code where Unicode's list has none. */
 export function countryName(code: string): string {
   return COUNTRIES.get(code) ?? code;
 }
 
 const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
 
-/** A server's game as people call it; empty for none, its id for one that left the list. */
+/** A server's game as users call it; empty for none, its id for one that left the list. */
 export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }

@@ -4,10 +4,10 @@ import type { WithId } from 'mongodb';
 import { listDrafts } from '../../servers/drafts.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
-import { personOf } from '../access.ts';
+import { userOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { PERSON } from '../page-route.ts';
+import { SIGNED_IN } from '../page-route.ts';
 import { badge, card, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -21,8 +21,8 @@ const SAYS = {
 /** `/dashboard`: the servers of whoever is signed in, and those that wait for a proof. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  app.get('/', PERSON, async (request, reply) => {
-    const ownerId = personOf(request)._id;
+  app.get('/', SIGNED_IN, async (request, reply) => {
+    const ownerId = userOf(request)._id;
     const [servers, drafts] = await Promise.all([
       platform.servers.find({ ownerId, removedAt: null }).sort({ name: 1 }).toArray(),
       listDrafts(platform, ownerId),

@@ -8,7 +8,7 @@ import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/
 import { editServer, isAskedAnew } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
-import { isByOperator, personOf, serverOf } from '../access.ts';
+import { isByOperator, serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
@@ -75,7 +75,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const refused = isAskedAnew(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withFault(typed, refused), status: 429 });
     try {
-      await editServer(platform, server._id, data, personOf(request).email);
+      await editServer(platform, server._id, data, userOf(request).email);
     } catch (error) {
       return show(request, reply, { details: faultsOf(error, typed.values), status: 400 });
     }
@@ -89,7 +89,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       const text = readHowToVote(values.howToVote ?? '');
       if (values.do === 'preview')
         return await show(request, reply, { howToVote: { values, faults: {} }, preview: text });
-      await setHowToVote(platform, server._id, text, personOf(request).email);
+      await setHowToVote(platform, server._id, text, userOf(request).email);
     } catch (error) {
       return show(request, reply, { howToVote: faultsOf(error, values), status: 400 });
     }
@@ -98,7 +98,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
 
   app.post('/servers/:serverId/settings/place', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    const person = personOf(request);
+    const user = userOf(request);
     const { data, typed } = readForm(placeForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
@@ -106,10 +106,10 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     try {
       if (isByOperator(platform, request)) {
         // An operator's word is proof enough, as it is at the command line.
-        await editServer(platform, server._id, data, person.email);
+        await editServer(platform, server._id, data, user.email);
         return reply.redirect(`${pathOf(server)}?done=saved`, 303);
       }
-      await saveMove(platform, server, data, person._id);
+      await saveMove(platform, server, data, user._id);
     } catch (error) {
       return show(request, reply, { place: faultsOf(error, typed.values), status: 400 });
     }
@@ -118,7 +118,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
 
   const provePlace = (request: FastifyRequest, reply: FastifyReply) => {
     const server = serverOf(request);
-    const proved = proveMove({ ...platform, ask }, personOf(request), server._id);
+    const proved = proveMove({ ...platform, ask }, userOf(request), server._id);
     return afterProving(reply, base, proved, pathOf(server), 'moved');
   };
   app.post('/servers/:serverId/settings/place/check', OWNER, provePlace);
@@ -131,7 +131,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
 
   app.post('/servers/:serverId/settings/remove', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    await removeServer(platform, server._id, personOf(request).email);
+    await removeServer(platform, server._id, userOf(request).email);
     return reply.redirect(`${base}/dashboard?done=removed`, 303);
   });
 }

@@ -8,7 +8,7 @@ import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../ser
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
-import { personOf, serverOf } from '../access.ts';
+import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -100,7 +100,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       ...(expiresInMs ? { expiresInMs } : {}),
     };
     try {
-      const issued = await issueTokenBy(platform, wanted, personOf(request).email);
+      const issued = await issueTokenBy(platform, wanted, userOf(request).email);
       return await show(request, reply, { issued });
     } catch (error) {
       if (error instanceof TokenMadeError) return show(request, reply, { said: madeAlready(), status: 409 });
@@ -115,7 +115,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       return show(request, reply, { said: formFault(typed) ?? formFault(typed, 'overlap'), status: 400 });
     const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId };
     try {
-      const by = personOf(request).email;
+      const by = userOf(request).email;
       const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
@@ -131,7 +131,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
 
   app.post('/servers/:serverId/tokens/:tokenId/revoke', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    const by = personOf(request).email;
+    const by = userOf(request).email;
     if (!(await revokeTokenBy(platform, server._id, tokenIdOf(request), by))) throw noToken();
     return reply.redirect(`${serverPath(base, server, '/tokens')}?done=revoked`, 303);
   });

@@ -9,11 +9,11 @@ import {
   type Resent,
   resendVote,
 } from '../../delivery/resend-vote.ts';
-import type { VoteStanding, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
+import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { RESENDABLE_MS } from '../../listeners/schedule.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
-import { personOf, serverOf } from '../access.ts';
+import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
@@ -22,8 +22,8 @@ import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, facts } from '../parts.ts';
 import { counted, relative, time, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { deliveryStateReader, type Standing } from './delivery-state.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-import { type Standing, standingReader } from './standing.ts';
 import { STATE_WORDS } from './vote-filter.ts';
 import { timelineList } from './vote-timeline.ts';
 import { stateBadge } from './vote-words.ts';
@@ -36,7 +36,7 @@ const SAYS = {
 /** `/dashboard/servers/<id>/votes/<vote>`: one vote's whole way, and the button that sends it again. */
 export function votePage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = standingReader(platform);
+  const standingOf = deliveryStateReader(platform);
 
   const voteOf = async (request: FastifyRequest): Promise<Vote> => {
     const { voteId = '' } = request.params as { voteId?: string };
@@ -86,7 +86,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
 
   app.post('/servers/:serverId/votes/:voteId/resend', OWNER, async (request, reply) => {
     const { _id } = await voteOf(request);
-    const resent = await resendVote(platform, _id, personOf(request).email, { forOwner: true });
+    const resent = await resendVote(platform, _id, userOf(request).email, { forOwner: true });
     const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
     return reply.redirect(`${path}?done=${doneBy(resent)}`, 303);
   });
@@ -137,7 +137,7 @@ function standingNotice(
   return html`<p>${sentence(standing, queuePaused, now)}${twice}</p>${mend}`;
 }
 
-function sentence(standing: VoteStanding, queuePaused: boolean | null, now: Date): string {
+function sentence(standing: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
   switch (standing.state) {
     case 'none':
       return NONE[standing.why];
@@ -164,21 +164,21 @@ function sentence(standing: VoteStanding, queuePaused: boolean | null, now: Date
   }
 }
 
-const NONE: Record<Extract<VoteStanding, { state: 'none' }>['why'], string> = {
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'It was cast elsewhere and imported. Imported votes are never forwarded.',
   'no-listener': 'When it was cast there was no vote listener. You can send it when there is one.',
   'listener-removed':
     'The vote listener was removed while it waited. You can send it when there is one again.',
 };
 
-const FAILED: Record<Extract<VoteStanding, { state: 'failed' }>['why'], string> = {
+const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
   refused: 'The listener refused it.',
   expired: 'It could not be delivered in its time.',
   'server-removed': 'The server was removed.',
 };
 
 function waits(
-  { waitingFor, ahead }: Extract<VoteStanding, { state: 'waiting' }>,
+  { waitingFor, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
   queuePaused: boolean | null,
   now: Date,
 ): string {

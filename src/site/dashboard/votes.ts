@@ -12,9 +12,9 @@ import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { deliveryStateReader, type Standing } from './delivery-state.ts';
 import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-import { type Standing, standingReader } from './standing.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 import { inFewWords, stateBadge } from './vote-words.ts';
 
@@ -26,7 +26,7 @@ const SAYS = {
 /** `/dashboard/servers/<id>/votes`: every vote, newest first, and what became of it. */
 export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = standingReader(platform);
+  const standingOf = deliveryStateReader(platform);
 
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);

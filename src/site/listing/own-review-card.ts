@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
-import type { Person } from '../../accounts/person.ts';
+import type { User } from '../../accounts/user.ts';
 import type { WhyNot } from '../../reviews/own-review.ts';
 import { RATINGS, type Review, type ReviewState } from '../../reviews/review.ts';
 import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
@@ -15,7 +15,7 @@ import { count, counted } from '../words.ts';
 
 /** Somebody who is signed in and reads a server's page. */
 export type Reader = {
-  person: Person;
+  user: User;
   /** Whether the server's dashboard is theirs to open. */
   dashboard: boolean;
   /** What they wrote of the server. */
@@ -71,9 +71,9 @@ function writing(path: string, server: WithId<Server>, reader: Reader): Content 
   </div>`;
 }
 
-function reviewForm(action: string, { name }: WithId<Server>, { person, review, typed }: Reader): Html {
+function reviewForm(action: string, { name }: WithId<Server>, { user, review, typed }: Reader): Html {
   const { values, faults } = typed ?? UNTOUCHED;
-  const shownName = review?.username ?? [...person.name].slice(0, LONGEST_USERNAME).join('');
+  const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
     ${typed ? notice('bad', faults.form ?? 'The review is not kept yet: see below.') : ''}

@@ -19,12 +19,12 @@ import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './
 import { rankingTable } from './ranking-table.ts';
 
 /** What there is to filter by changes with a ranking, every ten minutes. */
-const SUMMARY_KEPT_MS = 5 * SECOND;
+const SUMMARY_TTL_MS = 5 * SECOND;
 
 /** `/`: the ranking, filtered or searched. */
 export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, name } = app.site;
-  const summaryNow = remembered(SUMMARY_KEPT_MS, () => listingSummary(platform));
+  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
 
   app.get('/', PUBLIC, async (request, reply) => {
     const query = rankingQuery(request);

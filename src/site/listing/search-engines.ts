@@ -13,7 +13,7 @@ const XML = 'application/xml; charset=utf-8';
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** What belongs to one person, or is a list of what stands elsewhere. */
+/** What belongs to one user, or is a list of what stands elsewhere. */
 const NOT_FOR_THEM = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
 
 /** `/robots.txt` and the site map: an index, and files of its servers. */

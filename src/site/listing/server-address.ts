@@ -25,7 +25,7 @@ function noServer(): PageError {
   return new PageError(404, 'No server is listed under this address.');
 }
 
-/** A slug or an id, as people may write it. */
+/** A slug or an id, as users may write it. */
 const NAMED = /^[a-z0-9-]+$/i;
 
 /**

@@ -4,11 +4,11 @@ import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
 import { isProvenOwner } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
-import { isByOperator, personOf } from '../access.ts';
+import { isByOperator, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { faultsOf, type Typed, typedValues } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
-import { ANYONE, PERSON, PUBLIC } from '../page-route.ts';
+import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { publicPath } from '../server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
@@ -22,8 +22,8 @@ type Sources = { platform: Platform };
 export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
-    const person = request.signedIn?.person;
-    return person !== undefined && (isProvenOwner(server, person._id) || isByOperator(platform, request));
+    const user = request.signedIn?.user;
+    return user !== undefined && (isProvenOwner(server, user._id) || isByOperator(platform, request));
   };
   const page = async (
     request: FastifyRequest,
@@ -54,7 +54,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
 
   const under = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
-  // Forums and people add the slash.
+  // Forums and users add the slash.
   app.get('/servers/:slug/', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${under(request)}`, 301),
   );
@@ -67,15 +67,15 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     reply.redirect(`${site.base}${under(request)}#your-review`, 303),
   );
 
-  app.post('/servers/:slug/review', PERSON, async (request, reply) => {
+  app.post('/servers/:slug/review', SIGNED_IN, async (request, reply) => {
     const server = await reviewed(request);
-    const person = personOf(request);
-    const why = whyNotReview(server, person, confirmsAddresses(platform));
+    const user = userOf(request);
+    const why = whyNotReview(server, user, confirmsAddresses(platform));
     if (why) throw new PageError(403, WHY_NOT[why]);
     const values = typedValues(request);
     const { username = '', rating = '', content = '' } = values;
     try {
-      const whose = { serverId: server._id, personId: person._id };
+      const whose = { serverId: server._id, userId: user._id };
       const review = { username, rating: Number(rating || Number.NaN), content };
       const saved = await saveOwnReview(platform, whose, review);
       if ('review' in saved) return back(reply, server, 'review-saved');
@@ -95,9 +95,9 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     }
   });
 
-  app.post('/servers/:slug/review/delete', PERSON, async (request, reply) => {
+  app.post('/servers/:slug/review/delete', SIGNED_IN, async (request, reply) => {
     const server = await reviewed(request);
-    await deleteOwnReview(platform, { serverId: server._id, personId: personOf(request)._id });
+    await deleteOwnReview(platform, { serverId: server._id, userId: userOf(request)._id });
     return back(reply, server, 'review-deleted');
   });
 }
@@ -115,13 +115,13 @@ async function readerOf(
   typed?: Typed,
 ): Promise<Reader | null> {
   if (!request.signedIn) return null;
-  const { person } = request.signedIn;
+  const { user } = request.signedIn;
   const byOperator = isByOperator(platform, request);
   return {
-    person,
-    dashboard: isProvenOwner(server, person._id) || byOperator,
-    review: await findOwnReview(platform, server._id, person._id),
-    whyNot: whyNotReview(server, person, confirmsAddresses(platform)),
+    user,
+    dashboard: isProvenOwner(server, user._id) || byOperator,
+    review: await findOwnReview(platform, server._id, user._id),
+    whyNot: whyNotReview(server, user, confirmsAddresses(platform)),
     typed,
   };
 }

@@ -10,7 +10,7 @@ document.addEventListener('click', async ({ target }) => {
     await navigator.clipboard.writeText(text);
     said.textContent = 'Copied';
   } catch {
-    // No permission, or no https: the person copies the selected text with the keyboard.
+    // No permission, or no https: the user copies the selected text with the keyboard.
     getSelection()?.selectAllChildren(button.parentElement.querySelector('code'));
     said.textContent = 'Selected';
   }

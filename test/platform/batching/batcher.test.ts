@@ -10,12 +10,12 @@ import {
 import { DeadlineError } from '../../../src/platform/deadline.ts';
 
 /** Something to ask: it writes down each batch, and answers it when it is told to. */
-type Desk = { batches: number[][]; answer: ((how?: Error) => void)[] };
+type FakeDatabase = { batches: number[][]; answer: ((how?: Error) => void)[] };
 
-const desk = (): Desk => ({ batches: [], answer: [] });
+const fakeDatabase = (): FakeDatabase => ({ batches: [], answer: [] });
 
 /** Doubles numbers, at most 4 in a batch; refuses negative ones alone. */
-const doubling: BatchLoader<Desk, number, number> = {
+const doubling: BatchLoader<FakeDatabase, number, number> = {
   most: 4,
   async load(on, batch) {
     on.batches.push(batch);
@@ -41,7 +41,7 @@ async function ended(work: Promise<unknown>[]): Promise<unknown[]> {
 
 describe('requests in flight together', () => {
   test('a first one goes at once, alone; those that come meanwhile wait for the next batch, in their order', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 1);
     await turn();
     const later = ended([2, -3, 4, 5, 6].map((n) => batcher.load(doubling, on, n)));
@@ -59,7 +59,7 @@ describe('requests in flight together', () => {
   });
 
   test('that arrive in one turn of the event loop go together', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = [1, 2, 3].map((n) => batcher.load(doubling, on, n));
     await turn();
     on.answer[0]?.();
@@ -68,7 +68,7 @@ describe('requests in flight together', () => {
   });
 
   test('fail with their batch, and the next one is asked all the same', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = ended([1, 2].map((n) => batcher.load(doubling, on, n)));
     await turn();
     const next = batcher.load(doubling, on, 3);
@@ -80,7 +80,7 @@ describe('requests in flight together', () => {
   });
 
   test('never wait for another kind, nor for the same kind of something else', async () => {
-    const [batcher, one, other] = [createBatcher(), desk(), desk()];
+    const [batcher, one, other] = [createBatcher(), fakeDatabase(), fakeDatabase()];
     const stuck = batcher.load(doubling, one, 1);
     const asked = batcher.load(doubling, other, 2);
     await turn();
@@ -91,7 +91,7 @@ describe('requests in flight together', () => {
   });
 
   test('are not held up for long by a batch that does not end, and may then end before it', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const stuck = batcher.load(doubling, on, 1);
     await turn();
     const next = batcher.load(doubling, on, 2);
@@ -107,7 +107,7 @@ describe('requests in flight together', () => {
   });
 
   test('are in sixteen batches at most, however long those take', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked: Promise<number>[] = [];
     for (let n = 0; n < 20; n += 1) {
       asked.push(batcher.load(doubling, on, n));
@@ -124,7 +124,7 @@ describe('requests in flight together', () => {
   });
 
   test('are sent away at once when too many wait, and not sent at all when they waited too long', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 0);
     await turn();
     const waiting = ended(Array.from({ length: 5_000 }, () => batcher.load(doubling, on, 1)));
@@ -137,7 +137,7 @@ describe('requests in flight together', () => {
   });
 
   test('are not sent after the time that they gave themselves', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 0);
     await turn();
     const waiting = ended([batcher.load(doubling, on, 1, 30), batcher.load(doubling, on, 2, 60)]);
@@ -152,7 +152,7 @@ describe('requests in flight together', () => {
   });
 
   test('are waited for when the batcher are closed, but not for ever', async () => {
-    const [batcher, on] = [createBatcher(), desk()];
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = [batcher.load(doubling, on, 1)];
     await turn();
     asked.push(batcher.load(doubling, on, 2));
@@ -177,7 +177,7 @@ describe('requests in flight together', () => {
   });
 
   test('are waited for with what follows from them in another queue', async () => {
-    const [batcher, one, other] = [createBatcher(), desk(), desk()];
+    const [batcher, one, other] = [createBatcher(), fakeDatabase(), fakeDatabase()];
     // Known to the batcher, and idle.
     const before = batcher.load(doubling, other, 0);
     await turn();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Kept } from '../../../src/platform/batching/kept.ts';
+import { TtlCache } from '../../../src/platform/batching/ttl-cache.ts';
 
 /** Something to ask that counts how often it was. */
 function source(answer: { n: number } | null = { n: 1 }) {
@@ -12,7 +12,7 @@ function source(answer: { n: number } | null = { n: 1 }) {
   return { asked, ask };
 }
 
-const kept = () => new Kept<{ n: number }>({ most: 2, ms: 60_000 });
+const kept = () => new TtlCache<{ n: number }>({ most: 2, ms: 60_000 });
 
 test('an answer is kept, what is not there is not', async () => {
   const answers = kept();
@@ -25,7 +25,7 @@ test('an answer is kept, what is not there is not', async () => {
 });
 
 test('its time counts from before it was asked for', async () => {
-  const answers = new Kept<{ n: number }>({ most: 2, ms: 20 });
+  const answers = new TtlCache<{ n: number }>({ most: 2, ms: 20 });
   const { asked, ask } = source();
   const slowly = async () => {
     await pause(25);

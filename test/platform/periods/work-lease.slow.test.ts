@@ -39,12 +39,12 @@ it('tells a run that has lost it, which writes nothing more and marks nothing as
   const platform = await testPlatform(SHORT);
   const { promise: lost, resolve } = Promise.withResolvers<void>();
   const run = withLease(platform, 'lost', async (lease) => {
-    lease.requireHeld();
+    lease.throwIfLost();
     // Another takes it, as after a pause of this process.
     await platform.workLeases.updateOne({ work: 'lost' }, { $set: { holder: null } });
     lease.signal.addEventListener('abort', () => resolve());
     await lost;
-    lease.requireHeld();
+    lease.throwIfLost();
   });
   await expect(run).rejects.toMatchObject({ code: 'lease-lost' });
   expect(await lastCompleted(platform, 'lost')).toBeNull();

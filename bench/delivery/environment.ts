@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { findRedis } from '../../src/embedded/find-redis.ts';
+import { freePort } from '../../src/embedded/service-process.ts';
+import { SECOND } from '../../src/platform/clock.ts';
+import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { startMongod, startRedis } from '../../test/support/services.ts';
+
+/** A process of the platform, running and ready. */
+export type Program = { pid: number; url: string; stop(): Promise<void> };
+
+/** A platform of its own on fresh services, its processes started one by one. */
+export type Environment = {
+  platform: Platform;
+  mongodPid: number;
+  redisPid: number;
+  web(env?: Record<string, string>): Promise<Program>;
+  worker(env?: Record<string, string>): Promise<Program>;
+  /** Another program of this repository that takes its ports from PORT and METRICS_PORT, as they do. */
+  program(path: string, env?: Record<string, string>): Promise<Program>;
+  /** Ends every process and service. */
+  close(): Promise<void>;
+};
+
+const READY_TIMEOUT_MS = 60 * SECOND;
+
+/** Starts mongod and Redis and migrates; production's settings but for loopback listeners. */
+export async function openEnvironment(changes: Record<string, string> = {}): Promise<Environment> {
+  const own = ownEnvironment();
+  const quiet = () => undefined;
+  const mongod = await startMongod({ binary: await findMongod(own, quiet), onDisk: true });
+  const redis = await startRedis({ binary: await findRedis(own, quiet), onDisk: true });
+  const env = {
+    ...own,
+    NODE_ENV: 'production',
+    MONGODB_URI: `${mongod.uri}/bench`,
+    REDIS_URL: redis.url,
+    SECRET_KEY: 'k3y-for-benches-0123456789-abcdefghi',
+    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
+    DESTINATION_LIMIT: '1000000',
+    ACCOUNT_LIMIT: '1000000',
+    PROBES: 'off',
+    LOG_LEVEL: 'info',
+    ...changes,
+  };
+  const config = loadConfig({ ...env, LOG_LEVEL: 'error' }) as ConnectedConfig;
+  const platform = await openPlatform(config, 'bench', { mongoOperationMs: 0 });
+  await migrateDatabase(platform.mongo.db);
+  const running: Program[] = [];
+  const note = async (program: Promise<Program>) => {
+    running.push(await program);
+    return program;
+  };
+  return {
+    platform,
+    mongodPid: mongod.pid(),
+    redisPid: redis.pid(),
+    web: (more = {}) => note(start('src/server.ts', { ...env, ...more })),
+    program: (path, more = {}) => note(start(path, { ...env, ...more })),
+    worker: (more = {}) => note(start('workers/main.ts', { ...env, ...more })),
+    async close() {
+      await Promise.all(running.map((program) => program.stop()));
+      await platform.close();
+      await redis.stop();
+      await mongod.stop();
+    },
+  };
+}
+
+async function start(path: string, env: Record<string, string | undefined>): Promise<Program> {
+  const entry = fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, [entry], {
+    env: { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) },
+    // It logs as in production, and nobody here spends time on reading it.
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await untilReady(child, metricsPort);
+  return {
+    pid: child.pid ?? 0,
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function untilReady(child: ChildProcess, port: number): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+    if (answer?.ok) return;
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error('a process did not become ready');
+    await pause(50);
+  }
+}
+
+/** Linux counts a process's time on the processors in hundredths of a second. */
+const TICKS_A_SECOND = 100;
+
+/** Seconds of processor time that a process has used so far. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name, in brackets, may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+/** Memory that a process holds, in MB. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}

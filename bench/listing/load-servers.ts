@@ -1,0 +1,195 @@
+import { type AnyBulkWriteOperation, type Document, ObjectId } from 'mongodb';
+import { chance } from '../../src/demo/chance.ts';
+import { writeSampleHistory } from '../../src/demo/sample-history.ts';
+import { writeSampleReviews } from '../../src/demo/sample-reviews.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
+import { emptySums } from '../../src/history/daily-sums.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { newListing } from '../../src/servers/listing.ts';
+import { slugOf } from '../../src/servers/slug.ts';
+
+const FIRST =
+  'Amber Bright Copper Dawn Echo Frost Golden Hollow Iron Jade Kindred Lunar Misty North Obsidian Pixel Quiet River Silver Twin Under Velvet Wild Xenon Yonder Zephyr Alpha Boreal Crimson Drift';
+const SECOND =
+  'Harbour Keep Valley Craft Realm Isles Forge Hollow Grove Peaks Haven Frontier Quarry Reef Meadow Citadel Outpost Shores Woods Kingdom Lagoon Summit Tavern Village Wastes Garden Bastion Crossing Depths Empire';
+const KINDS = [
+  '',
+  ' SMP',
+  ' Network',
+  ' Survival',
+  ' Factions',
+  ' Skyblock',
+  ' Towny',
+  ' PvP',
+  ' RPG',
+  ' Anarchy',
+];
+const GAMES = [
+  'minecraft',
+  'minecraft',
+  'minecraft',
+  'mbe',
+  'rust',
+  'valheim',
+  'counterstrike2',
+  'garrysmod',
+];
+const COUNTRIES = ['US', 'DE', 'GB', 'FR', 'BR', 'PL', 'NL', 'SE', 'CA', 'AU', 'JP', 'TR', 'ES', 'IT', 'FI'];
+const VERSIONS = ['Paper 1.21.4', 'Spigot 1.20.6', 'Purpur 1.19.4', '1.8.x – 1.21', 'Velocity 1.16-1.21', ''];
+
+const pick = <T>(all: T[], seed: number): T => all[Math.floor(chance(seed) * all.length)] as T;
+
+/** The name of the server that has, or nearly, this place. */
+export function nameAt(i: number): string {
+  const name = `${pick(FIRST.split(' '), i)} ${pick(SECOND.split(' '), i + 0.3)}${pick(KINDS, i + 0.6)}`;
+  return i % 3 === 0 ? `${name} ${i % 1_000}` : name;
+}
+
+const BULK = 5_000;
+
+/** Those that pages of the benchmark show have 30 days behind them. */
+const WITH_DAYS = 10_000;
+/** The last page of so many. */
+const DEEP = 4_000;
+
+const hasDays = (i: number, deep: number) => i < WITH_DAYS || (i >= 20 * (deep - 2) && i < 20 * (deep + 2));
+
+/** What was loaded: pages of 20 that have 30 days behind them, one far back, and a server with everything. */
+export type LoadedServers = { pages: number; deep: number; slug: string; seconds: Record<string, number> };
+
+/**
+ * Lists many servers and gives them their votes, and those that pages show their days, and lets the product compute
+ * what follows from these: figures, places, and the lists that pages read.
+ */
+export async function loadServers(platform: Platform, servers: number): Promise<LoadedServers> {
+  const deep = Math.min(DEEP, Math.floor(servers / 20) - 4);
+  const seconds: Record<string, number> = {};
+  const timed = async (name: string, work: () => Promise<unknown>) => {
+    const began = performance.now();
+    await work();
+    seconds[name] = (performance.now() - began) / 1_000;
+  };
+  const withDays: ObjectId[] = [];
+  await timed('servers and votes', async () => {
+    for (let from = 0; from < servers; from += BULK) {
+      const ids = await insertServers(platform, from, Math.min(BULK, servers - from));
+      withDays.push(...ids.filter((_, i) => hasDays(from + i, deep)));
+    }
+  });
+  await timed('days', () => insertDays(platform, withDays));
+  await timed('figures', () => refreshDailyFigures(platform, { serverIds: withDays }));
+  const slug = await addSample(platform);
+  await timed('places and lists', () => recomputeRanks(platform));
+  return { pages: Math.floor(Math.min(WITH_DAYS, servers) / 20), deep, slug, seconds };
+}
+
+async function insertServers(platform: Platform, from: number, count: number): Promise<ObjectId[]> {
+  const now = platform.clock.now();
+  const all = Array.from({ length: count }, (_, i) => serverAt(from + i, now));
+  const counters = all.flatMap(({ _id }, i) => countersOf(_id, from + i, dayOf(now)));
+  await platform.servers.insertMany(all as never, { ordered: false });
+  await platform.voteCounters.insertMany(counters as never, { ordered: false });
+  return all.map(({ _id }) => _id);
+}
+
+function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
+  const _id = new ObjectId();
+  const name = nameAt(i);
+  const slug = `${slugOf(name, _id.toHexString())}-${i}`;
+  const settings = {
+    name,
+    address: 'play.example.org',
+    port: 25_565,
+    queryPort: null,
+    game: pick(GAMES, i + 0.1),
+    countryCode: pick(COUNTRIES, i + 0.2),
+    isPremium: i % 50 === 0,
+  };
+  const listedAt = after(now, -(40 + (i % 1_000)) * DAY);
+  const listing = newListing({ _id, settings, now, listedAt, rankPosition: i + 1 });
+  const isOnline = i % 5 !== 0;
+  const places = pick([20, 50, 100, 200, 1_000], i + 0.4);
+  return {
+    ...listing,
+    slug,
+    slugs: [slug],
+    current: {
+      ...listing.current,
+      onlinePlayers: isOnline ? Math.floor(places * chance(i + 0.7)) : 0,
+      maxPlayers: places,
+      motd: `§6${name}§r\n§7Welcome`,
+      version: pick(VERSIONS, i + 0.5),
+      checkedAt: now,
+    },
+    probe: {
+      ...listing.probe,
+      status: isOnline ? 'online' : 'offline',
+      latencyMs: isOnline ? 40 : null,
+      checkedAt: now,
+      succeededAt: now,
+      // Nobody probes them here: they stay as they are for the length of the benchmark.
+      intervalSeconds: 86_400,
+      nextAt: after(now, DAY),
+      urgent: false,
+    },
+  };
+}
+
+/** The further back, the fewer votes: places are as the numbers are, nearly. */
+function countersOf(serverId: ObjectId, i: number, today: string): Document[] {
+  const months = new Map<string, Record<string, number>>();
+  for (const [n, day] of rankingDays(today).entries()) {
+    const days = months.get(day.slice(0, 7)) ?? {};
+    const votes = Math.floor(3_000 / (1 + i / 300) + 2 * chance(i + n));
+    if (votes > 0) days[day.slice(8)] = votes;
+    months.set(day.slice(0, 7), days);
+  }
+  return [...months].map(([month, days]) => ({ _id: new ObjectId(), serverId, month, days }));
+}
+
+async function insertDays(platform: Platform, ids: ObjectId[]): Promise<void> {
+  const today = dayOf(platform.clock.now());
+  const days = Array.from({ length: 30 }, (_, ago) => addDays(today, -ago - 1));
+  for (let from = 0; from < ids.length; from += BULK / 50) {
+    const writes = ids.slice(from, from + BULK / 50).flatMap((serverId, i) =>
+      days.map((day, n): AnyBulkWriteOperation<Document> => {
+        const probes = { ...emptySums(), onlineSeconds: 86_000, offlineSeconds: 400 };
+        const players = 5 + Math.floor(100 * chance(from + i + n / 31));
+        const sums = { ...probes, playerSeconds: 86_000 * players, peakPlayers: 2 * players };
+        const latency = { latencySum: 86_000 * 40, latencySeconds: 86_000 };
+        const document = { serverId, day, probes: { ...sums, ...latency }, reports: emptySums() };
+        return { insertOne: { document } };
+      }),
+    );
+    await platform.dailyStats.bulkWrite(writes as never, { ordered: false });
+  }
+}
+
+/** A server with all that its page shows: samples every five minutes, votes, reviews. */
+async function addSample(platform: Platform): Promise<string> {
+  const [sample] = SAMPLES;
+  const now = platform.clock.now();
+  const server = serverAt(1, now);
+  if (!sample) throw new Error('there are no samples');
+  const slug = 'harbour-lights';
+  const about = { name: sample.name, slug, slugs: [slug], howToVote: sample.howToVote };
+  const current = { motd: sample.motd, version: sample.version, onlinePlayers: 70, maxPlayers: 120 };
+  await platform.servers.insertOne({
+    ...server,
+    ...about,
+    current: {
+      ...(server as unknown as { current: Document }).current,
+      ...current,
+      checkedAt: after(now, -MINUTE),
+    },
+  } as never);
+  const listed = { serverId: server._id, sample };
+  await writeSampleHistory(platform, [listed]);
+  await writeSampleReviews(platform, listed);
+  return slug;
+}

@@ -1,0 +1,248 @@
+import net, { type Socket } from 'node:net';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
+import { isRefusedPort } from '../platform/address-guard.ts';
+import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
+
+/** What the far end did next, or why we stopped waiting for it. */
+export type ReadResult =
+  | { kind: 'bytes'; bytes: Buffer }
+  /** It closed its side in good order. */
+  | { kind: 'closed' }
+  /** The connection broke: reset, or dead. */
+  | { kind: 'broken'; code: string }
+  | { kind: 'late' }
+  | { kind: 'stopped' };
+
+/** How long to wait: to a moment on `performance.now()`, or until `stop` is aborted. */
+export type Patience = { until: number; stop?: AbortSignal | undefined };
+
+/** Patience for `ms` milliseconds from now. */
+export function patience(ms: number, stop?: AbortSignal): Patience {
+  return { until: performance.now() + ms, stop };
+}
+
+/**
+ * A connection that is listened to one piece at a time. Between two calls of `next` nothing is read, so that a
+ * far end that floods us fills its own buffers, not our memory.
+ */
+export class PeerConnection {
+  readonly #socket: Socket;
+  #broken: string | undefined;
+
+  /** @param socket - a connected socket, which this connection owns from now on */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    // Stays for good: an error that comes while nobody listens must not become an uncaught exception.
+    socket.on('error', (error) => {
+      this.#broken ??= errorCode(error);
+    });
+  }
+
+  /** The next thing that the far end does within the given patience. */
+  next({ until, stop }: Patience): Promise<ReadResult> {
+    return this.#hear((late) => after(until, late), stop);
+  }
+
+  /**
+   * What has already reached this machine: waits two turns of the event loop, of which the second is sure to
+   * have asked the system for news. `late` when there is none.
+   */
+  readArrived(): Promise<ReadResult> {
+    return this.#hear((late) => {
+      let turn = setImmediate(() => {
+        turn = setImmediate(late);
+      });
+      return () => clearImmediate(turn);
+    });
+  }
+
+  /** Hands all bytes to the socket at once. */
+  write(bytes: Buffer): void {
+    this.#socket.write(bytes);
+  }
+
+  /** The connection itself, for a library that speaks on it from now on; `destroy` ends it all the same. */
+  get socket(): Socket {
+    return this.#socket;
+  }
+
+  /** Ends the connection, whatever state it is in. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** @param giveUp - starts the wait, and returns what ends it */
+  #hear(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
+    const socket = this.#socket;
+    return new Promise((resolve) => {
+      const settle = (heard: ReadResult) => {
+        cancel();
+        stop?.removeEventListener('abort', onStop);
+        socket.off('data', onData).off('end', onEnd).off('close', onClose).pause();
+        resolve(heard);
+      };
+      const onData = (bytes: Buffer) => settle({ kind: 'bytes', bytes });
+      const onEnd = () => settle({ kind: 'closed' });
+      const onClose = () =>
+        settle(this.#broken ? { kind: 'broken', code: this.#broken } : { kind: 'closed' });
+      const onStop = () => settle({ kind: 'stopped' });
+      const cancel = giveUp(() => settle({ kind: 'late' }));
+
+      if (stop?.aborted) onStop();
+      else if (socket.destroyed) onClose();
+      else {
+        stop?.addEventListener('abort', onStop);
+        socket.on('data', onData).on('end', onEnd).on('close', onClose).resume();
+      }
+    });
+  }
+}
+
+/**
+ * Calls `late` when the moment `until` has passed. A busy process may notice that only long afterwards, with
+ * an answer that came in time still unread: so it has one more turn of the event loop to be read.
+ */
+function after(until: number, late: () => void): () => void {
+  const remaining = until - performance.now();
+  let turn: NodeJS.Immediate | undefined;
+  const timer = setTimeout(
+    () => {
+      if (remaining <= 0) late();
+      else turn = setImmediate(late);
+    },
+    Math.max(0, Math.ceil(remaining)),
+  );
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  };
+}
+
+/** Why there is no connection. */
+type DialFault = Extract<
+  OutcomeCode,
+  | 'connection-refused'
+  | 'closed-before-greeting'
+  | 'connect-timeout'
+  | 'firewall-rejected'
+  | 'unreachable'
+  | 'our-fault'
+  | 'address-refused'
+  | 'outgoing-limited'
+  | 'stopped-before-written'
+>;
+
+/** A host with many dead addresses would otherwise leave each of them too little time. */
+const MOST_ADDRESSES = 4;
+
+/**
+ * Of several failures the most telling one is told. Where one address was not asked, that comes first: what the others
+ * did says nothing of it.
+ */
+const TELLING: DialFault[] = [
+  'outgoing-limited',
+  'our-fault',
+  'closed-before-greeting',
+  'connection-refused',
+  'firewall-rejected',
+  'connect-timeout',
+  'unreachable',
+];
+
+/**
+ * Connects to the first of the addresses that lets us. Each gets an equal share of the time that is left.
+ *
+ * @param addresses - checked IP addresses (see address-guard.ts), never names
+ * @param admit - asked before each connection: one that is not admitted is not opened
+ * @returns `address-refused` for a port that nothing of ours dials, whoever stored it
+ */
+export async function dial(
+  addresses: string[],
+  port: number,
+  { until, stop }: Patience,
+  admit?: MayConnect,
+): Promise<PeerConnection | DialFault> {
+  if (isRefusedPort(port)) return 'address-refused';
+  const candidates = addresses.slice(0, MOST_ADDRESSES);
+  const faults: DialFault[] = [];
+  for (const [index, address] of candidates.entries()) {
+    if (admit && !(await admit(address))) {
+      faults.push('outgoing-limited');
+      continue;
+    }
+    const share = (until - performance.now()) / (candidates.length - index);
+    const connected = await connect(address, port, patience(share, stop));
+    if (connected instanceof PeerConnection || connected === 'stopped-before-written') return connected;
+    faults.push(connected);
+  }
+  return TELLING.find((fault) => faults.includes(fault)) ?? 'unreachable';
+}
+
+function connect(
+  address: string,
+  port: number,
+  { until, stop }: Patience,
+): Promise<PeerConnection | DialFault> {
+  return new Promise((resolve) => {
+    if (stop?.aborted) {
+      resolve('stopped-before-written');
+      return;
+    }
+    const began = performance.now();
+    const socket = net.connect({ host: address, port });
+    const settle = (result: PeerConnection | DialFault) => {
+      cancel();
+      stop?.removeEventListener('abort', onStop);
+      socket.off('connect', onConnect);
+      // A socket that is given up may still report an error: it keeps its listener.
+      if (result instanceof PeerConnection) socket.off('error', onError);
+      else socket.destroy();
+      resolve(result);
+    };
+    const onConnect = () => settle(new PeerConnection(socket));
+    const onError = (error: Error) => settle(connectFault(errorCode(error), performance.now() - began));
+    const onStop = () => settle('stopped-before-written');
+    const cancel = after(until, () => settle('connect-timeout'));
+    stop?.addEventListener('abort', onStop);
+    socket.on('connect', onConnect).on('error', onError);
+  });
+}
+
+/** A router needs longer than this to find out that nobody has an address (ARP); a firewall rejects at once. */
+const AT_ONCE_MS = 1_000;
+
+/**
+ * What a failed `connect(2)` means.
+ *
+ * @param code - `ECONNREFUSED` and its like
+ * @param tookMs - how long it took to fail
+ */
+export function connectFault(code: string, tookMs: number): DialFault {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection-refused';
+    case 'ETIMEDOUT':
+      return 'connect-timeout';
+    // It accepted and reset at once, before we were told of the former.
+    case 'ECONNRESET':
+      return 'closed-before-greeting';
+    // ICMP: host or administratively prohibited. For IPv6, Linux says EACCES; for its own firewall, EPERM.
+    case 'EACCES':
+    case 'EPERM':
+      return 'firewall-rejected';
+    case 'EHOSTUNREACH':
+      return tookMs < AT_ONCE_MS ? 'firewall-rejected' : 'unreachable';
+    // This machine is short of sockets or memory; the listener has no part in it.
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOBUFS':
+    case 'ENOMEM':
+      return 'our-fault';
+    default:
+      return 'unreachable';
+  }
+}
+
+function errorCode(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name;
+}

@@ -1,0 +1,41 @@
+import type { Outcome } from '../../listeners/outcomes.ts';
+import type { Logger } from '../../platform/log.ts';
+import { type Claimed, givenUpAfter } from './after-attempt.ts';
+import type { Standing } from './breaker.ts';
+
+/**
+ * Says how an attempt ended, and whether its vote was given up with it.
+ *
+ * @param log - knows server, listener and job
+ */
+export function logOutcome(log: Logger, claimed: Claimed, end: Outcome, durationMs: number): void {
+  const { vote, attempt } = claimed;
+  const voteId = vote._id.toString();
+  const { code } = end;
+  const words = { ...(end.words ? { words: end.words } : {}), ...(end.detail ? { detail: end.detail } : {}) };
+  log.info({
+    event: 'delivery.attempt',
+    voteId,
+    attempt: vote.delivery.attemptCount,
+    protocol: attempt.protocol,
+    test: attempt.test,
+    code,
+    class: end.class,
+    reached: end.reached,
+    durationMs: Math.round(durationMs),
+    ...words,
+  });
+  const state = givenUpAfter(claimed, end);
+  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
+}
+
+/** Says what the end of a vote's attempt changed on its listener, where an operator would want to know. */
+export function logHealth(log: Logger, before: Standing, standing: Standing, voteId: string): void {
+  const { breaker, pause } = standing;
+  const wasOpen = before.breaker.openSince;
+  if (!wasOpen && breaker.openSince) {
+    log.warn({ event: 'breaker.opened', voteId, code: breaker.code, nextTestAt: breaker.nextTestAt });
+  }
+  if (wasOpen && !breaker.openSince) log.info({ event: 'breaker.closed', voteId, openSince: wasOpen });
+  if (pause && !before.pause) log.warn({ event: 'listener.paused', voteId, by: pause.by, code: pause.code });
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import type { ObjectId } from 'mongodb';
+import { createAuth } from '../accounts/auth.ts';
+import { makePasswordLink } from '../accounts/make-link.ts';
+import { createOperator, ensureUser } from '../accounts/users.ts';
+import type { Platform } from '../process/platform.ts';
+
+/** Who can sign in to a demo; the passwords are new with every start. */
+export type SampleUsers = Record<'owner' | 'operator', { email: string; password: string }>;
+
+/** Makes the demo's owner, to whom these servers belong, and its operator, or finds those of an earlier one. */
+export async function openSampleUsers(platform: Platform, serverIds: ObjectId[]): Promise<SampleUsers> {
+  const who = { userId: null, by: 'demo' };
+  const owner = { email: 'owner@example.org', name: 'Olivia Owner' };
+  const operator = { email: 'operator@example.org', name: 'Oscar Operator' };
+  const { user } = await ensureUser(platform, owner);
+  await platform.servers.updateMany({ _id: { $in: serverIds } }, { $set: { ownerId: user._id } });
+  await createOperator(platform, operator, who);
+  return {
+    owner: { email: owner.email, password: await setAnyPassword(platform, owner) },
+    operator: { email: operator.email, password: await setAnyPassword(platform, operator) },
+  };
+}
+
+async function setAnyPassword(platform: Platform, user: { email: string }): Promise<string> {
+  const password = randomBytes(9).toString('base64url');
+  const token = new URL(await makePasswordLink(platform, user)).searchParams.get('token') ?? '';
+  await createAuth(platform, async () => {}).api.resetPassword({ body: { token, newPassword: password } });
+  return password;
+}

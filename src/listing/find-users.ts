@@ -1,0 +1,101 @@
+import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
+import {
+  type Credential,
+  NAME_COLLATION,
+  type Role,
+  type SignInSession,
+  type User,
+} from '../accounts/user.ts';
+import type { Server } from '../servers/server.ts';
+
+type Users = { users: Collection<User> };
+
+/** Where a page of the list ends: the user after whom the next one begins. */
+export type UserPosition = { createdAt: Date; id: ObjectId };
+
+/** A page of the list of users. */
+type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
+
+/** The newest users, page by page; `role` shows those of one role only. */
+export async function listUsers(
+  { users }: Users,
+  { role, after, limit }: { role?: Role | undefined; after?: UserPosition | undefined; limit: number },
+): Promise<UsersPage> {
+  const older: Filter<User> = after
+    ? {
+        createdAt: { $lte: after.createdAt },
+        $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $lt: after.id } }],
+      }
+    : {};
+  const found = await users
+    .find({ ...(role ? { role } : {}), ...older })
+    .sort({ createdAt: -1, _id: -1 })
+    .limit(limit + 1)
+    .toArray();
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
+}
+
+/** Above every text that begins with what stands before it, in any collation. */
+const HIGHEST = '\u{ffff}';
+
+/**
+ * Users whose e-mail address or name begins with `text`; for names neither case nor accents count.
+ *
+ * @returns those by address first, then those by name, together at most `limit`
+ */
+export async function searchUsers({ users }: Users, text: string, limit: number): Promise<WithId<User>[]> {
+  const wanted = text.trim();
+  const address = wanted.toLowerCase();
+  const [byEmail, byName] = await Promise.all([
+    users
+      .find({ email: { $gte: address, $lt: `${address}${HIGHEST}` } })
+      .sort({ email: 1 })
+      .limit(limit)
+      .toArray(),
+    users
+      .find({ name: { $gte: wanted, $lt: `${wanted}${HIGHEST}` } }, { collation: NAME_COLLATION })
+      .sort({ name: 1 })
+      .limit(limit)
+      .toArray(),
+  ]);
+  const seen = new Set(byEmail.map(({ _id }) => _id.toHexString()));
+  return [...byEmail, ...byName.filter(({ _id }) => !seen.has(_id.toHexString()))].slice(0, limit);
+}
+
+/** A user as operators see them. */
+export type UserView = {
+  user: WithId<User>;
+  servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
+  /** Where they are signed in. */
+  sessions: number;
+  hasPassword: boolean;
+  hasDiscord: boolean;
+};
+
+/** How many servers are named; who has more is a case for a search. */
+const MOST_SERVERS = 50;
+
+/** One user with what belongs to them; null when there is none. */
+export async function showUser(
+  deps: Users & {
+    servers: Collection<Server>;
+    sessions: Collection<SignInSession>;
+    credentials: Collection<Credential>;
+  },
+  userId: ObjectId,
+): Promise<UserView | null> {
+  const [user, servers, sessions, credentials] = await Promise.all([
+    deps.users.findOne({ _id: userId }),
+    deps.servers
+      .find({ ownerId: userId, removedAt: null }, { projection: { name: 1, slug: 1 } })
+      .limit(MOST_SERVERS)
+      .toArray(),
+    deps.sessions.countDocuments({ userId: userId }),
+    deps.credentials.find({ userId: userId }, { projection: { providerId: 1 } }).toArray(),
+  ]);
+  if (!user) return null;
+  const has = (providerId: string) => credentials.some((one) => one.providerId === providerId);
+  return { user, servers, sessions, hasPassword: has('credential'), hasDiscord: has('discord') };
+}

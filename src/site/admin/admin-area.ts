@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import type { AdminSources } from './admin-sources.ts';
+import { attentionPage } from './attention-page.ts';
+import { auditPage } from './audit-page.ts';
+import { exclusionPages } from './exclusion-pages.ts';
+import { listenerPages } from './listener-page.ts';
+import { queueBoard } from './queue-board.ts';
+import { reviewPages } from './review-pages.ts';
+import { serverPages } from './server-pages.ts';
+import { userPages } from './user.ts';
+import { usersPages } from './users.ts';
+import { votePages } from './vote-pages.ts';
+
+/** the admin area, under its own prefix. */
+export async function adminArea(app: FastifyInstance, sources: AdminSources): Promise<void> {
+  attentionPage(app, sources);
+  reviewPages(app, sources);
+  serverPages(app, sources);
+  votePages(app, sources);
+  exclusionPages(app, sources);
+  listenerPages(app, sources);
+  usersPages(app, sources);
+  userPages(app, sources);
+  auditPage(app, sources);
+  await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
+}

@@ -1,0 +1,38 @@
+import { html } from 'hono/html';
+import type { Content, Html } from '../html.ts';
+import { tabs } from '../parts.ts';
+
+/** The parts of the admin area, in the order of their tabs. */
+const PARTS = [
+  ['', 'Attention'],
+  ['/reviews', 'Reviews'],
+  ['/servers', 'Servers'],
+  ['/votes', 'Votes'],
+  ['/users', 'Users'],
+  ['/audit', 'Audit log'],
+  ['/queues', 'Queues'],
+] as const;
+
+type AdminPart = (typeof PARTS)[number][0];
+
+/** The path of the admin area, or of something on it. */
+export function adminPath(base: string, path = ''): string {
+  return `${base}/operator${path}`;
+}
+
+/** The admin area's page of one server. */
+export function adminServerPath(base: string, server: { _id: { toHexString(): string } }, path = ''): string {
+  return adminPath(base, `/servers/${server._id.toHexString()}${path}`);
+}
+
+/** What stands over each page of the admin area; `part` is the tab that the page belongs to. */
+export function adminFrame(frame: { base: string; part: AdminPart; head?: Content; body: Content }): Html {
+  const { base, part, head, body } = frame;
+  return html`${head ?? html`<h1>Admin area</h1>`}
+    ${tabs(
+      'Admin area',
+      PARTS.map(([path, text]) => ({ href: adminPath(base, path), text })),
+      adminPath(base, part),
+    )}
+    ${body}`;
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+import { readAudit } from '../../platform/audit/read-audit.ts';
+import { findServer } from '../../servers/listing.ts';
+import type { Server } from '../../servers/server.ts';
+import { queryOf, queryText } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { card, dataTable, pager, select, textField } from '../parts.ts';
+import { time } from '../words.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { ACTIONS, auditSentence } from './audit-words.ts';
+
+/** So many entries stand on a page. */
+const ROWS = 50;
+
+/** `/operator/audit`: who decided what and when, newest first. */
+export function auditPage(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  app.get('/audit', OPERATOR, async (request, reply) => {
+    const query = queryOf(request);
+    const { by, action, from } = query;
+    const server = query.server ? await findServer(platform, query.server, { removed: true }) : null;
+    const isUnknown = query.server !== undefined && !server;
+    const filter = { by: by?.toLowerCase(), action, ...(server ? { serverId: server._id } : {}) };
+    const { rows, next } = isUnknown
+      ? { rows: [], next: null }
+      : await readAudit(platform, filter, { from, limit: ROWS });
+    const servers = await serversOf(platform, rows);
+    const path = (place?: string) => adminPath(base, `/audit${queryText({ ...query, from: place })}`);
+    const empty = next
+      ? 'None among the entries looked at so far; go on with the older ones.'
+      : 'There is no such entry.';
+    return sendPage(
+      request,
+      reply,
+      {
+        title: 'Audit log',
+        body: adminFrame({
+          base,
+          part: '/audit',
+          body: html`${filterForm(base, query, isUnknown ? 'There is no server with this id or slug.' : undefined)}
+            ${card({ title: 'Who did what', body: entryTable(base, rows, servers, empty) })}
+            ${pager({ first: from ? path() : undefined, older: next ? path(next) : undefined })}`,
+        }),
+      },
+      isUnknown ? 400 : 200,
+    );
+  });
+}
+
+async function serversOf({ servers }: AdminSources['platform'], rows: AuditEntry[]) {
+  const ids = rows.flatMap(({ serverId }) => (serverId ? [serverId] : []));
+  const distinct = [...new Map(ids.map((id) => [id.toHexString(), id])).values()];
+  const found =
+    distinct.length > 0
+      ? await servers.find({ _id: { $in: distinct } }, { projection: { name: 1 } }).toArray()
+      : [];
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+function filterForm(base: string, query: Record<string, string>, fault: string | undefined): Html {
+  const options: [string, string][] = [['', 'Anything'], ...ACTIONS];
+  // One that has no words here yet stays chosen.
+  if (query.action && !options.some(([value]) => value === query.action))
+    options.push([query.action, query.action]);
+  return html`<form method="get" action="${adminPath(base, '/audit')}" class="filters" role="search">
+    ${textField({ name: 'by', label: 'Who', hint: 'An e-mail address, or cli.', value: query.by ?? '', maxlength: 254, spellcheck: false })}
+    ${select({ name: 'action', label: 'What', hint: 'Of what kind it is.', value: query.action, options })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', value: query.server ?? '', fault, spellcheck: false })}
+    <button type="submit">Show</button>
+    ${Object.keys(query).length > 0 ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Everything</a>` : ''}
+  </form>`;
+}
+
+function entryTable(
+  base: string,
+  rows: AuditEntry[],
+  servers: Map<string, Pick<WithId<Server>, '_id' | 'name'>>,
+  empty: string,
+): Html {
+  const serverCell = ({ serverId }: AuditEntry): Content => {
+    if (!serverId) return '–';
+    const server = servers.get(serverId.toHexString());
+    return server
+      ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
+      : html`<span class="mono">${serverId.toHexString()}</span>`;
+  };
+  return dataTable<AuditEntry>({
+    caption: 'Entries of the audit log, newest first',
+    rows,
+    empty,
+    columns: [
+      { title: 'When', cell: ({ at }) => time(at) },
+      { title: 'Who', kind: 'address', cell: ({ by }) => html`<bdi>${by}</bdi>` },
+      {
+        title: 'What',
+        heads: true,
+        cell: (entry) => html`<bdi>${auditSentence(entry)}</bdi>${details(entry)}`,
+      },
+      { title: 'Server', cell: serverCell },
+    ],
+  });
+}
+
+function details({ action, details: all }: AuditEntry): Content {
+  if (Object.keys(all).length === 0) return '';
+  return html`<details class="entry"><summary class="small soft">Details<span class="for-readers"> of ${action}</span></summary>
+    <pre class="block"><code>${JSON.stringify({ action, ...all }, null, 2)}</code></pre></details>`;
+}

@@ -1,0 +1,74 @@
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+
+type Details = AuditEntry['details'];
+
+/** What each action is called, and what a sentence says more of it than that. */
+const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
+  'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
+  'server.claim': { title: 'Took over a server' },
+  'server.edit': {
+    title: 'Changed a server',
+    more: (details) => Object.keys(details).map(asWords).join(', '),
+  },
+  'server.how-to-vote': { title: 'Wrote how to vote' },
+  'server.import': { title: 'Imported a server' },
+  'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
+  'server.unhide': { title: 'Listed a hidden server again' },
+  'server.transfer': { title: 'Gave a server away', more: ({ to }) => `to ${text(to)}` },
+  'server.remove': { title: 'Removed a server', more: ({ slug }) => text(slug) },
+  'token.issue': { title: 'Made an API token', more: ({ name }) => text(name) },
+  'token.rotate': { title: 'Rotated an API token', more: ({ name }) => text(name) },
+  'token.revoke': { title: 'Revoked an API token', more: ({ name }) => text(name) },
+  'listener.set': {
+    title: 'Set a vote listener',
+    more: ({ url, host, port }) => text(url ?? `${host}:${port}`),
+  },
+  'listener.rotate': { title: 'Rotated a listener’s secret' },
+  'listener.pause': { title: 'Paused a listener' },
+  'listener.resume': { title: 'Resumed a listener' },
+  'listener.remove': { title: 'Removed a listener' },
+  'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
+  'vote.include': { title: 'Undid an exclusion of votes', more: ({ reason }) => text(reason) },
+  'vote.forget': { title: 'Ended a player’s 24 hours', more: ({ username }) => text(username) },
+  'vote.resend': { title: 'Resent a vote' },
+  'vote.resend-range': { title: 'Resent votes', more: ({ votes }) => text(votes) },
+  'review.approved': { title: 'Approved a review' },
+  'review.rejected': { title: 'Rejected a review', more: ({ reason }) => text(reason) },
+  'review.pending': { title: 'Took back a decision on a review' },
+  'review.answer': { title: 'Answered a review' },
+  'person.give-link': { title: 'Made a one-time link', more: ({ email }) => text(email) },
+  'person.make-operator': { title: 'Made a user an operator', more: ({ email }) => text(email) },
+  'person.unmake-operator': { title: 'Took the operator’s role away', more: ({ email }) => text(email) },
+  'person.suspend': { title: 'Suspended a user', more: ({ email, reason }) => text(email ?? reason) },
+  'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
+  'person.reset-two-factor': { title: 'Reset a second factor', more: ({ email }) => text(email) },
+  'account.two-factor-on': { title: 'Switched their second factor on' },
+  'account.two-factor-off': { title: 'Switched their second factor off' },
+  'account.backup-codes': { title: 'Made new backup codes' },
+  'account.password': { title: 'Set a new password' },
+  'queue.button': {
+    title: 'Pressed a button of the queues',
+    more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),
+  },
+};
+
+/** The known actions with their names, in the order of these. */
+export const ACTIONS: [action: string, title: string][] = Object.entries(WORDS)
+  .map(([action, { title }]) => [action, title] as [string, string])
+  .toSorted(([, one], [, other]) => one.localeCompare(other, 'en'));
+
+/** An entry of the audit log in a sentence: `Hid a server: bought votes`. An unknown action stands as it is. */
+export function auditSentence({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
+  const words = Object.hasOwn(WORDS, action) ? WORDS[action] : undefined;
+  if (!words) return action;
+  const more = words.more?.(details);
+  return more ? `${words.title}: ${more}` : words.title;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function asWords(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

@@ -1,0 +1,217 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../../platform/document.ts';
+import { findServer } from '../../servers/listing.ts';
+import type { Server } from '../../servers/server.ts';
+import { isId } from '../../servers/slug.ts';
+import {
+  ExclusionError,
+  type ExclusionRequest,
+  listExclusions,
+  newestExclusions,
+  requestExclusion,
+  requestInclusion,
+} from '../../votes/exclude-votes.ts';
+import { countRange, type RangeCount } from '../../votes/search-votes.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import {
+  faultsOf,
+  queryOf,
+  queryText,
+  readForm,
+  type Typed,
+  typedValues,
+  UNTOUCHED,
+  withFault,
+} from '../form.ts';
+import type { Html } from '../html.ts';
+import { type Page, sendHtml, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { card, facts, notice, textArea } from '../parts.ts';
+import { count, counted, time } from '../words.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { exclusionList } from './exclusion-list.ts';
+import { utcMoment } from './utc-fields.ts';
+
+/** Exclusions of all servers are shown so far back. */
+const EXCLUSIONS = 20;
+
+const id = z.string().refine(isId, { error: 'must be an id' });
+const rangeForm = z.object({
+  server: z.string(),
+  token: z.string().optional(),
+  since: utcMoment,
+  until: utcMoment.optional(),
+});
+const exclusionForm = z.object({
+  id,
+  server: id,
+  token: z.string(),
+  since: z.iso.datetime(),
+  until: z.iso.datetime(),
+  reason: z.string(),
+});
+
+/** A range of a server's votes; `token` is null for all of them. */
+type Range = {
+  server: WithId<Server>;
+  token: { _id: ObjectId; name: string } | null;
+  since: Date;
+  until: Date;
+};
+
+/** `/operator/votes/exclude` and what becomes of it: what will be touched is shown first, then decided. */
+export function exclusionPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+
+  app.get('/votes/exclude', OPERATOR, async (request, reply) => {
+    const parsed = rangeForm.safeParse(queryOf(request));
+    if (!parsed.success) throw new PageError(400, 'Say of which server, and from when on.');
+    const { server, token = '', since, until = platform.clock.now() } = parsed.data;
+    const range = await rangeOf(platform, server, token, since, until);
+    const touched = await countRange(platform, requestOf(range));
+    return sendPage(request, reply, exclusionPage(base, range, touched, new ObjectId(), UNTOUCHED));
+  });
+
+  app.post('/votes/exclude', OPERATOR, async (request, reply) => {
+    const { data } = readForm(exclusionForm, request);
+    if (!data) throw new PageError(400, 'The form is not complete.');
+    const exclusionId = new ObjectId(data.id);
+    const range = await rangeOf(
+      platform,
+      data.server,
+      data.token,
+      new Date(data.since),
+      new Date(data.until),
+    );
+    const by = userOf(request).email;
+    try {
+      await requestExclusion(platform, exclusionId, { ...requestOf(range), reason: data.reason }, by);
+    } catch (error) {
+      const typed = faultsOfExclusion(error, typedValues(request));
+      const touched = await countRange(platform, requestOf(range));
+      return sendPage(request, reply, exclusionPage(base, range, touched, exclusionId, typed), 400);
+    }
+    const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
+    return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
+  });
+
+  app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
+    const { server: asked = '' } = queryOf(request);
+    const server = asked ? await findServer(platform, asked, { removed: true }) : null;
+    const exclusions = server
+      ? await listExclusions(platform, server._id)
+      : await newestExclusions(platform, { limit: EXCLUSIONS });
+    return sendHtml(reply, (await exclusionList(platform, base, exclusions, server)).html);
+  });
+
+  app.post('/votes/exclusions/:exclusionId/undo', OPERATOR, async (request, reply) => {
+    const exclusion = await requestInclusion(platform, exclusionIdOf(request), userOf(request).email);
+    if (!exclusion) throw new PageError(404, 'There is no such exclusion.');
+    const server = typedValues(request).list === 'server' ? exclusion.serverId.toHexString() : undefined;
+    return reply.redirect(
+      `${adminPath(base, `/votes${queryText({ server, done: 'including' })}`)}#exclusions`,
+      303,
+    );
+  });
+}
+
+function exclusionIdOf(request: FastifyRequest): ObjectId {
+  const { exclusionId } = request.params as { exclusionId: string };
+  if (!isId(exclusionId)) throw new PageError(404, 'There is no such exclusion.');
+  return new ObjectId(exclusionId);
+}
+
+async function rangeOf(
+  platform: AdminSources['platform'],
+  serverText: string,
+  tokenText: string,
+  since: Date,
+  until: Date,
+): Promise<Range> {
+  const server = await findServer(platform, serverText, { removed: true });
+  if (!server) throw new PageError(404, 'There is no such server.');
+  if (since >= until) throw new PageError(400, 'The range is empty: its end must be after its beginning.');
+  if (tokenText === '') return { server, token: null, since, until };
+  const token = isId(tokenText)
+    ? await platform.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
+    : null;
+  if (!token) throw new PageError(404, 'The server never had this token.');
+  return { server, token, since, until };
+}
+
+function requestOf({ server, token, since, until }: Range): Omit<ExclusionRequest, 'reason'> {
+  return { serverId: server._id, tokenId: token?._id ?? null, since, until };
+}
+
+/** @throws what is no fault of the form */
+function faultsOfExclusion(error: unknown, values: Record<string, string>): Typed {
+  if (error instanceof ExclusionError) return withFault({ values, faults: {} }, error.message);
+  if (error instanceof InvalidDocumentError) return faultsOf(error, values);
+  throw error;
+}
+
+function exclusionPage(
+  base: string,
+  range: Range,
+  touched: RangeCount,
+  exclusionId: ObjectId,
+  { values, faults }: Typed,
+): Page {
+  const { server, token, since, until } = range;
+  const hidden = {
+    id: exclusionId.toHexString(),
+    server: server._id.toHexString(),
+    token: token?._id.toHexString() ?? '',
+    since: since.toISOString(),
+    until: until.toISOString(),
+  };
+  const back = adminPath(base, `/votes${queryText({ server: hidden.server })}`);
+  return {
+    title: 'Exclude votes',
+    body: adminFrame({
+      base,
+      part: '/votes',
+      head: html`<h1>Exclude votes</h1>`,
+      body: html`${faults.form ? notice('bad', faults.form) : ''}
+        ${card({
+          title: html`Votes of <bdi>${server.name}</bdi>`,
+          body: html`${facts([
+            ['Cast from', time(since)],
+            ['To', html`${time(until)}, not included`],
+            ['With the token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
+            ['Votes', touchedText(touched)],
+          ])}
+          <p>They leave every count and the ranking. Their players still wait out their 24 hours, and they are delivered as before. It takes up to a minute, and can be undone.</p>
+          ${touched.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, touched, { values, faults }, back)}`,
+        })}`,
+    }),
+  };
+}
+
+function exclusionFormOf(
+  base: string,
+  hidden: Record<string, string>,
+  touched: RangeCount,
+  { values, faults }: Typed,
+  back: string,
+): Html {
+  return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', fault: faults.reason })}
+    <div class="actions">
+      <button class="danger" type="submit">Exclude ${touched.more ? 'them' : counted(touched.votes, 'vote')}</button>
+      <a class="button quiet" href="${back}">Leave it</a>
+    </div>
+  </form>`;
+}
+
+function touchedText({ votes, excluded, more }: RangeCount): string {
+  const many = more ? `${count(votes)} or more` : count(votes);
+  if (votes === 0) return 'none';
+  return excluded === 0 ? many : `${many}; ${count(excluded)} of them are in no count already`;
+}

@@ -1,0 +1,154 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { DELIVERY_QUEUES } from '../../listeners/delivery-queues.ts';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
+import type { Platform } from '../../process/platform.ts';
+import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
+import { userOf } from '../access.ts';
+import { describeForwarding } from './queue-words.ts';
+
+type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
+
+/** A silent Redis is given up after this long. */
+const TIMEOUT_MS = 2 * SECOND;
+
+/** Bull Board styles its elements one by one; nothing of a third party is ever asked for. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Its page asks another company for two fonts: the line is taken out, the system's fonts do. */
+const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
+
+/**
+ * Bull Board with every queue, under `app`'s own path. Whoever registers it keeps strangers out.
+ *
+ * Its buttons hasten or hold work: the votes are in MongoDB, a job is only a wake-up call (design rule 3). The
+ * two that write a payload, adding a job and changing one, are answered with 403: the relay wakes every
+ * listener that has due votes, so a job made by hand could only do harm.
+ */
+export async function queueBoard(
+  app: FastifyInstance,
+  { platform: sources }: { platform: Sources },
+): Promise<void> {
+  const { site } = app;
+  const adminPath = `${site.base}/operator`;
+  const icon = site.asset('tallyport.svg');
+  const board = new FastifyAdapter();
+  app.accessOfAll = 'operator';
+  createBullBoard({
+    serverAdapter: board,
+    queues: QUEUE_NAMES.map((name) => boardQueue(sources, name, adminPath)),
+    options: {
+      uiConfig: {
+        boardTitle: 'Tallyport queues',
+        boardLogo: { path: icon, width: 28, height: 28 },
+        favIcon: { default: icon, alternative: icon },
+        miscLinks: [{ text: 'Admin area', url: adminPath }],
+        hideDocsLink: true,
+        theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },
+      },
+      handlerHooks: {
+        before: ({ route }) =>
+          WRITING_PAYLOADS.has(route)
+            ? {
+                allow: false,
+                message:
+                  'Tallyport makes its jobs itself. To send a vote again, use the command: tallyport vote resend',
+              }
+            : undefined,
+      },
+    },
+  });
+  board.setBasePath(app.prefix);
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+  });
+  app.addHook('preHandler', async (request, reply) => {
+    // The route's pattern: an address may spell the same path in many ways, such as %61pi.
+    if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
+    // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
+    const away = await unavailableQueues(sources, TIMEOUT_MS);
+    if (away.length === 0) return auditPress(sources, app.prefix, request);
+    return reply
+      .code(503)
+      .header('retry-after', 5)
+      .send({ error: `${describeUnavailable(away)}.` });
+  });
+  app.addHook('onSend', async (_request, reply, payload) =>
+    typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+      ? payload.replace(REMOTE_FONTS, '')
+      : payload,
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.method === 'GET') return;
+    request.log.info({
+      event: 'operator.queue_button',
+      method: request.method,
+      button: request.routeOptions.url,
+      of: request.params,
+      status: reply.statusCode,
+    });
+  });
+  await app.register(board.registerPlugin());
+}
+
+/** Notes a button before it does anything: `retry/:queueStatus` of a queue, and of which job. */
+async function auditPress(sources: Sources, prefix: string, request: FastifyRequest): Promise<void> {
+  if (request.method === 'GET') return;
+  const route = (request.routeOptions.url ?? '').slice(prefix.length);
+  if (WRITING_PAYLOADS.has(route)) return;
+  const params = request.params as Record<string, string>;
+  const button = route
+    .replace(/^\/api\/queues\/(:queueName\/)?/, '')
+    .replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
+  const details = { button, ...params };
+  await recordAudit(sources, {
+    by: userOf(request).email,
+    action: 'queue.button',
+    serverId: null,
+    details,
+  });
+}
+
+const SYSTEM_FONTS = {
+  'font-sans': 'system-ui, sans-serif',
+  'font-mono': 'ui-monospace, monospace',
+};
+
+const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:queueName/:jobId/update-data']);
+
+function boardQueue({ queues, clock }: Sources, name: QueueName, adminPath: string): BullMQAdapter {
+  const { title } = QUEUES[name];
+  const ofListener = DELIVERY_QUEUES.some((queue) => queue === name);
+  const adapter = new BullMQAdapter(queues[name], {
+    displayName: title,
+    ...(ofListener ? { externalJobUrl: ({ data }) => listenerLink(data, adminPath) } : {}),
+  });
+  if (ofListener) {
+    adapter.setFormatter('name', ({ progress }: { progress?: unknown }) =>
+      describeForwarding(progress, title, clock.now()),
+    );
+  }
+  return adapter;
+}
+
+/** The page of the listener that a job is for. A job that was not made by us leads nowhere in particular. */
+function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
+  const payload = QUEUES['forward-votes'].payload.safeParse(data);
+  if (!payload.success) return { displayText: 'Admin area', href: adminPath };
+  return { displayText: 'Listener and its votes', href: `${adminPath}/listeners/${payload.data.listenerId}` };
+}

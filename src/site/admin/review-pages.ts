@@ -1,0 +1,217 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../../platform/document.ts';
+import { moderateReview } from '../../reviews/moderate-review.ts';
+import { listReviewsInState } from '../../reviews/read-reviews.ts';
+import { REVIEW_STATES, type Review, type ReviewState } from '../../reviews/review.ts';
+import type { Server } from '../../servers/server.ts';
+import { isId } from '../../servers/slug.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { queryOf, queryText, readForm } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { badge, button, notice, pager, tabs, textArea } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+
+/** So many reviews stand on a page. */
+const ROWS = 20;
+
+const TABS: Record<ReviewState, string> = { pending: 'Waiting', approved: 'Approved', rejected: 'Rejected' };
+
+const decisionForm = z.object({
+  state: z.enum(REVIEW_STATES),
+  seenAs: z.enum(REVIEW_STATES),
+  revision: z.coerce.number().int().min(0),
+  reason: z.string().optional(),
+});
+
+/** `/operator/reviews`: those that wait, the oldest first; and what was decided, to look back on and to undo. */
+export function reviewPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+
+  app.get('/reviews', OPERATOR, async (request, reply) => {
+    const { state: asked, from, done, review } = queryOf(request);
+    const state = REVIEW_STATES.find((one) => one === asked) ?? 'pending';
+    const { rows, next } = await listReviewsInState(platform, state, { from, limit: ROWS });
+    const servers = await serversOf(platform, rows);
+    const decided = done && review && isId(review) ? await decidedReview(platform, review) : null;
+    const view: View = { base, now: platform.clock.now(), servers };
+    return sendPage(request, reply, {
+      title: 'Reviews',
+      body: adminFrame({
+        base,
+        part: '/reviews',
+        body: html`${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
+          ${stateTabs(base, state)}
+          ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : rows.map((row, i) => reviewCard(view, row, i === 0))}
+          ${pager({
+            first: from ? listPath(base, state) : undefined,
+            older: next ? listPath(base, state, next) : undefined,
+          })}`,
+      }),
+    });
+  });
+
+  app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(platform, base, request, reply));
+}
+
+/** Stores what was decided of one review and shows the list that it was decided from, the next one first. */
+async function decide(
+  platform: AdminSources['platform'],
+  base: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { reviewId } = request.params as { reviewId: string };
+  const missing = new PageError(404, 'There is no such review.');
+  if (!isId(reviewId)) throw missing;
+  const { data } = readForm(decisionForm, request);
+  if (!data) throw new PageError(400, 'The form is not complete.');
+  const { state, seenAs, revision, reason } = data;
+  if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Say why the review is rejected.');
+  const by = userOf(request).email;
+  const given = state === 'rejected' && reason ? { reason } : {};
+  const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
+    seenAs,
+    revision,
+    ...given,
+  }).catch((error: unknown) => {
+    if (error instanceof InvalidDocumentError) throw new PageError(400, error.message);
+    throw error;
+  });
+  if (!review) throw missing;
+  const done = review.state === state ? state : 'meanwhile';
+  const back = { state: seenAs === 'pending' ? undefined : seenAs, done, review: reviewId };
+  return reply.redirect(`${adminPath(base, '/reviews')}${queryText(back)}#next`, 303);
+}
+
+const EMPTY: Record<ReviewState, string> = {
+  pending: 'No review waits.',
+  approved: 'No review is approved yet.',
+  rejected: 'No review was rejected.',
+};
+
+type View = { base: string; now: Date; servers: Map<string, Server> };
+
+async function serversOf(
+  { servers }: AdminSources['platform'],
+  rows: Review[],
+): Promise<Map<string, Server>> {
+  const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
+  const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+async function decidedReview({ reviews }: AdminSources['platform'], reviewId: string) {
+  return reviews.findOne({ _id: new ObjectId(reviewId) });
+}
+
+function listPath(base: string, state: ReviewState, from?: string): string {
+  return adminPath(base, `/reviews${queryText({ state: state === 'pending' ? undefined : state, from })}`);
+}
+
+function stateTabs(base: string, state: ReviewState): Html {
+  return tabs(
+    'Reviews by state',
+    REVIEW_STATES.map((one) => ({ href: listPath(base, one), text: TABS[one] })),
+    listPath(base, state),
+  );
+}
+
+const DECIDED: Record<ReviewState, string> = {
+  pending: 'waits again',
+  approved: 'is approved',
+  rejected: 'is rejected',
+};
+
+/** Why a decision was not taken: another operator's was, or the review is not the one that was seen. */
+const MEANWHILE: Record<ReviewState, string> = {
+  pending: 'It was changed since you saw it. ',
+  approved: 'Somebody else was quicker. ',
+  rejected: 'Somebody else was quicker. ',
+};
+
+/** How the review stands that was just decided, whoever decided it, and the way back. */
+function decisionNotice(base: string, review: WithId<Review>, meanwhile: boolean): Html {
+  const { username, state, moderatedBy } = review;
+  const by = moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '';
+  return notice(
+    meanwhile ? 'attention' : 'good',
+    html`<div class="actions">
+      <span>${meanwhile ? MEANWHILE[state] : ''}The review of <bdi>${username}</bdi> ${DECIDED[state]}${by}.</span>
+      ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
+    </div>`,
+  );
+}
+
+function decision(
+  base: string,
+  { _id, state: seenAs, username, revision = 0 }: WithId<Review>,
+  { state, text, kind = 'quiet' }: { state: ReviewState; text: string; kind?: 'primary' | 'quiet' },
+): Html {
+  return button({
+    to: adminPath(base, `/reviews/${_id.toHexString()}`),
+    text,
+    hidden: { state, seenAs, revision: String(revision) },
+    kind,
+    of: `the review of ${username}`,
+  });
+}
+
+const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
+
+/** One review and what can be decided of it. */
+function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html {
+  const { base, now, servers } = view;
+  const { username, rating, content, createdAt, state, serverId } = review;
+  const server = servers.get(serverId.toHexString());
+  const about = server
+    ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
+    : 'a server that is gone';
+  return html`<article class="card" ${isFirst ? html`id="next" tabindex="-1"` : ''}>
+    <header class="card-head">
+      <h2><bdi>${username}</bdi> on ${about}</h2>
+      ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
+    </header>
+    <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changedBy(base, review, now)}${decidedBy(review, now)}</p>
+    ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Stars only, no words.</p>`}
+    <div class="actions">
+      ${state === 'approved' ? '' : decision(base, review, { state: 'approved', text: 'Approve', kind: state === 'pending' ? 'primary' : 'quiet' })}
+      ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
+      ${state === 'rejected' ? '' : rejection(base, review)}
+    </div>
+  </article>`;
+}
+
+/** Who wrote it, where that is known, and when they changed it. */
+function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
+  const writer = userId
+    ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by somebody who is signed up</a>`
+    : '';
+  return html`${editedAt ? html`, changed ${timeAgo(editedAt, now)}` : ''}${writer}`;
+}
+
+function decidedBy({ moderatedAt, moderatedBy, rejectedFor }: Review, now: Date): Content {
+  if (!moderatedAt) return '';
+  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}`;
+}
+
+function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {
+  const id = _id.toHexString();
+  return html`<details class="confirm">
+    <summary class="button quiet">Reject…<span class="for-readers"> the review of ${username}</span></summary>
+    <form method="post" action="${adminPath(base, `/reviews/${id}`)}" class="confirm-body stack">
+      <input type="hidden" name="state" value="rejected" />
+      <input type="hidden" name="seenAs" value="${state}" />
+      <input type="hidden" name="revision" value="${String(revision)}" />
+      ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Why', hint: 'For the log; the player is not told.', rows: 2, maxlength: 500, required: true })}
+      <button class="danger" type="submit">Reject</button>
+    </form>
+  </details>`;
+}

@@ -1,0 +1,14 @@
+import type { Server } from '../../servers/server.ts';
+import { statusBadge } from '../dashboard/server-frame.ts';
+import type { Html } from '../html.ts';
+import { badge } from '../parts.ts';
+
+/** How a server stands, in the words of the admin area. */
+export function stateBadges(server: Server, now: Date): Html[] {
+  if (server.removedAt) return [badge('bad', 'removed')];
+  return [
+    statusBadge(server, now),
+    ...(server.hiddenAt ? [badge('attention', 'hidden')] : []),
+    ...(server.isPremium ? [badge('quiet', 'premium')] : []),
+  ];
+}

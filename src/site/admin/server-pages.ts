@@ -1,0 +1,204 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { removeServer } from '../../listing/remove-server.ts';
+import { nextOwner, TransferError, transferServer } from '../../listing/transfer-server.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
+import { editServer } from '../../servers/listing.ts';
+import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
+import {
+  listServersByTime,
+  SERVER_LISTS,
+  type ServerList,
+  searchServers,
+} from '../../servers/search-servers.ts';
+import type { Server } from '../../servers/server.ts';
+import { isId } from '../../servers/slug.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
+import type { Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { dataTable, pager, tabs, textField } from '../parts.ts';
+import { count, timeAgo } from '../words.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { stateBadges } from './server-badges.ts';
+import { serverPage } from './server-page.ts';
+
+/** So many servers stand on a page. */
+const ROWS = 50;
+
+const LISTS = Object.keys(SERVER_LISTS) as ServerList[];
+const TITLES: Record<ServerList, string> = { all: 'Newest', hidden: 'Hidden', removed: 'Removed' };
+const EMPTY: Record<ServerList, string> = {
+  all: 'No server is listed yet.',
+  hidden: 'No server is hidden.',
+  removed: 'No server was ever removed.',
+};
+
+/** `/operator/servers`: finding servers, and what operators do to one. */
+export function serverPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const show = (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) =>
+    showServer(platform, request, reply, typed, status);
+
+  app.get('/servers', OPERATOR, async (request, reply) => {
+    const { q, list: asked, from } = queryOf(request);
+    const list = LISTS.find((one) => one === asked) ?? 'all';
+    const found = q
+      ? { rows: await searchServers(platform, q, { limit: ROWS }), next: null }
+      : await listServersByTime(platform, list, { from, limit: ROWS });
+    const path = (values: Record<string, string | undefined>) =>
+      adminPath(base, `/servers${queryText({ list: list === 'all' ? undefined : list, ...values })}`);
+    return sendPage(request, reply, {
+      title: 'Servers',
+      body: adminFrame({
+        base,
+        part: '/servers',
+        body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
+          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No server has a name, address or slug that begins with “${q}”, nor is it an id or an owner’s e-mail address.` : EMPTY[list])}</section>
+          ${found.rows.length === ROWS && q ? html`<p class="soft">The first ${ROWS} are shown; type more of the name.</p>` : ''}
+          ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
+      }),
+    });
+  });
+
+  app.get('/servers/:serverId', OPERATOR, (request, reply) => show(request, reply));
+
+  app.post('/servers/:serverId/hide', OPERATOR, async (request, reply) => {
+    const values = typedValues(request);
+    return act(request, reply, 'hidden', (serverId, by) =>
+      hideServer(platform, serverId, { reason: values.reason ?? '' }, by),
+    );
+  });
+
+  app.post('/servers/:serverId/unhide', OPERATOR, (request, reply) =>
+    act(request, reply, 'shown', (serverId, by) => unhideServer(platform, serverId, by)),
+  );
+
+  app.post('/servers/:serverId/premium', OPERATOR, async (request, reply) => {
+    const { data } = readForm(z.object({ premium: z.enum(['on', 'off']) }), request);
+    if (!data) throw new PageError(400, 'The form is not complete.');
+    const isPremium = data.premium === 'on';
+    return act(request, reply, `premium-${data.premium}`, (serverId, by) =>
+      editServer(platform, serverId, { isPremium }, by),
+    );
+  });
+
+  app.post('/servers/:serverId/transfer', OPERATOR, async (request, reply) => {
+    const { email = '' } = typedValues(request);
+    return act(request, reply, 'transferred', async (serverId, by) =>
+      transferServer(platform, serverId, await nextOwner(platform, email), by),
+    );
+  });
+
+  app.post('/servers/:serverId/remove', OPERATOR, async (request, reply) => {
+    const server = await serverAsked(platform, request);
+    const typed = typedValues(request);
+    if (typed.slug?.trim() !== server.slug) {
+      const faults = { slug: `Type ${server.slug} to remove it.` };
+      return show(request, reply, { values: typed, faults }, 400);
+    }
+    return act(request, reply, 'removed', (serverId, by) => removeServer(platform, serverId, by));
+  });
+
+  /** Does what the form asks for and shows the server after it; or the form again, with what is wrong. */
+  async function act(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: string,
+    action: (serverId: ObjectId, by: string) => Promise<unknown>,
+  ): Promise<FastifyReply> {
+    const server = await serverAsked(platform, request);
+    try {
+      const changed = await action(server._id, userOf(request).email);
+      if (!changed) throw new PageError(409, 'This server was removed.');
+    } catch (error) {
+      const faults = faultsOfAction(error);
+      return show(request, reply, { values: typedValues(request), faults }, 400);
+    }
+    return reply.redirect(`${adminServerPath(base, server)}?done=${done}`, 303);
+  }
+}
+
+/** @throws what is no fault of the form */
+function faultsOfAction(error: unknown): Record<string, string> {
+  if (error instanceof TransferError) return { email: error.message };
+  if (error instanceof InvalidDocumentError) return error.faults;
+  throw error;
+}
+
+async function serverAsked(
+  { servers }: AdminSources['platform'],
+  request: FastifyRequest,
+): Promise<WithId<Server>> {
+  const { serverId } = request.params as { serverId: string };
+  const server = isId(serverId) ? await servers.findOne({ _id: new ObjectId(serverId) }) : null;
+  if (!server) throw new PageError(404, 'There is no such server.');
+  return server;
+}
+
+async function showServer(
+  platform: AdminSources['platform'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  typed: Typed,
+  status: number,
+): Promise<FastifyReply> {
+  const { base } = request.server.site;
+  const server = await serverAsked(platform, request);
+  return sendPage(request, reply, await serverPage(platform, base, server, typed), status);
+}
+
+function searchForm(base: string, q: string | undefined): Html {
+  return html`<form method="get" action="${adminPath(base, '/servers')}" class="filters" role="search">
+    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'The beginning of its name, address or slug; its id; its owner’s e-mail address.', spellcheck: false })}
+    <button type="submit">Find</button>
+    ${q ? html`<a class="button quiet" href="${adminPath(base, '/servers')}">All servers</a>` : ''}
+  </form>`;
+}
+
+function listTabs(base: string, list: ServerList): Html {
+  const href = (one: ServerList) =>
+    adminPath(base, `/servers${queryText({ list: one === 'all' ? undefined : one })}`);
+  return tabs(
+    'Lists of servers',
+    LISTS.map((one) => ({ href: href(one), text: TITLES[one] })),
+    href(list),
+  );
+}
+
+function serverTable(base: string, rows: WithId<Server>[], now: Date, empty: string): Html {
+  return dataTable({
+    caption: 'Servers',
+    rows,
+    empty,
+    columns: [
+      {
+        title: 'Server',
+        heads: true,
+        cell: (server) => html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+      },
+      {
+        title: 'Address',
+        kind: 'address',
+        cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>`,
+      },
+      { title: 'State', cell: (server) => html`<span class="actions">${stateBadges(server, now)}</span>` },
+      {
+        title: 'Rank',
+        kind: 'number',
+        cell: (server) => (server.removedAt || server.hiddenAt ? '–' : count(server.rankPosition)),
+      },
+      {
+        title: 'Votes in 30 days',
+        kind: 'number',
+        cell: ({ ranked }) => (ranked ? count(ranked.votesCount) : '–'),
+      },
+      { title: 'Listed', cell: ({ listedAt }) => timeAgo(listedAt, now) },
+    ],
+  });
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import type { User } from '../../accounts/user.ts';
+import { listUsers, searchUsers, type UserPosition } from '../../listing/find-users.ts';
+import type { Content, Html } from '../html.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { badge, dataTable, pager, select, textField } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+
+const PER_PAGE = 50;
+
+/** `/operator/users`: everybody, the newest first, or those whose address or name begins with what is typed. */
+export function usersPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const path = adminPath(base, '/users');
+
+  app.get('/users', OPERATOR, async (request, reply) => {
+    const { search = '', role, after } = readQuery(request.query as Record<string, unknown>);
+    const page = { base, path, search, role, now: platform.clock.now() };
+    if (search !== '') {
+      const users = await searchUsers(platform, search, PER_PAGE);
+      return sendPage(request, reply, usersPage({ ...page, users, older: undefined }));
+    }
+    const { users, next } = await listUsers(platform, { role, after, limit: PER_PAGE });
+    const older = next ? `${path}?${new URLSearchParams(positionQuery(role, next))}` : undefined;
+    return sendPage(request, reply, usersPage({ ...page, users, older }));
+  });
+}
+
+type Query = { search?: string; role?: 'operator' | undefined; after?: UserPosition | undefined };
+
+/** What is no search, role or position counts as not given. */
+function readQuery({ search, role, after }: Record<string, unknown>): Query {
+  const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(String(after)) ?? [];
+  return {
+    search: typeof search === 'string' ? search.trim().slice(0, 254) : '',
+    role: role === 'operator' ? role : undefined,
+    after: ms && id ? { createdAt: new Date(Number(ms)), id: new ObjectId(id) } : undefined,
+  };
+}
+
+function positionQuery(role: Query['role'], { createdAt, id }: UserPosition): Record<string, string> {
+  return { ...(role ? { role } : {}), after: `${createdAt.getTime()}-${id.toHexString()}` };
+}
+
+type UsersView = {
+  base: string;
+  path: string;
+  search: string;
+  role: 'operator' | undefined;
+  users: WithId<User>[];
+  older: string | undefined;
+  now: Date;
+};
+
+function usersPage({ base, path, search, role, users, older, now }: UsersView): Page {
+  return {
+    title: 'Users',
+    body: adminFrame({
+      base,
+      part: '/users',
+      body: html`<form method="get" action="${path}" class="filters">
+        ${textField({ name: 'search', label: 'E-mail address or name begins with', type: 'search', value: search, maxlength: 254 })}
+        ${select({
+          name: 'role',
+          label: 'Role',
+          value: role ?? '',
+          options: [
+            ['', 'everybody'],
+            ['operator', 'operators'],
+          ],
+        })}
+        <button type="submit" class="quiet">Show</button>
+      </form>
+      <section class="card">
+        ${dataTable({
+          caption: 'Users',
+          rows: users,
+          columns: [
+            {
+              title: 'E-mail address',
+              heads: true,
+              cell: ({ _id, email }) => html`<a href="${path}/${_id.toHexString()}">${email}</a>`,
+            },
+            { title: 'Name', cell: ({ name }) => html`<bdi>${name}</bdi>` },
+            { title: 'State', cell: standing },
+            { title: 'Since', cell: ({ createdAt }) => timeAgo(createdAt, now) },
+          ],
+          empty: search === '' ? 'There is nobody yet.' : 'Nobody’s address or name begins so.',
+        })}
+        ${users.length === PER_PAGE && search !== '' ? html`<p class="soft">There may be more: type more letters.</p>` : ''}
+      </section>
+      ${pager({ older })}`,
+    }),
+  };
+}
+
+/** What matters of a user at a readArrived. */
+export function standing(user: User): Content {
+  return html`<span class="actions">${marks(user)}</span>`;
+}
+
+function marks({ role, suspendedAt, emailVerified, twoFactorEnabled }: User): Html[] {
+  return [
+    ...(suspendedAt ? [badge('bad', 'suspended')] : []),
+    ...(role === 'operator' ? [badge('attention', 'operator')] : []),
+    ...(emailVerified ? [] : [badge('quiet', 'not confirmed')]),
+    ...(twoFactorEnabled ? [badge('good', 'second factor')] : []),
+  ];
+}

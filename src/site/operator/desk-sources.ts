@@ -1,4 +1,0 @@
-import type { Platform } from '../../process/platform.ts';
-
-/** What the pages of this folder work with. */
-export type DeskSources = { platform: Platform };

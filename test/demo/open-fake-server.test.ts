@@ -1,0 +1,49 @@
+import { createSocket } from 'node:dgram';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openFakeServer } from '../../src/demo/open-fake-server.ts';
+import type { Sample } from '../../src/demo/sample.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { plainText } from '../../src/probing/minecraft-text.ts';
+import { askHere, at } from '../probing/asking.ts';
+
+const probed = SAMPLES.filter(({ kind }) => kind === 'probed');
+const games = [...new Set(probed.map(({ game }) => game))];
+
+async function open(sample: Sample, number: number) {
+  const place = await openFakeServer(sample, number);
+  onTestFinished(() => place.fakeServer?.stop());
+  return place;
+}
+
+describe('What stands in for a sample server', () => {
+  it.each(games)('of %s is asked as a true one is, where it is listed', async (game) => {
+    const sample = probed.find((one) => one.game === game) as Sample;
+    const { address, port, queryPort } = await open(sample, 200);
+    const probe = await askHere()({ game: game ?? '', host: address, port, queryPort });
+    expect(probe).toMatchObject({
+      ok: true,
+      answer: { maxPlayers: sample.activity.places, version: sample.version },
+    });
+    const motd = probe.ok ? plainText(probe.answer.motd) : '';
+    expect(motd).toContain(plainText(sample.motd).split('\n')[0]);
+    expect(motd).toMatch(/sample/);
+    expect(probe.ok && probe.answer.onlinePlayers).toBeLessThanOrEqual(sample.activity.places);
+  });
+
+  it('goes to another place where its own is taken', async () => {
+    const sample = probed.find(({ game }) => game === 'rust') as Sample;
+    const other = createSocket('udp4');
+    await new Promise<void>((resolve) => other.bind(28_015, '127.1.0.201', resolve));
+    onTestFinished(() => void other.close());
+    const { address, port, queryPort } = await open(sample, 201);
+    expect(address).toBe('127.0.0.1');
+    expect(await askHere()({ game: 'rust', host: address, port, queryPort })).toMatchObject({ ok: true });
+  });
+
+  it('is nobody for a server that is gone or reports by itself', async () => {
+    for (const sample of SAMPLES.filter(({ kind }) => kind !== 'probed')) {
+      expect(await openFakeServer(sample, 202)).not.toHaveProperty('fakeServer');
+    }
+    expect(await askHere()({ ...at(25_565, 'minecraft'), host: '127.1.0.202' })).toMatchObject({ ok: false });
+  });
+});

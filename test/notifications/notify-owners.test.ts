@@ -1,0 +1,252 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import type { User } from '../../src/accounts/user.ts';
+import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
+import { mailContext } from '../../src/mail/outbox.ts';
+import { notifyOwners } from '../../src/notifications/notify-owners.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+
+const NEVER = new AbortController().signal;
+
+/** A server that belongs to somebody, with its listener. */
+async function ownedBench(user: Partial<User> = {}) {
+  const bench = await deliveryBench({
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'votes@example.org',
+    PUBLIC_URL: 'https://example.org/listing',
+  });
+  const { platform, clock, serverId } = bench;
+  const ownerId = new ObjectId();
+  const now = clock.now();
+  await platform.users.insertOne({
+    _id: ownerId,
+    name: 'Olivia',
+    email: 'olivia@example.org',
+    emailVerified: true,
+    createdAt: now,
+    updatedAt: now,
+    role: 'owner',
+    twoFactorEnabled: false,
+    wantsMail: true,
+    ...user,
+  });
+  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
+  const change = async (set: object) => {
+    await platform.listeners.updateOne({ serverId }, { $set: set });
+  };
+  return {
+    ...bench,
+    ownerId,
+    tell: () => notifyOwners(platform, NEVER),
+    /** Fails since `since`, as the breaker notes it. */
+    async fail(since = clock.now()) {
+      const nextTestAt = after(since, MINUTE);
+      await change({
+        breaker: { failures: 3, openSince: since, tests: 0, nextTestAt, code: 'connection-refused' },
+      });
+    },
+    recover: () => change({ breaker: { failures: 0, tests: 0 }, lastDeliveredAt: clock.now() }),
+    refuse: () =>
+      change({ pause: { at: clock.now(), by: 'tallyport', code: 'bad-signature', words: 'not valid' } }),
+    mails: () => lettersOf(bench),
+  };
+}
+
+/** What is in the outbox, by the beginning of its id: the kind of notification. */
+async function lettersOf({ platform: { mails, secrets } }: DeliveryBench) {
+  const found = await mails.find().sort({ createdAt: 1 }).toArray();
+  return found.map(({ _id, to, subject, sealedText }) => ({
+    kind: _id.split(':')[0],
+    to,
+    subject,
+    text: secrets.open(sealedText ?? '', mailContext(_id)),
+  }));
+}
+
+test('an owner is told once that a listener is paused for a fault, and how to mend it', async () => {
+  const { refuse, cast, tell, mails } = await ownedBench();
+  await cast('Steve');
+  await cast('Alex');
+  expect(await tell()).toBe(0);
+  await refuse();
+  expect(await Promise.all([tell(), tell(), tell()])).toContain(1);
+  expect(await tell()).toBe(0);
+  const [letter, ...more] = await mails();
+  expect(more).toEqual([]);
+  expect(letter).toMatchObject({
+    kind: 'paused',
+    to: 'olivia@example.org',
+    subject: 'Alpha: its vote listener is paused',
+  });
+  expect(letter?.text).toContain('its token is another one. It said: «not valid»');
+  expect(letter?.text).toContain('Copy the token');
+  expect(letter?.text).toContain('2 votes are waiting.');
+  expect(letter?.text).toMatch(/https:\/\/example\.org\/listing\/dashboard\/servers\/[0-9a-f]{24}\/listener/);
+});
+
+test('a pause of the owner’s own is no news', async () => {
+  const { platform, serverId, tell, clock } = await ownedBench();
+  await pauseListener(platform, serverId, 'test');
+  clock.move(DAY);
+  expect(await tell()).toBe(0);
+});
+
+test('an owner is told of a listener that is unreachable for an hour, not sooner', async () => {
+  const { fail, clock, tell, mails } = await ownedBench();
+  await fail();
+  clock.move(HOUR - SECOND);
+  expect(await tell()).toBe(0);
+  clock.move(2 * SECOND);
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  expect((await mails())[0]?.text).toContain('nothing listens on this port');
+});
+
+test('a listener that comes and goes gives one mail in a day', async () => {
+  const { fail, recover, clock, tell, mails } = await ownedBench();
+  for (let n = 0; n < 12; n += 1) {
+    await fail();
+    clock.move(HOUR + MINUTE);
+    await tell();
+    await recover();
+    clock.move(MINUTE);
+  }
+  expect((await mails()).map(({ kind }) => kind)).toEqual(['unreachable']);
+  clock.move(12 * HOUR);
+  await fail();
+  clock.move(2 * HOUR);
+  await tell();
+  expect((await mails()).map(({ kind }) => kind)).toEqual(['unreachable', 'unreachable']);
+});
+
+test('an owner is told of the return once every vote that waited has arrived', async () => {
+  const { fail, recover, cast, drain, clock, tell, mails, platform, serverId } = await ownedBench();
+  await fail(clock.now());
+  for (let n = 0; n < 5; n += 1) await cast(`player ${n}`);
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  await recover();
+  // It works again, and its votes are still to be sent.
+  expect(await tell()).toBe(0);
+  await drain();
+  await cast('after the return');
+  await drain();
+  expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(6);
+  expect(await Promise.all([tell(), tell()])).toContain(1);
+  expect(await tell()).toBe(0);
+  const letters = await mails();
+  expect(letters.map(({ kind }) => kind)).toEqual(['unreachable', 'returned']);
+  expect(letters[1]?.text).toContain('5 votes waited; all have arrived.');
+});
+
+test('new settings alone are no return; the first vote that arrives is', async () => {
+  const { refuse, platform, serverId, listener, clock, tell, cast, drain, mails } = await ownedBench();
+  await refuse();
+  await tell();
+  clock.move(MINUTE);
+  await setListener(
+    platform,
+    serverId,
+    {
+      protocol: 'votifier-v2',
+      host: '127.0.0.1',
+      port: listener.port,
+      secret: listener.token,
+      serviceName: 'T',
+    },
+    'test',
+  );
+  clock.move(MINUTE);
+  expect(await tell()).toBe(0);
+  await cast('Steve');
+  await drain();
+  expect(await tell()).toBe(1);
+  expect((await mails())[1]?.text).toContain('No vote had to wait.');
+});
+
+test('an outage of which nobody was told gives no mail of its end', async () => {
+  const { fail, recover, clock, tell } = await ownedBench();
+  await fail();
+  clock.move(30 * MINUTE);
+  await tell();
+  await recover();
+  clock.move(MINUTE);
+  expect(await tell()).toBe(0);
+});
+
+test('an owner is told a day before votes are given up, also of a listener paused by hand', async () => {
+  const { platform, serverId, cast, clock, tell, mails } = await ownedBench();
+  await pauseListener(platform, serverId, 'test');
+  await cast('Steve');
+  clock.move(47 * HOUR);
+  expect(await tell()).toBe(0);
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  const [letter] = await mails();
+  expect(letter?.subject).toBe('Alpha: votes are about to be given up');
+  expect(letter?.text).toContain('1 vote waits');
+  await resumeListener(platform, serverId, 'test');
+  expect(await tell()).toBe(0);
+});
+
+test('an owner is told a day before votes are given up because connections to the listener are limited', async () => {
+  const { platform, serverId, clock, cast, tell, mails } = await ownedBench();
+  await cast('Steve');
+  const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
+  await platform.listeners.updateOne({ serverId }, { $set: { limited } });
+  clock.move(47 * HOUR);
+  expect(await tell()).toBe(0);
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  const [letter] = await mails();
+  expect(letter).toMatchObject({ kind: 'expiring', subject: 'Alpha: votes are about to be given up' });
+  expect(letter?.text).toContain('only so many connections a minute');
+});
+
+test('what was written before a kill is not written again, and is noted then', async () => {
+  const { platform, refuse, recover, clock, tell, mails } = await ownedBench();
+  await refuse();
+  await tell();
+  // As if the process had died between the mail and the note.
+  await platform.sentNotifications.deleteMany({});
+  expect(await tell()).toBe(0);
+  expect(await mails()).toHaveLength(1);
+  await platform.listeners.updateMany({}, { $set: { pause: null } });
+  clock.move(MINUTE);
+  await recover();
+  expect(await tell()).toBe(1);
+});
+
+test('a sent notification stays sent when its mail is forgotten', async () => {
+  const { platform, refuse, clock, tell } = await ownedBench();
+  await refuse();
+  await tell();
+  await platform.mails.deleteMany({});
+  clock.move(8 * DAY);
+  expect(await tell()).toBe(0);
+});
+
+test.each([
+  ['does not want mail', { wantsMail: false }],
+  ['has not confirmed the address', { emailVerified: false }],
+  ['is suspended', { suspendedAt: new Date() }],
+])('an owner who %s gets none', async (_, user) => {
+  const { refuse, tell } = await ownedBench(user);
+  await refuse();
+  expect(await tell()).toBe(0);
+});
+
+test('a server of nobody’s, and a removed one, give no mail', async () => {
+  const { platform, serverId, refuse, tell } = await ownedBench();
+  await refuse();
+  await platform.servers.updateOne({ _id: serverId }, { $unset: { ownerId: '' } });
+  expect(await tell()).toBe(0);
+  await platform.servers.updateOne(
+    { _id: serverId },
+    { $set: { ownerId: new ObjectId(), removedAt: new Date() } },
+  );
+  expect(await tell()).toBe(0);
+});

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { OverloadError } from '../../src/platform/batching/batcher.ts';
+import { DeadlineError } from '../../src/platform/deadline.ts';
+import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
+import { UnsealError } from '../../src/platform/secrets.ts';
+import { isTransientError } from '../../src/platform/transient-errors.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+const faultOf = (work: Promise<unknown>) =>
+  work.then(
+    () => {
+      throw new Error('it went well');
+    },
+    (error: unknown) => error,
+  );
+
+it.each([
+  [true, new LeaseLostError('x')],
+  [true, new DeadlineError(5)],
+  [true, new OverloadError()],
+  [true, Object.assign(new Error('LOADING Redis is loading the dataset in memory'), { name: 'ReplyError' })],
+  [false, Object.assign(new Error('NOPERM no rights'), { name: 'ReplyError' })],
+  [false, new UnsealError('x')],
+  [false, new TypeError('x is not a function')],
+  [false, 'a text'],
+])('it is %s that %s passes by itself', (passes, fault) => {
+  expect(isTransientError(fault)).toBe(passes);
+});
+
+it('what MongoDB refuses for good does not pass by itself', async () => {
+  const { mongo } = await testPlatform();
+  const things = mongo.db.collection<{ _id: number }>('things');
+  await things.insertOne({ _id: 1 });
+  expect(isTransientError(await faultOf(things.insertOne({ _id: 1 })))).toBe(false);
+  expect(isTransientError(await faultOf(things.bulkWrite([{ insertOne: { document: { _id: 1 } } }])))).toBe(
+    false,
+  );
+});

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let operator: SignedInUser;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
+});
+
+describe('the admin area', () => {
+  test('says calmly that nothing needs attention, and shows the queues', async () => {
+    const { statusCode, body } = await getPage(web, '/operator', operator.headers);
+    expect(statusCode).toBe(200);
+    expect(body).toContain('Nothing needs your attention.');
+    expect(body).toContain('Forward votes');
+    expect(body).toContain('href="/operator/queues"');
+  });
+
+  test('leads to each of its parts by tabs, and marks the one that is open', async () => {
+    for (const path of ['', '/reviews', '/servers', '/votes', '/audit']) {
+      const { body } = await getPage(web, `/operator${path}`, operator.headers);
+      const tabs = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
+      expect(tabs[0]?.[1], path).toBe(`/operator${path}`);
+      expect(body).toContain('href="/operator/users"');
+    }
+  });
+
+  test('under a path of its own every link begins with it', async () => {
+    const placed = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
+    const { headers, userId } = await signIn(placed, { role: 'operator' });
+    const serverId = await addOwnedServer(placed.platform, userId);
+    for (const path of [
+      '',
+      '/reviews',
+      '/servers',
+      `/servers/${serverId}`,
+      `/votes?server=${serverId}`,
+      '/audit',
+    ]) {
+      const { statusCode, body } = await getPage(placed, `/operator${path}`, headers);
+      expect(statusCode, path).toBe(200);
+      const addresses = [...body.matchAll(/(?:href|src|action|data-hx-get)="([^"#][^"]*)"/g)].map(
+        ([, to]) => to,
+      );
+      expect(addresses.filter((to) => !to?.startsWith('/listing/'))).toEqual([]);
+    }
+  });
+
+  test('what users typed is escaped on every page', async () => {
+    const name = '"><script>alert(1)</script>';
+    const serverId = await addOwnedServer(web.platform, operator.userId, { name });
+    const q = encodeURIComponent(name);
+    for (const path of [
+      '/servers',
+      `/servers?q=${q}`,
+      `/servers/${serverId}`,
+      `/votes?server=${serverId}&player=${q}`,
+      `/votes?server=${q}&since=${q}`,
+      `/votes/exclude?server=${serverId}&since=2026-01-01T00:00`,
+      `/audit?by=${q}&action=${q}`,
+      `/reviews?state=${q}&from=${q}`,
+    ]) {
+      const { body } = await getPage(web, `/operator${path}`, operator.headers);
+      expect(body, path).not.toContain('<script>alert');
+    }
+  });
+});

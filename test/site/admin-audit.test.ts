@@ -1,0 +1,82 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, expect, test } from 'vitest';
+import { recordAudit } from '../../src/platform/audit/audit-log.ts';
+import { auditSentence } from '../../src/site/admin/audit-words.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let operator: SignedInUser;
+let serverId: ObjectId;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
+  serverId = await addOwnedServer(web.platform, operator.userId);
+  for (let i = 0; i < 120; i++) {
+    await recordAudit(web.platform, {
+      by: i % 2 ? 'one@example.org' : 'other@example.org',
+      action: i % 3 ? 'server.hide' : 'made.up',
+      serverId: i % 4 ? serverId : new ObjectId(),
+      details: { reason: `No ${i}.` },
+    });
+  }
+});
+
+const page = async (query: Record<string, string>) =>
+  (await getPage(web, `/operator/audit?${new URLSearchParams(query)}`, operator.headers)).body;
+
+/** The numbers of all entries that are shown, over all pages. */
+async function numbers(query: Record<string, string>): Promise<number[]> {
+  const seen: number[] = [];
+  let asked: Record<string, string> | undefined = query;
+  while (asked) {
+    const body = await page(asked);
+    seen.push(...[...body.matchAll(/No (\d+)\.&quot;/g)].map(([, number]) => Number(number)));
+    const next: string | undefined = /href="\/operator\/audit\?([^"]*)" rel="next"/.exec(body)?.[1];
+    asked = next ? Object.fromEntries(new URLSearchParams(next.replaceAll('&amp;', '&'))) : undefined;
+  }
+  return seen;
+}
+
+const all = Array.from({ length: 120 }, (_, i) => 119 - i);
+
+test.each([
+  ['everything', {}, all],
+  ['one user', { by: 'One@example.org' }, all.filter((i) => i % 2)],
+  ['one action', { action: 'server.hide' }, all.filter((i) => i % 3)],
+  [
+    'a user and an action',
+    { by: 'one@example.org', action: 'made.up' },
+    all.filter((i) => i % 2 && i % 3 === 0),
+  ],
+])('%s, newest first, over all pages', async (_, query, expected) => {
+  expect(await numbers(query)).toEqual(expected);
+});
+
+test('one server, with the other conditions', async () => {
+  const server = serverId.toHexString();
+  expect(await numbers({ server })).toEqual(all.filter((i) => i % 4));
+  expect(await numbers({ server, by: 'one@example.org', action: 'server.hide' })).toEqual(
+    all.filter((i) => i % 4 && i % 2 && i % 3),
+  );
+  expect(await page({ server: 'nothing-here' })).toContain('There is no server with this id or slug.');
+});
+
+test('entries are sentences, and an unknown action stands as it is', async () => {
+  const body = await page({});
+  expect(body).toContain('Hid a server: No 119.');
+  expect(body).toContain('<bdi>made.up</bdi>');
+  const sentence = (action: string, details: Record<string, unknown> = {}) =>
+    auditSentence({ action, details });
+  expect(sentence('server.edit', { address: 'x', queryPort: 1 })).toBe(
+    'Changed a server: address, query port',
+  );
+  expect(sentence('server.transfer', { from: null, to: 'a@b.org' })).toBe('Gave a server away: to a@b.org');
+  expect(sentence('review.rejected')).toBe('Rejected a review');
+  const email = 'a@b.org';
+  expect(sentence('person.make-operator', { email })).toBe('Made a user an operator: a@b.org');
+  expect(sentence('person.unmake-operator', { email })).toBe('Took the operator’s role away: a@b.org');
+  expect(sentence('constructor')).toBe('constructor');
+});

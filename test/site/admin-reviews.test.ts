@@ -1,0 +1,108 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let operator: SignedInUser;
+let serverId: ObjectId;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
+beforeEach(async () => {
+  // The pages show the reviews of all servers.
+  await web.platform.reviews.deleteMany({});
+  operator = await signIn(web, { role: 'operator' });
+  serverId = await addOwnedServer(web.platform, operator.userId);
+});
+
+async function write(username: string): Promise<string> {
+  const { reviewId } = await writeReview(web.platform, {
+    serverId,
+    username,
+    rating: 4,
+    content: `By ${username}.`,
+  });
+  return reviewId;
+}
+
+const page = async (path = '') => (await getPage(web, `/operator/reviews${path}`, operator.headers)).body;
+const decide = (reviewId: string, fields: Record<string, string>) =>
+  sendForm(
+    web,
+    `/operator/reviews/${reviewId}`,
+    { seenAs: 'pending', revision: '0', ...fields },
+    operator.headers,
+  );
+const reviewOf = (reviewId: string) => web.platform.reviews.findOne({ _id: new ObjectId(reviewId) });
+const ordered = (body: string) => [...body.matchAll(/By (\w+)\./g)].map(([, name]) => name);
+
+test('the longest waiting comes first, and after a decision the next one', async () => {
+  expect(await page()).toContain('No review waits.');
+  const [first] = [await write('First'), await write('Second')];
+  expect(ordered(await page())).toEqual(['First', 'Second']);
+  const answer = await decide(first, { state: 'approved' });
+  expect(answer.statusCode).toBe(303);
+  expect(answer.headers.location).toBe(`/operator/reviews?done=approved&review=${first}#next`);
+  const next = await page(`?done=approved&review=${first}`);
+  expect(next).toContain('is approved by');
+  expect(ordered(next)).toEqual(['Second']);
+  expect(next.indexOf('id="next"')).toBeLessThan(next.indexOf('By Second.'));
+  expect(await reviewOf(first)).toMatchObject({ state: 'approved', moderatedBy: operator.email });
+  expect(ordered(await page('?state=approved'))).toEqual(['First']);
+});
+
+test('a rejection says why, and is undone', async () => {
+  const id = await write('Rude');
+  expect((await decide(id, { state: 'rejected', reason: '  ' })).statusCode).toBe(400);
+  expect((await decide(id, { state: 'rejected', reason: 'x'.repeat(501) })).statusCode).toBe(400);
+  expect(await reviewOf(id)).toMatchObject({ state: 'pending' });
+  expect((await decide(id, { state: 'rejected', reason: '$insults' })).statusCode).toBe(303);
+  expect(await reviewOf(id)).toMatchObject({ state: 'rejected', rejectedFor: '$insults' });
+  expect(await page('?state=rejected')).toContain('$insults');
+  await decide(id, { state: 'pending', seenAs: 'rejected' });
+  expect(await reviewOf(id)).toMatchObject({
+    state: 'pending',
+    moderatedAt: null,
+    moderatedBy: null,
+    rejectedFor: null,
+  });
+  const entries = await web.platform.auditLog
+    .find({ action: /^review/, serverId })
+    .sort({ _id: 1 })
+    .toArray();
+  expect(entries.map(({ by, action, details }) => [by, action, details.reason])).toEqual([
+    [operator.email, 'review.rejected', '$insults'],
+    [operator.email, 'review.pending', undefined],
+  ]);
+});
+
+test('who decides on what somebody else has decided meanwhile is told so, and changes nothing', async () => {
+  const id = await write('Both');
+  await decide(id, { state: 'rejected', reason: 'Insults' });
+  const answer = await decide(id, { state: 'approved' });
+  expect(answer.headers.location).toContain('done=meanwhile');
+  expect(await page(`?done=meanwhile&review=${id}`)).toContain('Somebody else was quicker.');
+  expect(await reviewOf(id)).toMatchObject({ state: 'rejected' });
+});
+
+test('a review that is not there, and a form that is not ours, are refused', async () => {
+  expect((await decide('f'.repeat(24), { state: 'approved' })).statusCode).toBe(404);
+  expect((await decide('nothing', { state: 'approved' })).statusCode).toBe(404);
+  expect((await decide(await write('Steve'), { state: 'deleted' })).statusCode).toBe(400);
+});
+
+test('many are paged, and none is left out', async () => {
+  for (let i = 0; i < 45; i++) await write(`P${i}`);
+  const seen: (string | undefined)[] = [];
+  let path: string | undefined = '';
+  while (path !== undefined) {
+    const body = await page(path);
+    seen.push(...ordered(body));
+    path = /href="\/operator\/reviews(\?[^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&');
+  }
+  expect(seen).toEqual(Array.from({ length: 45 }, (_, i) => `P${i}`));
+});

@@ -1,0 +1,221 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { makePasswordLink } from '../../src/accounts/make-link.ts';
+import { createOperator, setRole } from '../../src/accounts/users.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import {
+  copied,
+  isSignedIn,
+  mailsTo,
+  removeUsers,
+  sendSignIn,
+  setUpTwoFactor,
+  tokenOf,
+} from './account-pages.ts';
+
+const NEW_PASSWORD = 'seven lamps on the quay';
+
+let shared: WebApp;
+
+beforeAll(async () => {
+  shared = await openWebApp();
+});
+beforeEach(() => removeUsers(shared.platform));
+
+/** An operator and an owner, and what the operator does. */
+async function twoUsers(web = shared) {
+  const operator = await signIn(web, { role: 'operator' });
+  const owner = await signIn(web);
+  return { web, operator, owner, ...actions(web, operator) };
+}
+
+function actions(web: WebApp, by: SignedInUser) {
+  const path = ({ userId }: Pick<SignedInUser, 'userId'>) => `/operator/users/${userId.toHexString()}`;
+  return {
+    press: (on: SignedInUser, button: string, fields: Record<string, string> = {}) =>
+      sendForm(web, `${path(on)}/${button}`, fields, by.headers),
+    look: (on: SignedInUser, query = '') => getPage(web, `${path(on)}${query}`, by.headers),
+  };
+}
+
+function audited({ platform }: WebApp): Promise<string[]> {
+  return platform.auditLog
+    .find({ action: /^user\./ })
+    .sort({ at: 1 })
+    .map(({ by, action }) => `${by} ${action}`)
+    .toArray();
+}
+
+test('a suspended user is out at once and cannot come back until it is lifted; the servers stay', async () => {
+  const { web, operator, owner, press, look } = await twoUsers();
+  const serverId = await addOwnedServer(web.platform, owner.userId);
+  expect((await press(owner, 'suspend', { reason: ' ' })).statusCode).toBe(400);
+  expect(await isSignedIn(web, owner.headers)).toBe(true);
+  const done = await press(owner, 'suspend', { reason: 'sells votes <b>' });
+  expect(done.statusCode).toBe(303);
+  expect(await isSignedIn(web, owner.headers)).toBe(false);
+  const refused = await sendSignIn(web, owner.email);
+  expect(refused.statusCode).toBe(401);
+  expect(refused.body).toContain('This account is suspended.');
+  expect((await look(owner, '?done=suspended')).body).toContain('sells votes &lt;b&gt;');
+  expect(await web.platform.servers.findOne({ _id: serverId, removedAt: null })).not.toBeNull();
+
+  await press(owner, 'lift');
+  expect(await isSignedIn(web, owner.headers)).toBe(false);
+  expect((await sendSignIn(web, owner.email)).statusCode).toBe(303);
+  expect(await audited(web)).toEqual([`${operator.email} person.suspend`, `${operator.email} user.lift`]);
+});
+
+test('a session that a suspension missed opens nothing', async () => {
+  const { web, owner } = await twoUsers();
+  await web.platform.users.updateOne({ _id: owner.userId }, { $set: { suspendedAt: new Date() } });
+  expect(await isSignedIn(web, owner.headers)).toBe(false);
+});
+
+test('a lost second factor is reset, and every session ends', async () => {
+  const { web, owner, press } = await twoUsers();
+  const { headers } = await setUpTwoFactor(web, owner);
+  await press(owner, 'reset-two-factor');
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect((await sendSignIn(web, owner.email)).headers.location).toBe('/dashboard');
+  expect(await web.platform.twoFactors.countDocuments()).toBe(0);
+});
+
+test('an operator is made and unmade, with effect on the next click', async () => {
+  const { web, operator, owner, press } = await twoUsers();
+  await press(owner, 'make-operator');
+  expect((await getPage(web, '/operator', owner.headers)).headers.location).toBe('/account/two-factor');
+  await press(owner, 'unmake-operator');
+  expect((await getPage(web, '/operator', owner.headers)).statusCode).toBe(404);
+  expect(await audited(web)).toEqual([
+    `${operator.email} person.make-operator`,
+    `${operator.email} person.unmake-operator`,
+  ]);
+});
+
+test.each(['suspend', 'reset-two-factor', 'unmake-operator'])('nobody can %s themselves', async (button) => {
+  const { web, operator, press, look } = await twoUsers();
+  const refused = await press(operator, button, { reason: 'x' });
+  expect(refused.statusCode).toBe(400);
+  expect(refused.body).toContain('Another operator has to do that for you.');
+  expect((await look(operator)).body).toContain('This is you.');
+  expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
+});
+
+test('operators who unmake each other at the same moment leave one, who stays', async () => {
+  const { web, operator } = await twoUsers();
+  const { platform } = web;
+  const others = await Promise.all([1, 2, 3].map(() => signIn(web, { role: 'operator' })));
+  const all = [operator, ...others];
+  const unmake = (on: SignedInUser, by: SignedInUser) =>
+    setRole(platform, on.userId, 'owner', { userId: by.userId, by: by.email });
+  // A connection for each, so that they really meet.
+  await Promise.all(Array.from({ length: 20 }, () => platform.users.findOne({})));
+  const ends = await Promise.allSettled(
+    all.map((one, n) => unmake(one, all[(n + 1) % all.length] ?? operator)),
+  );
+  expect(ends.filter(({ status }) => status === 'rejected')).toMatchObject([
+    { reason: { code: 'last-operator' } },
+  ]);
+  const last = await platform.users.find({ role: 'operator' }).toArray();
+  expect(last).toHaveLength(1);
+  const byCli = setRole(platform, last[0]?._id ?? operator.userId, 'owner', { userId: null, by: 'cli' });
+  await expect(byCli).rejects.toThrow('This is the last operator');
+  const gone = all.find(({ userId }) => !userId.equals(last[0]?._id));
+  expect(gone && (await getPage(web, '/operator', gone.headers)).statusCode).toBe(404);
+});
+
+test('without mail a one-time link is shown once, and works once', async () => {
+  const { web, operator, owner, press } = await twoUsers();
+  const shown = await press(owner, 'link');
+  const link = copied(shown.body);
+  expect(link).toMatch(/^http:\/\/localhost:3000\/set-password\?token=\w+$/);
+  const token = tokenOf(link);
+  const set = await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
+  expect(set.statusCode).toBe(303);
+  expect((await sendSignIn(web, owner.email, NEW_PASSWORD)).statusCode).toBe(303);
+  expect((await sendForm(web, '/set-password', { token, password: 'and once more please' })).statusCode).toBe(
+    400,
+  );
+  expect(await audited(web)).toEqual([`${operator.email} person.give-link`]);
+  expect(JSON.stringify(await web.platform.auditLog.find().toArray())).not.toContain(token);
+});
+
+test('with mail the link goes to the user, not to the operator', async () => {
+  const { web, owner, press } = await twoUsers(
+    await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' }),
+  );
+  const answer = await press(owner, 'link');
+  expect(answer.headers.location).toMatch(/\?done=link-sent$/);
+  expect(answer.body).not.toContain('token');
+  expect((await mailsTo(web.platform, owner.email))[0]).toContain('/set-password?token=');
+});
+
+test('users are found by the beginning of their address or name, and listed page by page', async () => {
+  const { web, operator } = await twoUsers();
+  const { users } = web.platform;
+  const now = Date.now();
+  const others = Array.from({ length: 120 }, (_, n) => ({
+    name: n === 7 ? 'Émile Dupont' : `User ${n}`,
+    email: `p${String(n).padStart(3, '0')}@example.org`,
+    emailVerified: true,
+    // Many at the same moment: no page may leave one out.
+    createdAt: new Date(now - Math.floor(n / 40) * 1_000),
+    updatedAt: new Date(now),
+    role: 'owner' as const,
+  }));
+  await users.insertMany(others as never);
+  const find = async (query: string) => {
+    const { body, statusCode } = await getPage(web, `/operator/users?${query}`, operator.headers);
+    expect(statusCode).toBe(200);
+    const older = /href="\/operator\/users\?([^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&');
+    return { found: [...body.matchAll(/users\/[0-9a-f]{24}">([^<]+)</g)].map(([, email]) => email), older };
+  };
+  expect((await find('search=P01')).found).toHaveLength(10);
+  expect((await find('search=emile')).found).toEqual(['p007@example.org']);
+  expect((await find('search=%5Ep0')).found).toEqual([]);
+  expect((await find('role=operator')).found).toEqual([operator.email]);
+
+  const seen: (string | undefined)[] = [];
+  let query: string | undefined = '';
+  while (query !== undefined) {
+    const page = await find(query);
+    seen.push(...page.found);
+    query = page.older;
+  }
+  expect(new Set(seen).size).toBe(122);
+  expect(seen).toHaveLength(122);
+  expect((await find('after=nonsense')).found).toHaveLength(50);
+  const unknown = await getPage(web, `/operator/users/${'f'.repeat(24)}`, operator.headers);
+  expect(unknown.statusCode).toBe(404);
+});
+
+test('an operator is made of a newcomer and of somebody who is there, however often it is asked', async () => {
+  const web = shared;
+  const cli = { userId: null, by: 'cli' };
+  const made = await Promise.all(
+    [1, 2, 3].map(() => createOperator(web.platform, { email: 'Ada@Example.org', name: 'Ada' }, cli)),
+  );
+  expect(made.filter(({ isNew }) => isNew)).toHaveLength(1);
+  const owner = await signIn(web);
+  const raised = await createOperator(web.platform, { email: owner.email }, cli);
+  expect(raised).toMatchObject({ isNew: false, user: { role: 'operator', name: 'Olivia Owner' } });
+  expect(await web.platform.users.countDocuments({ role: 'operator' })).toBe(2);
+  await expect(createOperator(web.platform, { email: 'no address' }, cli)).rejects.toThrow('e-mail address');
+});
+
+test('whoever took an address before its owner came does not become the operator', async () => {
+  const web = shared;
+  const stranger = await signIn(web, { email: 'ada@example.org' });
+  await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
+  const cli = { userId: null, by: 'cli' };
+  const { user } = await createOperator(web.platform, { email: 'ada@example.org' }, cli);
+  expect(user).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.userId });
+  expect(await isSignedIn(web, stranger.headers)).toBe(false);
+  expect((await sendSignIn(web, 'ada@example.org')).statusCode).toBe(401);
+  // The real one has a link.
+  const token = tokenOf(await makePasswordLink(web.platform, user));
+  await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
+  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
+});
