@@ -41,7 +41,7 @@ function actions(web: WebApp, by: SignedInUser) {
 
 function audited({ platform }: WebApp): Promise<string[]> {
   return platform.auditLog
-    .find({ action: /^user\./ })
+    .find({ action: /^person\./ })
     .sort({ at: 1 })
     .map(({ by, action }) => `${by} ${action}`)
     .toArray();
@@ -64,7 +64,7 @@ test('a suspended user is out at once and cannot come back until it is lifted; t
   await press(owner, 'lift');
   expect(await isSignedIn(web, owner.headers)).toBe(false);
   expect((await sendSignIn(web, owner.email)).statusCode).toBe(303);
-  expect(await audited(web)).toEqual([`${operator.email} person.suspend`, `${operator.email} user.lift`]);
+  expect(await audited(web)).toEqual([`${operator.email} person.suspend`, `${operator.email} person.lift`]);
 });
 
 test('a session that a suspension missed opens nothing', async () => {
