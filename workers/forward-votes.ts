@@ -1,7 +1,7 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
-import type { DrainEnd, Draining } from '../src/delivery/drain/drain.ts';
+import type { Draining, DrainResult } from '../src/delivery/drain/drain.ts';
 import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
@@ -87,7 +87,7 @@ export function forwardVotes(
 }
 
 /** What Bull Board shows of an unreachable listener. */
-function progressOf({ server, waiting, code, since }: Extract<DrainEnd, { kind: 'unreachable' }>) {
+function progressOf({ server, waiting, code, since }: Extract<DrainResult, { kind: 'unreachable' }>) {
   return { server, waiting, reason: code, since: since.toISOString() };
 }
 

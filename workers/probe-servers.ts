@@ -32,6 +32,6 @@ export function probeServers(
     metrics.probeEnded(end);
     return probe.ok
       ? { status: server.probe.status, latencyMs: Math.round(probe.answer.latencyMs) }
-      : { status: server.probe.status, fault: probe.fault, counted: end === 'failed' };
+      : { status: server.probe.status, failure: probe.failure, counted: end === 'failed' };
   };
 }

@@ -60,7 +60,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   )
     return { code: error.code, message: error.message };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
-  if (error instanceof InvalidDocumentError) return invalid(Object.values(error.faults));
+  if (error instanceof InvalidDocumentError) return invalid(Object.values(error.errors));
   if (error instanceof ZodError) return invalid(error.issues.map((issue) => issue.message));
   if (error instanceof Error && error.name.startsWith('Mongo')) return databaseFailure(error);
   const reason = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Importing, importSamples, importServers, importVotes } from '../import-export/import.ts';
-import type { ImportEnd, ImportOptions } from '../import-export/import-lines.ts';
+import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -11,7 +11,12 @@ import { oneLine } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
 import { counted, sentence, systemReason } from './words.ts';
 
-type Import = (deps: Importing, source: SourceFile, options: ImportOptions, by: string) => Promise<ImportEnd>;
+type Import = (
+  deps: Importing,
+  source: SourceFile,
+  options: ImportOptions,
+  by: string,
+) => Promise<ImportResult>;
 type Options = { skipBad?: boolean; dryRun?: boolean };
 
 const FORMS = {
@@ -78,7 +83,7 @@ async function take(
   }
 }
 
-function answerOf(end: ImportEnd, { skipBad, dryRun }: Required<Options>): Answer {
+function answerOf(end: ImportResult, { skipBad, dryRun }: Required<Options>): Answer {
   const { lines, imported, alreadyThere, refused, refusedLines } = end;
   const held = refused > 0 && !skipBad;
   return {
@@ -97,7 +102,7 @@ function answerOf(end: ImportEnd, { skipBad, dryRun }: Required<Options>): Answe
 }
 
 function summary(
-  { lines, imported, alreadyThere, refused }: ImportEnd,
+  { lines, imported, alreadyThere, refused }: ImportResult,
   { held, dryRun }: { held: boolean; dryRun: boolean },
 ): string {
   const read = counted(lines, 'line');
@@ -108,7 +113,7 @@ function summary(
   return `${read} read: ${imported} imported, ${alreadyThere} already there, ${refused} refused.`;
 }
 
-function refusedText({ refused, refusedLines }: ImportEnd): string[] {
+function refusedText({ refused, refusedLines }: ImportResult): string[] {
   const told = refusedLines.map(({ line, reason }) => `  line ${line}: ${oneLine(reason)}`);
   const more = refused - refusedLines.length;
   return more > 0 ? [...told, `  and ${more} more`] : told;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { statusAt } from '../history/current-status.ts';
-import type { Probe, ProbeFault } from '../probing/ask.ts';
+import type { Probe, ProbeFailure } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
@@ -73,7 +73,7 @@ function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
     const error = sentence(probe.words);
     const text = [
       `${server.slug} did not answer: ${oneLine(error)}`,
-      WHAT_TO_DO[probe.fault],
+      WHAT_TO_DO[probe.failure],
       whatItMeans(end, status, server.probe.failures),
     ].join('\n');
     return { json: { ...json, error }, text, exitCode: 1 };
@@ -101,7 +101,7 @@ function whatItMeans(end: Recorded['end'], status: ServerStatus, failures: numbe
 }
 
 /** What its owner, or the operator, can do. */
-const WHAT_TO_DO: Record<ProbeFault, string> = {
+const WHAT_TO_DO: Record<ProbeFailure, string> = {
   'dns-not-found': 'Its address has no entry in DNS: look for a typing error, or set the address anew.',
   'dns-timeout': 'The name servers of its address, or those of this machine, do not answer: try again later.',
   'address-refused':

@@ -21,7 +21,7 @@ export type Shown = {
 /** Everything that is known of a vote's way, as plain values. */
 export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
   const { delivery } = vote;
-  const { standing, events, mayHaveArrivedTwice } = timeline;
+  const { status, events, mayHaveArrivedTwice } = timeline;
   return {
     vote_id: vote._id.toString(),
     server_id: vote.serverId.toHexString(),
@@ -35,11 +35,11 @@ export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Re
     exclusions: of(events, 'excluded').map(({ exclusionId, reason }) => {
       return { exclusion_id: exclusionId, reason };
     }),
-    state: standing.state,
-    why: 'why' in standing ? standing.why : null,
-    confirmed: standing.state === 'delivered' ? standing.confirmed : null,
+    state: status.state,
+    why: 'why' in status ? status.why : null,
+    confirmed: status.state === 'delivered' ? status.confirmed : null,
     may_have_arrived_twice: mayHaveArrivedTwice,
-    waiting_for: standing.state === 'waiting' ? waitingJson(standing) : null,
+    waiting_for: status.state === 'waiting' ? waitingJson(status) : null,
     queue_paused: queuePaused,
     next_at: iso(delivery.nextAt),
     expires_at: iso(delivery.expiresAt),
@@ -63,7 +63,7 @@ function waitingJson({
   waitingFor,
   reason,
   ahead,
-}: Extract<VoteTimeline['standing'], { state: 'waiting' }>): Record<string, unknown> {
+}: Extract<VoteTimeline['status'], { state: 'waiting' }>): Record<string, unknown> {
   return {
     kind: waitingFor.kind,
     at: 'at' in waitingFor ? iso(waitingFor.at) : null,
@@ -119,7 +119,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
 /** The same for users. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
-  const held = queuePaused && timeline.standing.state === 'waiting';
+  const held = queuePaused && timeline.status.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],

@@ -14,10 +14,10 @@ export type ReadResult =
   | { kind: 'stopped' };
 
 /** How long to wait: to a moment on `performance.now()`, or until `stop` is aborted. */
-export type Patience = { until: number; stop?: AbortSignal | undefined };
+export type Deadline = { until: number; stop?: AbortSignal | undefined };
 
-/** Patience for `ms` milliseconds from now. */
-export function patience(ms: number, stop?: AbortSignal): Patience {
+/** Deadline for `ms` milliseconds from now. */
+export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
   return { until: performance.now() + ms, stop };
 }
 
@@ -38,8 +38,8 @@ export class PeerConnection {
     });
   }
 
-  /** The next thing that the far end does within the given patience. */
-  next({ until, stop }: Patience): Promise<ReadResult> {
+  /** The next thing that the far end does within the given deadlineIn. */
+  next({ until, stop }: Deadline): Promise<ReadResult> {
     return this.#hear((late) => after(until, late), stop);
   }
 
@@ -75,11 +75,11 @@ export class PeerConnection {
   #hear(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
     const socket = this.#socket;
     return new Promise((resolve) => {
-      const settle = (heard: ReadResult) => {
+      const settle = (received: ReadResult) => {
         cancel();
         stop?.removeEventListener('abort', onStop);
         socket.off('data', onData).off('end', onEnd).off('close', onClose).pause();
-        resolve(heard);
+        resolve(received);
       };
       const onData = (bytes: Buffer) => settle({ kind: 'bytes', bytes });
       const onEnd = () => settle({ kind: 'closed' });
@@ -119,7 +119,7 @@ function after(until: number, late: () => void): () => void {
 }
 
 /** Why there is no connection. */
-type DialFault = Extract<
+type DialFailure = Extract<
   OutcomeCode,
   | 'connection-refused'
   | 'closed-before-greeting'
@@ -139,7 +139,7 @@ const MOST_ADDRESSES = 4;
  * Of several failures the most telling one is told. Where one address was not asked, that comes first: what the others
  * did says nothing of it.
  */
-const TELLING: DialFault[] = [
+const TELLING: DialFailure[] = [
   'outgoing-limited',
   'our-fault',
   'closed-before-greeting',
@@ -153,25 +153,25 @@ const TELLING: DialFault[] = [
  * Connects to the first of the addresses that lets us. Each gets an equal share of the time that is left.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
- * @param admit - asked before each connection: one that is not admitted is not opened
+ * @param mayConnect - asked before each connection: one that is not authentications is not opened
  * @returns `address-refused` for a port that nothing of ours dials, whoever stored it
  */
 export async function dial(
   addresses: string[],
   port: number,
-  { until, stop }: Patience,
-  admit?: MayConnect,
-): Promise<PeerConnection | DialFault> {
+  { until, stop }: Deadline,
+  mayConnect?: MayConnect,
+): Promise<PeerConnection | DialFailure> {
   if (isRefusedPort(port)) return 'address-refused';
   const candidates = addresses.slice(0, MOST_ADDRESSES);
-  const faults: DialFault[] = [];
+  const faults: DialFailure[] = [];
   for (const [index, address] of candidates.entries()) {
-    if (admit && !(await admit(address))) {
+    if (mayConnect && !(await mayConnect(address))) {
       faults.push('outgoing-limited');
       continue;
     }
     const share = (until - performance.now()) / (candidates.length - index);
-    const connected = await connect(address, port, patience(share, stop));
+    const connected = await connect(address, port, deadlineIn(share, stop));
     if (connected instanceof PeerConnection || connected === 'stopped-before-written') return connected;
     faults.push(connected);
   }
@@ -181,8 +181,8 @@ export async function dial(
 function connect(
   address: string,
   port: number,
-  { until, stop }: Patience,
-): Promise<PeerConnection | DialFault> {
+  { until, stop }: Deadline,
+): Promise<PeerConnection | DialFailure> {
   return new Promise((resolve) => {
     if (stop?.aborted) {
       resolve('stopped-before-written');
@@ -190,7 +190,7 @@ function connect(
     }
     const began = performance.now();
     const socket = net.connect({ host: address, port });
-    const settle = (result: PeerConnection | DialFault) => {
+    const settle = (result: PeerConnection | DialFailure) => {
       cancel();
       stop?.removeEventListener('abort', onStop);
       socket.off('connect', onConnect);
@@ -200,7 +200,7 @@ function connect(
       resolve(result);
     };
     const onConnect = () => settle(new PeerConnection(socket));
-    const onError = (error: Error) => settle(connectFault(errorCode(error), performance.now() - began));
+    const onError = (error: Error) => settle(connectFailure(errorCode(error), performance.now() - began));
     const onStop = () => settle('stopped-before-written');
     const cancel = after(until, () => settle('connect-timeout'));
     stop?.addEventListener('abort', onStop);
@@ -217,7 +217,7 @@ const AT_ONCE_MS = 1_000;
  * @param code - `ECONNREFUSED` and its like
  * @param tookMs - how long it took to fail
  */
-export function connectFault(code: string, tookMs: number): DialFault {
+export function connectFailure(code: string, tookMs: number): DialFailure {
   switch (code) {
     case 'ECONNREFUSED':
       return 'connection-refused';

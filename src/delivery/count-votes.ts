@@ -46,10 +46,10 @@ export async function countVotes(
   { votes, listeners, clock }: Counting,
   timeoutMs: number,
 ): Promise<VoteCounts> {
-  const patience = { maxTimeMS: timeoutMs };
+  const timeLimit = { maxTimeMS: timeoutMs };
   const now = clock.now();
   const open = new Set(
-    (await serversWithOpenWork(votes, patience)).map((serverId) => serverId.toHexString()),
+    (await serversWithOpenWork(votes, timeLimit)).map((serverId) => serverId.toHexString()),
   );
   const counts: VoteCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
   const servers: Record<ListenerState, ObjectId[]> = {
@@ -58,7 +58,7 @@ export async function countVotes(
     unreachable: [],
     paused: [],
   };
-  const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...patience });
+  const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
     const state = listenerState(listener);
     counts[state] += 1;
@@ -68,33 +68,33 @@ export async function countVotes(
   const countOpen = (serverIds: ObjectId[]) =>
     votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
-      { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...patience },
+      { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...timeLimit },
     );
   const [active, unverified, unreachable, paused, waiting, due] = await Promise.all([
     countOpen(servers.active),
     countOpen(servers.unverified),
     countOpen(servers.unreachable),
     countOpen(servers.paused),
-    countByAge(votes, Object.values(servers).flat(), now, patience),
-    countDue(votes, [...servers.active, ...servers.unverified], now, patience),
+    countByAge(votes, Object.values(servers).flat(), now, timeLimit),
+    countDue(votes, [...servers.active, ...servers.unverified], now, timeLimit),
   ]);
   return { open: { active, unverified, unreachable, paused }, waiting, due, listeners: counts };
 }
 
-type Patience = { maxTimeMS: number };
+type TimeLimit = { maxTimeMS: number };
 
 async function countByAge(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
   now: Date,
-  patience: Patience,
+  timeLimit: TimeLimit,
 ): Promise<VoteCounts['waiting']> {
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
-      { hint: 'serverId_1_delivery.state_1_votedAt_1', limit: COUNTED_AT_MOST, ...patience },
+      { hint: 'serverId_1_delivery.state_1_votedAt_1', limit: COUNTED_AT_MOST, ...timeLimit },
     );
     return [age, count] as const;
   });
@@ -105,13 +105,13 @@ async function countDue(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
   now: Date,
-  patience: Patience,
+  timeLimit: TimeLimit,
 ): Promise<VoteCounts['due']> {
   const inLine = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
   const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };
   const sum = (stages: Document[]) =>
-    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: OPEN_WORK, ...patience }).next();
+    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: OPEN_WORK, ...timeLimit }).next();
 
   const found = await sum([{ $match: { ...inLine, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };

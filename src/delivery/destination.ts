@@ -43,7 +43,7 @@ export class Destination {
     return this.#address;
   }
 
-  /** Until when the first connection that was not admitted must wait; null where all were admitted. */
+  /** Until when the first connection that was not authentications must wait; null where all were authentications. */
   get limited(): Limited | null {
     return this.#limited;
   }
@@ -58,7 +58,7 @@ export class Destination {
    *
    * @throws the driver's error when MongoDB fails
    */
-  readonly admit = async (address: string): Promise<boolean> => {
+  readonly mayConnect = async (address: string): Promise<boolean> => {
     this.#address = address;
     if (this.#provenBy(address) === 'acknowledgement') return true;
     const { accountId } = this.#about;
@@ -127,7 +127,7 @@ export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
  * Whether a listener has ever acknowledged a vote or a challenge at its present place: the place is its owner's. A bare
  * close in Votifier v1 proves nothing, though the listener counts as one that has taken votes (`hasTakenVotes`).
  */
-export function hasProvenPlace(proven: Proof[] | undefined): boolean {
+export function hasProvenAddress(proven: Proof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
@@ -140,7 +140,7 @@ export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },
   end: Outcome,
 ): Outcome {
-  if (hasProvenPlace(proven)) return end;
+  if (hasProvenAddress(proven)) return end;
   const { words, detail: _, ...rest } = end;
   if (protocol === 'http') {
     const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];

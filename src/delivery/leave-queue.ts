@@ -4,7 +4,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import type { Vote } from '../votes/vote.ts';
-import { ENDED } from './drain/after-attempt.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { Recording } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
@@ -33,7 +33,7 @@ export async function expireVotes(
   if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
   const expired = await votes.updateMany(overdue, {
     $set: { 'delivery.state': 'failed' },
-    $unset: ENDED,
+    $unset: DELIVERY_ENDED,
     $push: { 'delivery.events': { at: now, kind: 'expired' } },
   });
   return expired.modifiedCount;
@@ -57,7 +57,7 @@ export async function releaseWaitingVotes(
     { serverId, 'delivery.state': 'waiting', 'delivery.queuedAt': { $lte: asOf } },
     {
       $set: { 'delivery.state': kind === 'listener-removed' ? 'none' : 'failed' },
-      $unset: ENDED,
+      $unset: DELIVERY_ENDED,
       $push: { 'delivery.events': { at: clock.now(), kind } },
     },
   );

@@ -75,15 +75,15 @@ export async function setListener(
   const context = secretContext({ serverId });
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
   for (;;) {
-    const standing = await deps.listeners.findOne({ serverId });
-    const kept = standing?.protocol === protocol ? standing.sealedSecret : null;
+    const existing = await deps.listeners.findOne({ serverId });
+    const kept = existing?.protocol === protocol ? existing.sealedSecret : null;
     // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
     const held = entered ?? (kept ? deps.secrets.open(kept, context) : canonicalSecret(protocol, ''));
     const sealedSecret = deps.secrets.seal(held, context);
-    const placed = { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings };
+    const fields = { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings };
     const sameSecret = kept !== null && (entered === null || isSealed(deps.secrets, kept, context, entered));
-    const how = { by, standing, sameSecret, resendUsedUp };
-    const listener = await placeListener(deps, serverId, placed, how);
+    const how = { by, existing, sameSecret, resendUsedUp };
+    const listener = await storeListener(deps, serverId, fields, how);
     // Otherwise somebody set it in the same moment: the later one stands.
     if (listener) return listener;
   }
@@ -100,7 +100,7 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
 }
 
 /** What an owner decides of a listener, its secrets sealed. */
-type Placed = Pick<
+type ListenerFields = Pick<
   Listener,
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
 > & {
@@ -120,7 +120,7 @@ export type ListenerSet = Listener & {
 type Placing = {
   by: string;
   /** The listener that was read before; null: there was none. */
-  standing: Listener | null;
+  existing: Listener | null;
   /** The token, key or secret is the one that was set before. */
   sameSecret: boolean;
   resendUsedUp: boolean;
@@ -129,30 +129,30 @@ type Placing = {
 /**
  * Stores a listener's settings, forgets what stood in the way before, and wakes its votes.
  *
- * @returns null, and nothing is stored, where another listener stands by now than `standing`
+ * @returns null, and nothing is stored, where another listener stands by now than `existing`
  */
-export async function placeListener(
+export async function storeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
-  placed: Placed,
-  { by, standing, sameSecret, resendUsedUp }: Placing,
+  fields: ListenerFields,
+  { by, existing, sameSecret, resendUsedUp }: Placing,
 ): Promise<ListenerSet | null> {
-  const { protocol, host, port, url, serviceName } = placed;
+  const { protocol, host, port, url, serviceName } = fields;
   const changed = {
-    ...placed,
-    maxSendings: placed.maxSendings ?? standing?.maxSendings ?? MOST_SENDINGS,
+    ...fields,
+    maxSendings: fields.maxSendings ?? existing?.maxSendings ?? MOST_SENDINGS,
     updatedAt: deps.clock.now(),
     breaker: REACHABLE,
     voteFaults: 0,
     limited: null,
   };
   const sameCredentials =
-    sameSecret && standing?.protocol === protocol && standing.serviceName === serviceName;
-  const samePlace =
-    standing !== null && PLACE.every((key) => (standing[key] ?? null) === (placed[key] ?? null));
+    sameSecret && existing?.protocol === protocol && existing.serviceName === serviceName;
+  const sameAddress =
+    existing !== null && ADDRESS_FIELDS.every((key) => (existing[key] ?? null) === (fields[key] ?? null));
   const resends = resendUsedUp ? { at: changed.updatedAt, by } : null;
-  const listener = standing
-    ? await update(deps, standing, changed, { sameCredentials, samePlace, resends })
+  const listener = existing
+    ? await update(deps, existing, changed, { sameCredentials, sameAddress, resends })
     : await insert(deps, serverId, changed, resends);
   if (!listener) return null;
   await recordAudit(deps, {
@@ -189,19 +189,19 @@ type Changed = Omit<
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 /** What makes a listener another one. */
-const PLACE = ['protocol', 'host', 'port', 'url'] as const;
+const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
 /** @param same - what is as it was set before: what is known of it stays */
 function update(
   { listeners }: ListenerSetup,
-  standing: Listener,
+  existing: Listener,
   changed: Changed,
-  { resends, ...same }: { sameCredentials: boolean; samePlace: boolean; resends: Resends },
+  { resends, ...same }: { sameCredentials: boolean; sameAddress: boolean; resends: Resends },
 ): Promise<Listener | null> {
-  const { _id, serverId, revision } = standing;
-  const taken = hasTakenVotes(standing) ? (standing.lastDeliveredAt ?? null) : null;
+  const { _id, serverId, revision } = existing;
+  const taken = hasTakenVotes(existing) ? (existing.lastDeliveredAt ?? null) : null;
   const known =
-    same.sameCredentials && same.samePlace
+    same.sameCredentials && same.sameAddress
       ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
       : { acknowledgedAt: null, answerStep: 0 };
   // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
@@ -210,7 +210,7 @@ function update(
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
   // What was proven at one place says nothing of another.
-  const unproven = same.samePlace ? {} : { proven: [] };
+  const unproven = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
   const kept = { ...known, ...unproven, pause, released, resendOwed, revision: { $add: ['$revision', 1] } };
   return listeners.findOneAndUpdate(

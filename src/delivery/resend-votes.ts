@@ -1,6 +1,6 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
-import { SILENT_ENDS } from '../listeners/outcomes.ts';
+import { SILENT_OUTCOMES } from '../listeners/outcomes.ts';
 import { RESENDABLE_MS } from '../listeners/schedule.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock } from '../platform/clock.ts';
@@ -186,5 +186,5 @@ function filterOf(
 function endedSilently({ since, until }: { since: Date; until: Date }): Filter<Vote> {
   const last = (field: string) => ({ $last: `$delivery.attempts.${field}` });
   const between = [{ $gt: [last('at'), since] }, { $lt: [last('at'), until] }];
-  return { $expr: { $and: [...between, { $in: [last('code'), [...SILENT_ENDS]] }] } };
+  return { $expr: { $and: [...between, { $in: [last('code'), [...SILENT_OUTCOMES]] }] } };
 }

@@ -1,10 +1,10 @@
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import { type Patience, PeerConnection } from './connection.ts';
+import { type Deadline, PeerConnection } from './connection.ts';
 
 /** Why there is no secure connection. */
-type TlsFault = {
+type TlsFailure = {
   fault: Extract<
     OutcomeCode,
     'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
@@ -22,8 +22,8 @@ type TlsFault = {
 export function secure(
   socket: Socket,
   host: string,
-  { until, stop }: Patience,
-): Promise<PeerConnection | TlsFault> {
+  { until, stop }: Deadline,
+): Promise<PeerConnection | TlsFailure> {
   return new Promise((resolve) => {
     const secured = tls.connect({
       socket,
@@ -33,13 +33,13 @@ export function secure(
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
     });
-    const settle = (result: PeerConnection | TlsFault) => {
+    const settle = (result: PeerConnection | TlsFailure) => {
       clearTimeout(timer);
       stop?.removeEventListener('abort', onStop);
       if (!(result instanceof PeerConnection)) secured.destroy();
       resolve(result);
     };
-    const fail = (fault: TlsFault['fault'], detail = '') => settle({ fault, detail });
+    const fail = (fault: TlsFailure['fault'], detail = '') => settle({ fault, detail });
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     stop?.addEventListener('abort', onStop);
@@ -55,7 +55,7 @@ function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
   return faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
 }
 
-function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFault['fault'] {
+function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFailure['fault'] {
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'tls-failed';
   if (syscall !== undefined || code === 'ECONNRESET') return 'closed-before-greeting';
   return 'certificate-refused';

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
-import { ENDED } from './drain/after-attempt.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
@@ -120,7 +120,7 @@ export async function giveUpSentVotes(
   if (most === MOST_SENDINGS) return;
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },
-    { $set: { 'delivery.state': 'unconfirmed' }, $unset: ENDED },
+    { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },
     { writeConcern: DURABLE },
   );
 }

@@ -1,7 +1,7 @@
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import type { Platform } from '../process/platform.ts';
-import { keepPlaces } from '../ranking/take-snapshot.ts';
+import { storeRanks } from '../ranking/take-snapshot.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';
@@ -54,7 +54,7 @@ export async function fillSamples(
   await Promise.all(finishing);
   if (await auditLog.findOne({ action: PLACES_MARK })) return;
   const today = dayOf(platform.clock.now());
-  for (let ago = PLACES_DAYS; ago > 0; ago--) await keepPlaces(platform, addDays(today, -ago));
+  for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(platform, addDays(today, -ago));
   await recordAudit(platform, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 

@@ -3,7 +3,7 @@ import { setListener } from '../delivery/listeners.ts';
 import type { Platform } from '../process/platform.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listing.ts';
-import type { SamplePlace } from './open-fake-server.ts';
+import type { SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
 import type { VotifierListener } from './votifier-listener.ts';
@@ -15,8 +15,8 @@ const BY = 'demo';
 export async function samplesListed({ auditLog, servers }: Platform): Promise<Map<string, ObjectId>> {
   const added = await auditLog.find({ by: BY, action: 'server.add' }).sort({ at: 1 }).toArray();
   const ids = added.flatMap(({ serverId }) => serverId ?? []);
-  const standing = servers.find({ _id: { $in: ids }, removedAt: null }, { projection: { _id: 1 } });
-  const there = new Set(await standing.map(({ _id }) => _id.toHexString()).toArray());
+  const existing = servers.find({ _id: { $in: ids }, removedAt: null }, { projection: { _id: 1 } });
+  const there = new Set(await existing.map(({ _id }) => _id.toHexString()).toArray());
   const named = added.flatMap(({ serverId, details }) =>
     serverId && there.has(serverId.toHexString()) ? [[String(details?.name), serverId] as const] : [],
   );
@@ -28,14 +28,14 @@ export async function listSample(
   platform: Platform,
   known: Map<string, ObjectId>,
   sample: Sample,
-  { address, port, queryPort }: SamplePlace,
+  { address, port, queryPort }: SampleAddress,
 ): Promise<ListedSample> {
   const { name, formerName = name, game, countryCode, isPremium, howToVote } = sample;
   const place = { address, port, queryPort };
-  const standing = known.get(formerName);
-  if (standing) {
-    await editServer(platform, standing, place, BY);
-    return { serverId: standing, sample };
+  const existing = known.get(formerName);
+  if (existing) {
+    await editServer(platform, existing, place, BY);
+    return { serverId: existing, sample };
   }
   const settings = { name: formerName, game, countryCode, isPremium, ...place };
   const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SampleGameServer } from './game-server.ts';
-import { openSampleListener, type Told } from './sample-listeners.ts';
+import { type DemoEvents, openSampleListener } from './sample-listeners.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
 /** A game server that nobody has listed, for whoever walks the way of a new owner. */
@@ -16,7 +16,11 @@ export type Newcomer = {
 const MESSAGE = 'A game server that nobody has listed yet';
 
 /** Opens the fake server of a server to be listed. What an earlier demo was told to say stays in the file. */
-export async function openNewcomer(messageFile: string, told: Told, signal: AbortSignal): Promise<Newcomer> {
+export async function openNewcomer(
+  messageFile: string,
+  told: DemoEvents,
+  signal: AbortSignal,
+): Promise<Newcomer> {
   await mkdir(dirname(messageFile), { recursive: true });
   if (!existsSync(messageFile)) await writeFile(messageFile, `${MESSAGE}\n`);
   const game = new SampleGameServer(() => ({

@@ -7,7 +7,7 @@ import { samplePlayersAt } from './sample-days.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
 /** Where a sample server is listed, and what answers there. */
-export type SamplePlace = {
+export type SampleAddress = {
   address: string;
   port: number;
   queryPort: number | null;
@@ -26,7 +26,7 @@ const ANY_PORT = 25_565;
  *
  * @param number - 1 to 254: makes the address
  */
-export async function openFakeServer(sample: Sample, number: number): Promise<SamplePlace> {
+export async function openFakeServer(sample: Sample, number: number): Promise<SampleAddress> {
   const host = `127.1.0.${number}`;
   const port = sample.port ?? usualPort(sample.game);
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };

@@ -2,9 +2,9 @@ import type { Platform } from '../process/platform.ts';
 import { issueToken } from '../servers/api-tokens.ts';
 import { listSample, pointListener, samplesListed } from './list-samples.ts';
 import type { Caller } from './live-votes.ts';
-import type { SamplePlace } from './open-fake-server.ts';
+import type { SampleAddress } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
-import { openSampleListener, type SampleListener, type Told } from './sample-listeners.ts';
+import { type DemoEvents, openSampleListener, type SampleListener } from './sample-listeners.ts';
 import { SAMPLES } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
@@ -24,8 +24,8 @@ export type OpenSamples = { listed: ListedSample[]; votedFor: VotedFor[]; report
  */
 export async function openSamples(
   platform: Platform,
-  places: SamplePlace[],
-  told: Told,
+  places: SampleAddress[],
+  told: DemoEvents,
   signal: AbortSignal,
 ): Promise<OpenSamples> {
   const known = await samplesListed(platform);

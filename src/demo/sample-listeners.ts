@@ -4,7 +4,7 @@ import { isSamplePlayer } from './sample-players.ts';
 import { type ReceivedVote, VotifierListener } from './votifier-listener.ts';
 
 /** What is told of listeners, by the name of their server. */
-export type Told = {
+export type DemoEvents = {
   /** A vote of a made-up player arrived. */
   arrived(name: string): void;
   /** A vote of somebody else did: of whoever tries the demo. */
@@ -27,7 +27,7 @@ export type SampleListener = {
  */
 export async function openSampleListener(
   name: string,
-  told: Told,
+  told: DemoEvents,
   signal: AbortSignal,
   moved: (listener: VotifierListener) => Promise<void> = async () => undefined,
 ): Promise<SampleListener> {

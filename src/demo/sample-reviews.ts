@@ -65,8 +65,8 @@ async function reviewOf(
   review: Parameters<typeof writeReview>[1],
 ): Promise<Review['_id']> {
   const { serverId, username } = review;
-  const standing = await platform.reviews.findOne({ serverId, username });
-  if (standing) return standing._id;
+  const existing = await platform.reviews.findOne({ serverId, username });
+  if (existing) return existing._id;
   const { reviewId } = await writeReview(platform, review);
   return new ObjectId(reviewId);
 }

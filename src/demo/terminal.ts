@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { SECOND } from '../platform/clock.ts';
-import type { Told } from './sample-listeners.ts';
+import type { DemoEvents } from './sample-listeners.ts';
 
 /** What the demo prints while it runs: a line for what matters, one now and then for the traffic. */
-export type Terminal = Told & {
+export type Terminal = DemoEvents & {
   say(line: string): void;
   /** Says it so that it stands out: it is about what the user at the terminal did. */
   tell(line: string): void;

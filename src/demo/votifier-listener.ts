@@ -101,7 +101,7 @@ export class VotifierListener {
   }
 
   /** From now on answers are held back: the votes are received, their senders wait. */
-  hold(): void {
+  stall(): void {
     this.#held ??= [];
   }
 

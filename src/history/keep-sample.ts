@@ -1,13 +1,13 @@
 import type { Collection } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { insertTogether } from '../platform/batching/write-together.ts';
+import { insertLoader } from '../platform/batching/write-loaders.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
 import { REPLICATED } from '../platform/mongo.ts';
 import type { StatusSample } from './status-sample.ts';
 
-const insertSamples = insertTogether<StatusSample>(REPLICATED);
+const insertSamples = insertLoader<StatusSample>(REPLICATED);
 
 /** The sample is history: nobody waits for it longer than this. */
 const SAMPLE_TIMEOUT_MS = SECOND;

@@ -105,10 +105,10 @@ async function updateOnce(
     }
     const server = await batcher.load(lastReports, servers, serverId);
     if (!server) throw new Error(`there is no server ${serverId.toHexString()}`);
-    const standing = server.lastReport;
-    if (standing && ours.id.equals(standing.id)) return { kind: 'accepted', previousAt: null };
-    if (standing && after(standing.at, REPORT_INTERVAL_MS) > ours.at) {
-      return { kind: 'refused', nextAllowedAt: after(standing.at, REPORT_INTERVAL_MS) };
+    const existing = server.lastReport;
+    if (existing && ours.id.equals(existing.id)) return { kind: 'accepted', previousAt: null };
+    if (existing && after(existing.at, REPORT_INTERVAL_MS) > ours.at) {
+      return { kind: 'refused', nextAllowedAt: after(existing.at, REPORT_INTERVAL_MS) };
     }
     await pause(TRY_AGAIN_MS);
   }

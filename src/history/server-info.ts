@@ -2,7 +2,7 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
-import { serversTogether } from '../servers/servers-together.ts';
+import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersTogether, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { latencyAt, playersSource, type Source, statusAt } from './current-status.ts';
@@ -66,7 +66,7 @@ const SHOWN = {
 } as const;
 
 /** Servers by their ids, removed ones too, as far as they are shown. */
-const shownServers = serversTogether(SHOWN);
+const shownServers = serverLoader(SHOWN);
 
 type Informing = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 

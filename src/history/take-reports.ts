@@ -1,10 +1,10 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
-import { sendWrites } from '../platform/batching/write-together.ts';
+import { sendWrites } from '../platform/batching/write-loaders.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
-import { serversTogether } from '../servers/servers-together.ts';
+import { serverLoader } from '../servers/server-loader.ts';
 
 /** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
 export const REPORT_INTERVAL_MS = 5 * MINUTE;
@@ -20,7 +20,7 @@ export type Report = {
 type Taken = { previousAt: Date | null } | null;
 
 /** The last report of servers. */
-export const lastReports = serversTogether({ lastReport: 1 });
+export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
  * Takes reports, each by one conditional update of its server's document. An update command does not say which of its

@@ -11,7 +11,7 @@ import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 type Day = {
   serverId: ObjectId;
   day: string;
-  standing: DailyStats | null;
+  existing: DailyStats | null;
   probes: DailySums;
   /** Milliseconds of the day. */
   moments: Set<number>;
@@ -60,7 +60,7 @@ async function readDays(
     days.set(dayKey(serverId, day), {
       serverId,
       day,
-      standing: null,
+      existing: null,
       probes,
       moments: new Set(),
       changed: false,
@@ -73,18 +73,18 @@ async function readDays(
     serverId: server.serverId,
     day: { $in: [...server.days] },
   }));
-  for await (const standing of dailyStats.find({ $or: ofServers })) {
-    const day = days.get(dayKey(standing.serverId, standing.day));
+  for await (const existing of dailyStats.find({ $or: ofServers })) {
+    const day = days.get(dayKey(existing.serverId, existing.day));
     if (!day) continue;
-    day.standing = standing;
-    day.probes = { ...standing.probes };
-    day.moments = momentsOf(standing.foldedMoments);
+    day.existing = existing;
+    day.probes = { ...existing.probes };
+    day.moments = momentsOf(existing.foldedMoments);
   }
   return days;
 }
 
 function fold(day: Day | undefined, sample: StatusSample): boolean {
-  if (!day || isComplete(day.standing)) return false;
+  if (!day || isComplete(day.existing)) return false;
   const moment = sample.at.getTime() - startOf(day.day).getTime();
   if (day.moments.has(moment)) return false;
   day.moments.add(moment);
@@ -94,22 +94,22 @@ function fold(day: Day | undefined, sample: StatusSample): boolean {
 }
 
 /** Whether a day's probes were summed up from samples that are gone since. */
-function isComplete(standing: DailyStats | null): boolean {
-  if (!standing || standing.foldedMoments) return false;
-  return Object.values(standing.probes).some((sum) => sum > 0);
+function isComplete(existing: DailyStats | null): boolean {
+  if (!existing || existing.foldedMoments) return false;
+  return Object.values(existing.probes).some((sum) => sum > 0);
 }
 
 /** Only while the day stands as it was read. */
-function changeOf({ serverId, day, standing, probes, moments }: Day): AnyBulkWriteOperation<DailyStats> {
+function changeOf({ serverId, day, existing, probes, moments }: Day): AnyBulkWriteOperation<DailyStats> {
   const foldedMoments = binaryOf(moments);
-  if (!standing) {
+  if (!existing) {
     const document = { _id: new ObjectId(), serverId, day, probes, reports: emptySums(), foldedMoments };
     return { insertOne: { document } };
   }
-  const unchanged = standing.foldedMoments ?? { $exists: false };
+  const unchanged = existing.foldedMoments ?? { $exists: false };
   return {
     updateOne: {
-      filter: { serverId, day, _id: standing._id, foldedMoments: unchanged },
+      filter: { serverId, day, _id: existing._id, foldedMoments: unchanged },
       update: { $set: { probes, foldedMoments } },
     },
   };

@@ -4,7 +4,7 @@ import { type Line, readLines } from './line-reader.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** What became of a line: taken in, not taken because it was before, or refused for a reason. */
-export type LineEnd = 'imported' | 'already-there' | { refused: string };
+export type LineResult = 'imported' | 'already-there' | { refused: string };
 
 /** What is imported. One is made for each reading of the file. */
 export type Importer<T> = {
@@ -13,13 +13,13 @@ export type Importer<T> = {
   /** Why each record of a batch cannot be taken as the database is; null where it can. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;
   /** Writes records that `check` let pass; doing it twice is harmless. In the order of the batch. */
-  write(batch: T[]): Promise<LineEnd[]>;
+  write(batch: T[]): Promise<LineResult[]>;
   /** Computes what follows from all that was written. */
   finish(): Promise<void>;
 };
 
 /** How an import ended; lines are counted without empty ones. */
-export type ImportEnd = {
+export type ImportResult = {
   lines: number;
   imported: number;
   alreadyThere: number;
@@ -53,7 +53,7 @@ export async function importLines<T>(
   source: SourceFile,
   openImporter: () => Importer<T>,
   { skipBad, dryRun, progress }: ImportOptions,
-): Promise<ImportEnd> {
+): Promise<ImportResult> {
   const readings = dryRun ? 1 : 2;
   const total = readings * source.size;
   const checked = await readOnce(source, openImporter(), { write: false }, (bytes) => progress(bytes, total));
@@ -73,8 +73,8 @@ async function readOnce<T>(
   importer: Importer<T>,
   { write }: { write: boolean },
   heard: (bytes: number) => void,
-): Promise<ImportEnd> {
-  const end: ImportEnd = { lines: 0, imported: 0, alreadyThere: 0, refused: 0, refusedLines: [] };
+): Promise<ImportResult> {
+  const end: ImportResult = { lines: 0, imported: 0, alreadyThere: 0, refused: 0, refusedLines: [] };
   let batch: Numbered<T>[] = [];
   let refusals: [number, string][] = [];
 
@@ -105,7 +105,7 @@ async function takeBatch<T>(
   importer: Importer<T>,
   batch: Numbered<T>[],
   write: boolean,
-  end: ImportEnd,
+  end: ImportResult,
 ): Promise<[number, string][]> {
   if (batch.length === 0) return [];
   const refusals: [number, string][] = [];

@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { foldSamples } from './fold-samples.ts';
-import type { Importer, LineEnd } from './import-lines.ts';
+import type { Importer, LineResult } from './import-lines.ts';
 import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
@@ -123,7 +123,7 @@ export function sampleImporter(
 }
 
 /** Writes those samples that are not there yet: no sample of that server and source has the same moment. */
-export async function writeSamples(deps: SampleImporting, batch: StatusSample[]): Promise<LineEnd[]> {
+export async function writeSamples(deps: SampleImporting, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const kept = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
@@ -157,9 +157,9 @@ async function insertNew(
   for (const { serverId, records } of byServer(samples)) {
     const times = records.map(({ at }) => at.getTime());
     const range = { $gte: new Date(Math.min(...times)), $lte: new Date(Math.max(...times)) };
-    const standing = statusSamples.find({ serverId, at: range }, { projection: { at: 1, source: 1 } });
+    const existing = statusSamples.find({ serverId, at: range }, { projection: { at: 1, source: 1 } });
     const there = new Set<string>();
-    for await (const sample of standing) there.add(momentKey(sample));
+    for await (const sample of existing) there.add(momentKey(sample));
     for (const sample of records) {
       if (there.has(momentKey(sample))) continue;
       there.add(momentKey(sample));

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { lastPlace, newListing } from '../servers/listing.ts';
+import { lastRank, newListing } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
 import { isId } from '../servers/slug.ts';
-import type { Importer, LineEnd } from './import-lines.ts';
+import type { Importer, LineResult } from './import-lines.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 
 /** A server that was listed elsewhere. */
@@ -97,13 +97,13 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
   return {
     schema: serverSchema(deps.clock),
     async check(batch) {
-      const standing = await standingServers(deps, batch);
-      return batch.map((record) => whyNot(record, standing, asked));
+      const existing = await standingServers(deps, batch);
+      return batch.map((record) => whyNot(record, existing, asked));
     },
     async write(batch) {
-      const ends: LineEnd[] = [];
+      const ends: LineResult[] = [];
       // Counted once: for each line it would take ever longer.
-      let place = await lastPlace(deps.servers);
+      let place = await lastRank(deps.servers);
       for (const record of batch) {
         const end = await writeServer(deps, record, place, by);
         if (end === 'imported') place += 1;
@@ -118,13 +118,13 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
 /** What the lines before have asked for: slugs, and where the server of each id is. */
 type Asked = { idBySlug: Map<string, string>; placeById: Map<string, string> };
 
-type Standing = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
+type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
 /** Those servers that have an id of the batch, or have or had a slug of it: by id, and the ids by slug. */
 async function standingServers(
   { servers }: ServerImporting,
   batch: ServerRecord[],
-): Promise<{ byId: Map<string, Standing>; idBySlug: Map<string, string> }> {
+): Promise<{ byId: Map<string, ExistingServer>; idBySlug: Map<string, string> }> {
   const ids = batch.map(({ serverId }) => serverId);
   const slugs = batch.map(({ slug }) => slug).filter((slug) => slug !== null);
   const found = await servers
@@ -152,12 +152,12 @@ function whyNot(
   const other = asked.placeById.get(id);
   if (other !== undefined && other !== place) return `an earlier line has the same id or slug: ${other}`;
   asked.placeById.set(id, place);
-  const standing = byId.get(id);
-  if (standing) {
-    if (standing.removedAt) return 'this server was removed here, and its id is never used again';
-    return slug === null || slugsOf(standing).includes(slug)
+  const existing = byId.get(id);
+  if (existing) {
+    if (existing.removedAt) return 'this server was removed here, and its id is never used again';
+    return slug === null || slugsOf(existing).includes(slug)
       ? null
-      : `the id belongs to the server ${standing.slug}`;
+      : `the id belongs to the server ${existing.slug}`;
   }
   if (slug === null) return null;
   const owner = idBySlug.get(slug) ?? asked.idBySlug.get(slug);
@@ -175,12 +175,12 @@ async function writeServer(
   record: ServerRecord,
   rankPosition: number,
   by: string,
-): Promise<LineEnd> {
+): Promise<LineResult> {
   const { servers, clock } = deps;
   const { serverId, settings, ownerEmail } = record;
-  const standing = await servers.findOne({ _id: serverId });
-  if (standing) {
-    await completeAudit(deps, standing, by);
+  const existing = await servers.findOne({ _id: serverId });
+  if (existing) {
+    await completeAudit(deps, existing, by);
     return 'already-there';
   }
   const now = clock.now();
@@ -201,8 +201,8 @@ async function writeServer(
 }
 
 /** A run that died between the two left a server of which the audit log does not say how it was listed. */
-async function completeAudit(deps: ServerImporting, standing: WithId<Server>, by: string): Promise<void> {
-  const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = standing;
+async function completeAudit(deps: ServerImporting, existing: WithId<Server>, by: string): Promise<void> {
+  const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
   const details = { name, address, port, queryPort, game, countryCode, isPremium, slug };

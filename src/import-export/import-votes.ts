@@ -6,7 +6,7 @@ import type { Server } from '../servers/server.ts';
 import { newVoteId, noDelivery } from '../votes/cast-vote.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { Importer, LineEnd } from './import-lines.ts';
+import type { Importer, LineResult } from './import-lines.ts';
 import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
@@ -87,10 +87,10 @@ function importedVote({ serverId, username, votedAt }: VoteRecord): Vote {
 export async function writeVotes(
   { votes }: Pick<VoteImporting, 'votes'>,
   batch: VoteRecord[],
-): Promise<LineEnd[]> {
+): Promise<LineResult[]> {
   const wanted = batch.map(importedVote);
   const there = await votesThere(votes, wanted);
-  const ends: LineEnd[] = [];
+  const ends: LineResult[] = [];
   const fresh: Vote[] = [];
   const indexes: number[] = [];
   for (const [index, vote] of wanted.entries()) {

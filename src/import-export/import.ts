@@ -7,7 +7,7 @@ import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
-import { type ImportEnd, type ImportOptions, importLines } from './import-lines.ts';
+import { type ImportOptions, type ImportResult, importLines } from './import-lines.ts';
 import { type SampleImporting, sampleImporter } from './import-samples.ts';
 import { type ServerImporting, serverImporter } from './import-servers.ts';
 import { type VoteImporting, voteImporter } from './import-votes.ts';
@@ -25,7 +25,7 @@ export async function importServers(
   source: SourceFile,
   options: ImportOptions,
   by: string,
-): Promise<ImportEnd> {
+): Promise<ImportResult> {
   const end = await importLines(source, () => serverImporter(deps, by), options);
   await requestRanks(deps.producer);
   return end;
@@ -36,7 +36,7 @@ export async function importVotes(
   deps: Importing,
   source: SourceFile,
   options: ImportOptions,
-): Promise<ImportEnd> {
+): Promise<ImportResult> {
   const count = (serverId: ObjectId, days: string[]) => countImported(deps, serverId, days);
   const end = await importLines(source, () => voteImporter(deps, count), options);
   await requestRanks(deps.producer);
@@ -53,7 +53,7 @@ export async function importSamples(
   deps: Importing,
   source: SourceFile,
   options: ImportOptions,
-): Promise<ImportEnd> {
+): Promise<ImportResult> {
   const aggregate = (touched: Touched) => summarise(deps, touched);
   const end = await withLease(deps, 'import-samples', ({ throwIfLost }) =>
     importLines(source, () => sampleImporter(deps, { aggregate, throwIfLost }), options),

@@ -74,11 +74,15 @@ export const OUTCOMES = {
 export type OutcomeCode = keyof typeof OUTCOMES;
 
 /** Ends after the frame was written in which the listener may have refused it without a word. */
-export const SILENT_ENDS = ['closed-without-answer', 'reset', 'no-answer'] as const satisfies OutcomeCode[];
+export const SILENT_OUTCOMES = [
+  'closed-without-answer',
+  'reset',
+  'no-answer',
+] as const satisfies OutcomeCode[];
 
 /** Whether a listener ended an attempt without a word, as many do when the token or key is wrong. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
-  return !words && SILENT_ENDS.some((silent) => silent === code);
+  return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }
 
 /** Ends that Tallyport caused: they say nothing about the listener, whatever became of the vote. */

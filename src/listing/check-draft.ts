@@ -7,7 +7,7 @@ import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { queryPorts } from '../probing/find-server.ts';
 import { plainText } from '../probing/minecraft-text.ts';
 import type { Drafting } from '../servers/drafts.ts';
-import { holderOf } from '../servers/listed-addresses.ts';
+import { addressHolder } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
@@ -88,7 +88,7 @@ async function targetOf(
 /** The listed server that a draft is about: the one that moves, or one of nobody's at the same place. */
 async function listedOf(deps: DraftChecking, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
-  const holder = await holderOf(deps, draft, draft.ownerId);
+  const holder = await addressHolder(deps, draft, draft.ownerId);
   return holder.kind === 'ownerless' ? holder.server : null;
 }
 

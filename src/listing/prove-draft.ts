@@ -8,8 +8,8 @@ import type { Producer } from '../platform/queues.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import { findDraft, findMove } from '../servers/drafts.ts';
-import { decidingPlaces, holderOf } from '../servers/listed-addresses.ts';
-import { editServer, lastPlace, newListing } from '../servers/listing.ts';
+import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
+import { editServer, lastRank, newListing } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ProofMethod, Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
@@ -62,7 +62,7 @@ export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectI
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
   if (!draft) return { kind: 'not-found' };
-  const holder = await holderOf(deps, draft, prover._id);
+  const holder = await addressHolder(deps, draft, prover._id);
   if (holder.kind === 'other') return { kind: 'taken' };
   if (holder.kind === 'own') {
     await finishListing(deps, draftId, holder.server, prover.email);
@@ -88,10 +88,10 @@ async function listDraft(
   by: string,
 ): Promise<Proved> {
   const proof = { method, at: deps.clock.now() };
-  const server = await decidingPlaces(
+  const server = await withAddressLock(
     deps,
     async ({ throwIfLost }) => {
-      const holder = await holderOf(deps, draft, draft.ownerId);
+      const holder = await addressHolder(deps, draft, draft.ownerId);
       throwIfLost();
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
@@ -130,7 +130,7 @@ async function insertServer(
 ): Promise<WithId<Server> | null> {
   const now = clock.now();
   const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
-  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
+  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
   const server = { ...listing, ownerId, proof };
   const slug = await insertUnderFreeSlug(servers, server);
   return slug === null ? null : { ...server, slug, slugs: [slug] };
@@ -177,7 +177,7 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
   const { proof: method } = await checkDraft(deps, move);
   if (!method) return { kind: 'not-proven' };
   const { address, port } = move;
-  const moved = await decidingPlaces(
+  const moved = await withAddressLock(
     deps,
     async ({ throwIfLost }) => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };

@@ -19,7 +19,7 @@ export async function removeServer(
   deps: ListChange & {
     votes: Collection<Vote>;
     serverDrafts: Collection<ServerDraft>;
-    admitted: TtlCache<AuthenticatedToken>;
+    authentications: TtlCache<AuthenticatedToken>;
   },
   serverId: ObjectId,
   by: string,
@@ -30,7 +30,7 @@ export async function removeServer(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  deps.admitted.forget((one) => one.serverId.equals(serverId));
+  deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {

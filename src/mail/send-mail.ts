@@ -5,7 +5,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 import { mailContext } from './outbox.ts';
-import type { Send, SendEnd } from './smtp.ts';
+import type { Send, SendResult } from './smtp.ts';
 
 /** What sending works on. */
 export type Sending = {
@@ -29,7 +29,7 @@ const LEASE_MS = 2 * MINUTE;
 const MOST_A_ROUND = 1_000;
 
 /** What came of a mail that a job names; `not-due`: there is nothing to do for it now. */
-type MailEnd = SendEnd['kind'] | 'given-up' | 'not-due';
+type MailResult = SendResult['kind'] | 'given-up' | 'not-due';
 
 /**
  * Sends a mail of the outbox, if it is due and nobody else is sending it. The attempt is recorded before the
@@ -38,7 +38,7 @@ type MailEnd = SendEnd['kind'] | 'given-up' | 'not-due';
  *
  * @param signal - gives the attempt up: the mail is due again at once
  */
-export async function sendMail(deps: Sending, mailId: string, signal: AbortSignal): Promise<MailEnd> {
+export async function sendMail(deps: Sending, mailId: string, signal: AbortSignal): Promise<MailResult> {
   const mail = await claim(deps, mailId);
   if (!mail) return 'not-due';
   const { _id, to, subject, attempts } = mail;

@@ -14,10 +14,10 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  * - `refused`: it will never take this mail to this address.
  * - `failed`: again later. It may have taken it, where the line broke after the text was on its way.
  */
-export type SendEnd = { kind: 'sent' } | { kind: 'refused' | 'failed'; fault: string };
+export type SendResult = { kind: 'sent' } | { kind: 'refused' | 'failed'; fault: string };
 
 /** Sends one mail; never throws for anything that a mail server does. `signal` gives it up. */
-export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendEnd>;
+export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
 
 /** Each step has its time, and so has the whole: a server that drips must not hold a worker's place. */
 const CONNECT_MS = 10 * SECOND;
@@ -66,7 +66,7 @@ function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): stri
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;
 }
 
-function endOf(error: unknown): SendEnd {
+function endOf(error: unknown): SendResult {
   const { message, code, command, permanent } = error as Error & {
     code?: string;
     command?: string;

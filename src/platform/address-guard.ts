@@ -15,13 +15,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  *   range; or the operator refuses it.
  * - `stopped`: the caller's signal ended it.
  */
-export type AddressFault = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
+export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
 
 /** A host that must not, or cannot, be dialled. */
 export class AddressError extends Error {
-  readonly code: AddressFault;
+  readonly code: AddressFailure;
 
-  constructor(code: AddressFault, message: string) {
+  constructor(code: AddressFailure, message: string) {
     super(message);
     this.name = 'AddressError';
     this.code = code;

@@ -22,14 +22,14 @@ import {
 
 /** The environment was wrong: one readable line for each fault. */
 export class ConfigError extends Error {
-  readonly faults: string[];
+  readonly errors: string[];
 
-  constructor(faults: string[]) {
+  constructor(errors: string[]) {
     super(
-      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `The configuration has ${errors.length === 1 ? 'a fault' : `${errors.length} errors`}:\n${errors.map((fault) => `  ${fault}`).join('\n')}`,
     );
     this.name = 'ConfigError';
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
@@ -129,45 +129,45 @@ export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string;
 
 /** Faults that only show when several values are seen together. */
 function crossFaults(env: Environment): string[] {
-  const faults: string[] = [];
+  const errors: string[] = [];
   if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {
-    faults.push('CLOCK_OFFSET_MS moves the clock and is only for tests: remove it, or set NODE_ENV=test');
+    errors.push('CLOCK_OFFSET_MS moves the clock and is only for tests: remove it, or set NODE_ENV=test');
   }
   if (env.NODE_ENV === 'production') {
     if (!env.MONGODB_URI)
-      faults.push(
+      errors.push(
         'MONGODB_URI is missing: production needs a MongoDB of its own, such as mongodb://db:27017/tallyport',
       );
     if (!env.REDIS_URL)
-      faults.push('REDIS_URL is missing: production needs a Redis of its own, such as redis://redis:6379');
+      errors.push('REDIS_URL is missing: production needs a Redis of its own, such as redis://redis:6379');
     if (!env.SECRET_KEY)
-      faults.push(
+      errors.push(
         'SECRET_KEY is missing: make one with `openssl rand -base64 32` and keep it, it encrypts the listener keys',
       );
   }
   if (env.SMTP_URL && !env.MAIL_FROM) {
-    faults.push(
+    errors.push(
       'MAIL_FROM is missing: SMTP_URL is set, and mail needs a sender such as Tallyport <votes@example.org>',
     );
   }
   if (Boolean(env.DISCORD_CLIENT_ID) !== Boolean(env.DISCORD_CLIENT_SECRET)) {
-    faults.push('DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET belong together: set both or neither');
+    errors.push('DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET belong together: set both or neither');
   }
   const shortest = 4 * env.LISTENER_TIMEOUT_MS + 2 * SECOND;
   if (env.LEASE_MS < shortest) {
-    faults.push(
+    errors.push(
       `LEASE_MS (${env.LEASE_MS}) must be at least 4 × LISTENER_TIMEOUT_MS + 2000 = ${shortest}: a lease must outlive an attempt`,
     );
   }
   if (env.BREAKER_SCHEDULE.some((delay) => delay <= 0)) {
-    faults.push('BREAKER_SCHEDULE must have no zero: a dead listener would be tried without a pause');
+    errors.push('BREAKER_SCHEDULE must have no zero: a dead listener would be tried without a pause');
   }
   if (env.DELIVERY_SCHEDULE.length < 2 || env.DELIVERY_SCHEDULE.slice(1).some((delay) => delay <= 0)) {
-    faults.push(
+    errors.push(
       'DELIVERY_SCHEDULE needs two times or more, and may be zero only at its beginning: a failing vote would be tried without a pause',
     );
   }
-  return faults;
+  return errors;
 }
 
 /** Variables of a process, to read a configuration from and to hand to child processes. */
@@ -204,18 +204,18 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   );
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
-    const faults = new Map<string, string>();
+    const errors = new Map<string, string>();
     for (const { path, message } of parsed.error.issues) {
       const name = String(path[0]);
-      if (faults.has(name)) continue;
+      if (errors.has(name)) continue;
       const shown = /SECRET|URI|REDIS_URL|SMTP_URL|PASSWORD/.test(name) ? '' : ` («${given[name]}»)`;
       // A message about one part of a list names that part itself.
-      faults.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
+      errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
     }
-    throw new ConfigError([...faults.values()]);
+    throw new ConfigError([...errors.values()]);
   }
-  const faults = crossFaults(parsed.data);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const errors = crossFaults(parsed.data);
+  if (errors.length > 0) throw new ConfigError(errors);
 
   const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;
   const address = PUBLIC_URL ?? `http://${hostInUrl(rest.HOST)}:${rest.PORT}`;

@@ -5,12 +5,12 @@ export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
 /** A document that its schema refuses: one sentence for each field. */
 export class InvalidDocumentError extends Error {
-  readonly faults: Record<string, string>;
+  readonly errors: Record<string, string>;
 
-  constructor(faults: Record<string, string>) {
-    super(Object.values(faults).join(' '));
+  constructor(errors: Record<string, string>) {
+    super(Object.values(errors).join(' '));
     this.name = 'InvalidDocumentError';
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
@@ -28,7 +28,7 @@ export async function checked<T>(schema: Schema, document: T): Promise<T> {
   } catch (error) {
     if (!(error instanceof mongoose.Error.ValidationError)) throw error;
     throw new InvalidDocumentError(
-      Object.fromEntries(Object.entries(error.errors).map(([path, fault]) => [path, fault.message])),
+      Object.fromEntries(Object.entries(error.errors).map(([path, error]) => [path, error.message])),
     );
   }
 }

@@ -29,7 +29,7 @@ type Bounds = {
   limit: QueryLimit;
   lookups: Lookups;
   signal: AbortSignal | undefined;
-  admit: MayConnect | undefined;
+  mayConnect: MayConnect | undefined;
 };
 
 /**
@@ -42,9 +42,9 @@ type Bounds = {
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const limit = new QueryLimit(UDP_AT_ONCE);
-  return async (target, signal, admit): Promise<Probe> => {
+  return async (target, signal, mayConnect): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, admit }) };
+      return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, mayConnect }) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -54,7 +54,7 @@ export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
 async function query(
   ranges: AddressRanges,
   target: Target,
-  { limit, lookups, signal, admit }: Bounds,
+  { limit, lookups, signal, mayConnect }: Bounds,
 ): Promise<ServerAnswer> {
   const game = gameOf(target.game);
   const began = performance.now();
@@ -65,10 +65,11 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  if (transportOf(game.protocol) !== 'udp') return askInTurn(servers, game, target, left, { signal, admit });
+  if (transportOf(game.protocol) !== 'udp')
+    return askInTurn(servers, game, target, left, { signal, mayConnect });
   const leave = await limit.enter(signal);
   try {
-    return await askInTurn(servers, game, target, left, { signal, admit });
+    return await askInTurn(servers, game, target, left, { signal, mayConnect });
   } finally {
     leave();
   }
@@ -80,13 +81,13 @@ async function askInTurn(
   game: Game,
   target: Target,
   leftMs: number,
-  { signal, admit }: Pick<Bounds, 'signal' | 'admit'>,
+  { signal, mayConnect }: Pick<Bounds, 'signal' | 'mayConnect'>,
 ): Promise<ServerAnswer> {
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
   let isLimited = false;
   for (const [index, server] of servers.entries()) {
-    if (admit && !(await admit(server.address))) {
+    if (mayConnect && !(await mayConnect(server.address))) {
       isLimited = true;
       continue;
     }
@@ -94,7 +95,7 @@ async function askInTurn(
     try {
       return await askAt(server, game, target, share, signal);
     } catch (error) {
-      if (error instanceof QueryError && error.fault === 'stopped') throw error;
+      if (error instanceof QueryError && error.failure === 'stopped') throw error;
       errors.push(error);
     }
   }
@@ -119,8 +120,8 @@ function saysNobodyIsThere(error: unknown): boolean {
   return ['no-answer', 'connection-refused'].includes(faultOf(error));
 }
 
-function faultOf(error: unknown): QueryError['fault'] {
-  return error instanceof QueryError ? error.fault : 'answer-broken';
+function faultOf(error: unknown): QueryError['failure'] {
+  return error instanceof QueryError ? error.failure : 'answer-broken';
 }
 
 const stopped = () => new QueryError('stopped', 'The check was stopped.');

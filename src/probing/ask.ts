@@ -1,4 +1,4 @@
-import type { AddressFault } from '../platform/address-guard.ts';
+import type { AddressFailure } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 
 /** What is asked: a server's game (an id of gamedig's list), and where it is. */
@@ -23,8 +23,8 @@ export type Target = {
  * - `answer-too-long`: more came than any honest server sends.
  * - `outgoing-limited`: an allowance of connections is used up, so it was not asked.
  */
-export type ProbeFault =
-  | AddressFault
+export type ProbeFailure =
+  | AddressFailure
   | 'game-unknown'
   | 'connection-refused'
   | 'no-answer'
@@ -47,11 +47,11 @@ export type ServerAnswer = {
 };
 
 /** How a check ended. */
-export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; fault: ProbeFault; words: string };
+export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; failure: ProbeFailure; words: string };
 
 /**
  * Asks a game server once. Never throws for anything the far end does, and ends in time.
  *
- * @param admit - asked before each address and port that is tried; without it nothing is limited
+ * @param mayConnect - asked before each address and port that is tried; without it nothing is limited
  */
-export type Ask = (target: Target, signal?: AbortSignal, admit?: MayConnect) => Promise<Probe>;
+export type Ask = (target: Target, signal?: AbortSignal, mayConnect?: MayConnect) => Promise<Probe>;

@@ -7,7 +7,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
-import type { Ask, Probe, ProbeFault, Target } from './ask.ts';
+import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
@@ -36,10 +36,10 @@ export type Checked =
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
 /** What may be the network's mood and not the server's state: asked once more at once. */
-const ASKED_AGAIN: ReadonlySet<ProbeFault> = new Set(['answer-broken', 'closed']);
+const ASKED_AGAIN: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 
 /** We refuse to ask: that says nothing of the server. */
-const NOT_ASKED: ReadonlySet<ProbeFault> = new Set(['game-unknown', 'address-refused']);
+const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /**
  * Checks the server whose probe is claimed and records the end. Run twice, it counts once: the first end that is
@@ -57,10 +57,11 @@ export async function checkClaimedServer(
   if (!server || !claim) return { kind: 'void' };
   // The planned interval is limit enough for a server that answers.
   const accountId = server.ownerId?.toHexString() ?? null;
-  const admit = server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
+  const mayConnect =
+    server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
   return check(deps, server, {
     byHand: false,
-    admit,
+    mayConnect,
     counts: (now) => now.probe.claim?.toString() === claim.toString(),
     signal,
   });
@@ -76,16 +77,16 @@ export async function checkServer(
   server: WithId<Server>,
   signal?: AbortSignal,
 ): Promise<Checked> {
-  const asked = placeOf(server);
+  const asked = queriedAddress(server);
   return check(deps, server, {
     byHand: true,
-    admit: undefined,
-    counts: (now) => placeOf(now) === asked,
+    mayConnect: undefined,
+    counts: (now) => queriedAddress(now) === asked,
     signal,
   });
 }
 
-function placeOf({ game, address, port, queryPort }: Server): string {
+function queriedAddress({ game, address, port, queryPort }: Server): string {
   return JSON.stringify([game, address, port, queryPort ?? null]);
 }
 
@@ -95,7 +96,7 @@ type Manner = {
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
   /** Asked before each connection; absent where nothing is limited. */
-  admit: MayConnect | undefined;
+  mayConnect: MayConnect | undefined;
 };
 
 async function check(deps: Checking, server: WithId<Server>, manner: Manner): Promise<Checked> {
@@ -104,8 +105,8 @@ async function check(deps: Checking, server: WithId<Server>, manner: Manner): Pr
   const startedAt = deps.clock.now();
   const target = { game, host: address, port, queryPort: queryPort ?? null };
   const probe = await askTwice(deps.ask, target, manner);
-  if (!probe.ok && probe.fault === 'stopped') return { kind: 'stopped' };
-  if (!probe.ok && probe.fault === 'outgoing-limited') {
+  if (!probe.ok && probe.failure === 'stopped') return { kind: 'stopped' };
+  if (!probe.ok && probe.failure === 'outgoing-limited') {
     await postpone(deps, server);
     return { kind: 'limited' };
   }
@@ -119,12 +120,12 @@ async function check(deps: Checking, server: WithId<Server>, manner: Manner): Pr
   return { kind: 'recorded', probe, end, server: after };
 }
 
-async function askTwice(ask: Ask, target: Target, { signal, admit }: Manner): Promise<Probe> {
-  const probe = await ask(target, signal, admit);
-  if (probe.ok || !ASKED_AGAIN.has(probe.fault)) return probe;
-  const again = await ask(target, signal, admit);
+async function askTwice(ask: Ask, target: Target, { signal, mayConnect }: Manner): Promise<Probe> {
+  const probe = await ask(target, signal, mayConnect);
+  if (probe.ok || !ASKED_AGAIN.has(probe.failure)) return probe;
+  const again = await ask(target, signal, mayConnect);
   // What the first one saw is more than nothing.
-  return !again.ok && again.fault === 'outgoing-limited' ? probe : again;
+  return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
 /** Gives the claim back: it is due again when the allowances begin anew. */
@@ -140,7 +141,7 @@ async function postpone({ servers, clock }: Checking, { _id, probe }: WithId<Ser
 }
 
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
-  if (!probe.ok && NOT_ASKED.has(probe.fault)) return 'not-asked';
+  if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
   // Not by its status: a dead server of which nothing was known for a while must not look like one that dies now.
   const lastSeenOnline = !!succeededAt && !offlineSince;

@@ -110,11 +110,11 @@ async function claim(servers: Collection<Server>, due: Due[], now: Date): Promis
     { ordered: false },
   );
   // A bulk write says how many it changed, not which.
-  const standing = await servers
+  const existing = await servers
     .find({ _id: { $in: due.map(({ _id }) => _id) } })
     .project<WithId<{ probe: { claim: UUID | null } }>>({ 'probe.claim': 1 })
     .toArray();
-  const claims = new Map(standing.map(({ _id, probe }) => [_id.toHexString(), probe.claim?.toString()]));
+  const claims = new Map(existing.map(({ _id, probe }) => [_id.toHexString(), probe.claim?.toString()]));
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 

@@ -1,7 +1,7 @@
 import type { Protocol } from 'gamedig';
 import type { Framing } from './tcp-connection.ts';
 
-/** How the end of a protocol's answer is known, where gamedig takes the bytes heard so far for all. */
+/** How the end of a protocol's answer is known, where gamedig takes the bytes received so far for all. */
 export function framingOf(protocol: string): Framing | undefined {
   return protocol === 'minecraftvanilla' ? minecraftFrame : undefined;
 }

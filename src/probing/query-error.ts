@@ -1,16 +1,16 @@
 import { GameError } from '../games/games.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
-import type { Probe, ProbeFault } from './ask.ts';
+import type { Probe, ProbeFailure } from './ask.ts';
 
 /** A query that ended without an answer. */
 export class QueryError extends Error {
-  readonly fault: ProbeFault;
+  readonly failure: ProbeFailure;
 
   /** @param message - a sentence for the server's owner */
-  constructor(fault: ProbeFault, message: string) {
+  constructor(failure: ProbeFailure, message: string) {
     super(message);
     this.name = 'QueryError';
-    this.fault = fault;
+    this.failure = failure;
   }
 }
 
@@ -54,8 +54,8 @@ export function socketError(error: unknown, where: string): QueryError {
 
 /** How a check that threw ended. What a parser of gamedig throws means that it could not read the answer. */
 export function failedProbe(error: unknown): Probe {
-  if (error instanceof QueryError) return { ok: false, fault: error.fault, words: error.message };
-  if (error instanceof AddressError) return { ok: false, fault: error.code, words: `${error.message}.` };
-  if (error instanceof GameError) return { ok: false, fault: 'game-unknown', words: error.message };
-  return { ok: false, fault: 'answer-broken', words: 'What came back is not an answer of this game.' };
+  if (error instanceof QueryError) return { ok: false, failure: error.failure, words: error.message };
+  if (error instanceof AddressError) return { ok: false, failure: error.code, words: `${error.message}.` };
+  if (error instanceof GameError) return { ok: false, failure: 'game-unknown', words: error.message };
+  return { ok: false, failure: 'answer-broken', words: 'What came back is not an answer of this game.' };
 }

@@ -69,7 +69,7 @@ export class TcpConnection {
   exchange(bytes: Buffer | string, take: (bytes: Buffer) => unknown): Promise<unknown> {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
-      let heard: Buffer = Buffer.alloc(0);
+      let received: Buffer = Buffer.alloc(0);
       let unread: unknown;
       let timer: NodeJS.Timeout | undefined;
       const settle = (act: () => void) => {
@@ -81,10 +81,10 @@ export class TcpConnection {
       const onEnd = () => settle(() => reject(unread ?? this.#closed()));
       const onData = (segment: Buffer) => {
         clearTimeout(timer);
-        heard = heard.length === 0 ? segment : Buffer.concat([heard, segment]);
+        received = received.length === 0 ? segment : Buffer.concat([received, segment]);
         try {
-          this.#count(segment.length, heard.length);
-          const made = this.#read(heard, take);
+          this.#count(segment.length, received.length);
+          const made = this.#read(received, take);
           unread = undefined;
           if (made !== undefined) settle(() => resolve(made));
         } catch (error) {
@@ -103,22 +103,22 @@ export class TcpConnection {
     });
   }
 
-  #count(segment: number, heard: number): void {
+  #count(segment: number, received: number): void {
     this.#received += segment;
-    this.#parsed += heard;
+    this.#parsed += received;
     if (this.#received <= MOST_BYTES && this.#parsed <= MOST_PARSED) return;
     throw new QueryError('answer-too-long', `${this.#where} sends more than a game server has to say.`);
   }
 
-  #read(heard: Buffer, take: (bytes: Buffer) => unknown): unknown {
-    if (!this.#framing) return take(heard);
-    const length = this.#framing(heard);
+  #read(received: Buffer, take: (bytes: Buffer) => unknown): unknown {
+    if (!this.#framing) return take(received);
+    const length = this.#framing(received);
     if (length === undefined) return undefined;
     if (length > MOST_BYTES) {
       throw new QueryError('answer-too-long', `${this.#where} announces more than a game server has to say.`);
     }
-    if (heard.length < length) return undefined;
-    const made = take(heard.subarray(0, length));
+    if (received.length < length) return undefined;
+    const made = take(received.subarray(0, length));
     if (made === undefined) {
       throw new QueryError('answer-broken', `What ${this.#where} sends is not an answer of this game.`);
     }

@@ -28,7 +28,7 @@ type Exchange = {
 };
 
 /**
- * One query's UDP socket, connected: only the asked address and port are heard, and the far machine's "nothing
+ * One query's UDP socket, connected: only the asked address and port are received, and the far machine's "nothing
  * listens here" (ICMP) reaches us. Every socket is one query's own, so a busy process loses no answers,
  * and none of another query is taken for ours.
  */
@@ -120,7 +120,7 @@ class Waiting {
   readonly #exchange: Exchange;
   readonly #deps: WaitingFor;
   #sentAt = 0;
-  #heard = false;
+  #received = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(exchange: Exchange, deps: WaitingFor) {
@@ -142,7 +142,7 @@ class Waiting {
   }
 
   take(bytes: Buffer): void {
-    this.#heard = true;
+    this.#received = true;
     const tookMs = performance.now() - this.#sentAt;
     this.#deps.measured(tookMs);
     try {
@@ -171,7 +171,7 @@ class Waiting {
 
   #silence(): QueryError {
     const { where } = this.#deps;
-    return this.#heard
+    return this.#received
       ? new QueryError('answer-broken', `What ${where} sends is not an answer of this game.`)
       : new QueryError('no-answer', `${where} did not answer in time.`);
   }

@@ -14,7 +14,7 @@ export type Refusal = {
   fields?: Record<string, string>;
 };
 
-/** A door refuses a request. Everything thrown that is none, and that is no known failure, is a fault of ours. */
+/** A door refuses a request. Everything thrown that is none, and that is no known failure, is a error of ours. */
 export class RefusedError extends Error {
   readonly refusal: Refusal;
 
@@ -85,21 +85,21 @@ type Validation = { validation: { instancePath: string; message?: string }[]; va
 
 /** One sentence for each field that is wrong: `max_players must be a whole number, …`. */
 function describeFaults({ validation, validationContext }: Validation, request: FastifyRequest): string {
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   for (const { instancePath, message = 'is wrong' } of validation) {
     const field = instancePath.slice(1).split('/')[0] ?? '';
-    if (faults.has(field)) continue;
+    if (errors.has(field)) continue;
     const query = request.query as Record<string, unknown>;
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
     // A rule shared with other doors may name its field itself.
-    faults.set(
+    errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
     );
   }
-  return [...faults.values()].map((fault) => fault.replace(/\.?$/, '.')).join(' ');
+  return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
 /** Sends `refusal` as the answer. */
@@ -116,7 +116,7 @@ export function sendRefusal(
 }
 
 /**
- * Answers an error of Fastify itself, before there is a route and its hooks. A fault of ours is logged, and its text
+ * Answers an error of Fastify itself, before there is a route and its hooks. A error of ours is logged, and its text
  * stays here.
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
@@ -126,7 +126,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   void sendRefusal(reply, refusal);
 }
 
-/** What an operator is to know of a refusal: our own faults, and that something does not answer. */
+/** What an operator is to know of a refusal: our own errors, and that something does not answer. */
 export function noteFault(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });

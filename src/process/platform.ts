@@ -15,7 +15,7 @@ import { bindCollections, type Collections } from './collections.ts';
  */
 export type Platform = Resources &
   Collections & {
-    admitted: TtlCache<AuthenticatedToken>;
+    authentications: TtlCache<AuthenticatedToken>;
     passwords: PasswordHashing;
     voteCounts: VoteCounts;
     claimServers: AuthSources['claimServers'];
@@ -33,7 +33,7 @@ export async function openPlatform(
   return {
     ...resources,
     ...collections,
-    admitted: createAuthenticationCache(),
+    authentications: createAuthenticationCache(),
     passwords: { hash: hashPassword, verify: verifyPassword },
     voteCounts,
     claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),

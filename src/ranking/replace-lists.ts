@@ -45,7 +45,7 @@ export async function replaceLists(
   { prefix, lists, length, order }: Lists,
   ids: ObjectId[],
 ): Promise<void> {
-  const standing = await digestsOf(rankedLists, prefix);
+  const existing = await digestsOf(rankedLists, prefix);
   let writes: AnyBulkWriteOperation<RankedList>[] = [];
   const write = async (operation?: AnyBulkWriteOperation<RankedList>) => {
     if (operation) writes.push(operation);
@@ -59,12 +59,12 @@ export async function replaceLists(
     for (const part of partsOf(key, list, { length, order }, ids)) {
       made += 1;
       if (made % BULK === 0) await letOthersRun();
-      const isNew = standing.get(part._id) !== part.digest;
-      standing.delete(part._id);
+      const isNew = existing.get(part._id) !== part.digest;
+      existing.delete(part._id);
       if (isNew) await write({ replaceOne: { filter: { _id: part._id }, replacement: part, upsert: true } });
     }
   }
-  for (const _id of standing.keys()) await write({ deleteOne: { filter: { _id } } });
+  for (const _id of existing.keys()) await write({ deleteOne: { filter: { _id } } });
   await write();
 }
 

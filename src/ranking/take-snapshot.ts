@@ -25,13 +25,13 @@ export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<v
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
   if (due.length === 0 || (await dueAggregates(deps)).length > 0) return;
   lease.throwIfLost();
-  await keepPlaces(deps, day);
+  await storeRanks(deps, day);
   await markDone(deps, RANK_SNAPSHOT, day);
   deps.log.info({ event: 'ranks.snapshot', day });
 }
 
 /** Writes the places at the end of a UTC day: of the servers listed then, by its counters and the uptime known now. */
-export async function keepPlaces({ servers }: Pick<Ranking, 'servers'>, day: string): Promise<void> {
+export async function storeRanks({ servers }: Pick<Ranking, 'servers'>, day: string): Promise<void> {
   const end = after(startOf(day), DAY);
   const month = day.slice(0, 7);
   const field = day.slice(8);

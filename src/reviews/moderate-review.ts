@@ -74,8 +74,8 @@ function asSeen(
 /** The fields of a decision; the same one made again keeps what stands. */
 function decision(state: ReviewState, by: string, now: Date, reason: string | undefined): Document {
   if (state === 'pending') return { state, moderatedAt: null, moderatedBy: null, rejectedFor: null };
-  const unlessDecided = (standing: string, value: unknown) => ({
-    $cond: [{ $eq: ['$state', state] }, { $ifNull: [standing, null] }, value],
+  const unlessDecided = (existing: string, value: unknown) => ({
+    $cond: [{ $eq: ['$state', state] }, { $ifNull: [existing, null] }, value],
   });
   const given = { $literal: state === 'rejected' ? (reason ?? null) : null };
   return {

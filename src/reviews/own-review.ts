@@ -54,12 +54,12 @@ export async function saveOwnReview(
   input: NewReview,
 ): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
   const { username, rating, content } = parseInput(newReview, input);
-  const standing = await findOwnReview(deps, serverId, userId);
+  const existing = await findOwnReview(deps, serverId, userId);
   const isSame =
-    standing?.username === username &&
-    standing.rating === rating &&
-    (standing.content ?? '') === (content ?? '');
-  if (standing && isSame) return { review: standing };
+    existing?.username === username &&
+    existing.rating === rating &&
+    (existing.content ?? '') === (content ?? '');
+  if (existing && isSame) return { review: existing };
   const nextAllowedAt = await useAllowance(deps, `review:${userId.toHexString()}`, WRITTEN);
   if (nextAllowedAt) return { nextAllowedAt };
 
@@ -125,10 +125,10 @@ export async function rejectOwnersReview(
   deps: Pick<Reviewing, 'reviews' | 'reviewLists' | 'clock'>,
   whose: Whose,
 ): Promise<void> {
-  const standing = await findOwnReview(deps, whose.serverId, whose.userId);
-  if (!standing) return;
+  const existing = await findOwnReview(deps, whose.serverId, whose.userId);
+  if (!existing) return;
   const rejected = await deps.reviews.findOneAndUpdate(
-    { _id: standing._id, state: { $ne: 'rejected' } },
+    { _id: existing._id, state: { $ne: 'rejected' } },
     {
       $set: {
         state: 'rejected',
@@ -140,7 +140,7 @@ export async function rejectOwnersReview(
     },
     { returnDocument: 'after' },
   );
-  await followReview(deps, rejected ?? standing);
+  await followReview(deps, rejected ?? existing);
 }
 
 /**

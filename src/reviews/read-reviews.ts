@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
-import { anyOf } from '../platform/batching/find-together.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { readOn, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 

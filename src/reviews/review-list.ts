@@ -19,13 +19,13 @@ export async function followReview(
   let review = written;
   for (;;) {
     await setListed(reviewLists, review, review.state === 'approved');
-    const standing = await reviews.findOne({ _id: review._id });
-    if (!standing) {
+    const existing = await reviews.findOne({ _id: review._id });
+    if (!existing) {
       await setListed(reviewLists, review, false);
       return null;
     }
-    if (standing.state === review.state && revisionOf(standing) === revisionOf(review)) return standing;
-    review = standing;
+    if (existing.state === review.state && revisionOf(existing) === revisionOf(review)) return existing;
+    review = existing;
   }
 }
 

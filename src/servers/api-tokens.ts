@@ -1,7 +1,7 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -10,13 +10,13 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
 import { type ApiToken, apiTokenSchema } from './api-token.ts';
 import type { Server } from './server.ts';
-import { serversTogether } from './servers-together.ts';
+import { serverLoader } from './server-loader.ts';
 import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** What ending a token works on. */
-type Ending = Tokens & { admitted: TtlCache<AuthenticatedToken> };
+type Ending = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** A token just made. `token` is shown this once and kept nowhere. */
 export type IssuedToken = { tokenId: string; token: string };
@@ -99,14 +99,14 @@ export function listTokens(
  * @returns whether the server has such a token (revoked before counts too)
  */
 export async function revokeToken(
-  { apiTokens, admitted, clock }: Ending,
+  { apiTokens, authentications, clock }: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
 ): Promise<boolean> {
   const found = await apiTokens.updateOne({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },
   ]);
-  admitted.forget(({ token }) => token._id.equals(tokenId));
+  authentications.forget(({ token }) => token._id.equals(tokenId));
   return found.matchedCount === 1;
 }
 
@@ -119,7 +119,7 @@ export async function revokeToken(
  * @throws {TokenMadeError} when there is one with the wanted id; what was left undone then is done
  */
 export async function rotateToken(
-  { apiTokens, admitted, clock }: Ending,
+  { apiTokens, authentications, clock }: Ending,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId }: { overlapMs: number; newId?: ObjectId },
@@ -128,7 +128,7 @@ export async function rotateToken(
   if (!old) return null;
   const end = async () => {
     await endAt(apiTokens, old, after(clock.now(), overlapMs));
-    admitted.forget(({ token }) => token._id.equals(tokenId));
+    authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
     if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
@@ -161,14 +161,14 @@ export function isValid(token: ApiToken, now: Date): boolean {
 /** The server that a call may speak for, and the token it came with. */
 type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
 
-const tokensTogether = findTogether<ApiToken, string>({
+const tokensTogether = findLoader<ApiToken, string>({
   filter: (hashes) => ({ hash: anyOf(hashes) }),
   nameOf: (hash) => hash,
   keyOf: ({ hash }) => hash,
 });
 
 /** Servers, and whether they are listed. */
-const removalsTogether = serversTogether({ removedAt: 1 });
+const removalsTogether = serverLoader({ removedAt: 1 });
 
 type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
 
@@ -196,44 +196,48 @@ export async function authenticate(
   return { server, token };
 }
 
-/** A call that was let in. Of its server nothing is kept but that it is listed. */
+/** A valid token and its server. Only the id of the server is cached. */
 export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
 
-/** How long it is kept that a call was let in: a revoked token is refused within 5 s everywhere (contract). */
+/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (contract). */
 export const AUTHENTICATION_TTL_MS = 4 * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 
-/** What a process remembers of the calls that it let in. */
+/** The cache of successful authentications of one process. */
 export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
   return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
 
 /**
- * `authenticate`, its yes kept for a moment unless it is to be found out `anew`. What ends a token or removes a server in this process is seen at once
- * (`admitted.forget`), an expiry on each use.
+ * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that ends
+ * and a server that is removed in this process are removed from the cache at once. An expiry is checked on each use.
+ *
+ * @param options - `fresh`: do not read the cache
  */
-export async function admit(
-  deps: Authenticating & { admitted: TtlCache<AuthenticatedToken> },
+export async function authenticateCached(
+  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
   serverId: string,
   tokenText: string,
-  { anew = false } = {},
+  { fresh = false } = {},
 ): Promise<AuthenticatedToken | null> {
-  const ask = async () => {
+  const load = async () => {
     const caller = await authenticate(deps, serverId, tokenText);
     return caller && { serverId: caller.server._id, token: caller.token };
   };
-  const admitted = anew ? await ask() : await deps.admitted.read(`${serverId} ${hashToken(tokenText)}`, ask);
-  return admitted && isValid(admitted.token, deps.clock.now()) ? admitted : null;
+  const found = fresh
+    ? await load()
+    : await deps.authentications.read(`${serverId} ${hashToken(tokenText)}`, load);
+  return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
-/** The same at once, where it is kept. */
+/** The cached authentication of a call, without a query; undefined when there is none. */
 export function cachedAuthentication(
-  { admitted, clock }: { admitted: TtlCache<AuthenticatedToken>; clock: Clock },
+  { authentications, clock }: { authentications: TtlCache<AuthenticatedToken>; clock: Clock },
   serverId: string,
   tokenText: string,
 ): AuthenticatedToken | undefined {
-  const kept = admitted.peek(`${serverId} ${hashToken(tokenText)}`);
-  return kept && isValid(kept.token, clock.now()) ? kept : undefined;
+  const cached = authentications.peek(`${serverId} ${hashToken(tokenText)}`);
+  return cached && isValid(cached.token, clock.now()) ? cached : undefined;
 }
 
 /** Tokens that were used, and when. Collected for a moment, since nobody waits for it. */

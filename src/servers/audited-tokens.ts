@@ -12,7 +12,7 @@ import {
 } from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
-type Ending = Tokens & { admitted: TtlCache<AuthenticatedToken> };
+type Ending = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** `issueToken` by a user, who stands in the audit log. Throws as it does. */
 export async function issueTokenBy(

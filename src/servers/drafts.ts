@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { holderOf, type Place } from './listed-addresses.ts';
+import { addressHolder, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
 import { type ServerDraft, serverDraftSchema } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
@@ -52,8 +52,8 @@ const TAKEN =
  *
  * @throws {InvalidDocumentError} naming the address
  */
-async function requireFree(deps: Drafting, wanted: Place, ownerId: ObjectId): Promise<void> {
-  const { kind } = await holderOf(deps, wanted, ownerId);
+async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
+  const { kind } = await addressHolder(deps, wanted, ownerId);
   if (kind === 'own')
     throw new InvalidDocumentError({ address: 'You have listed this address and port already.' });
   if (kind === 'other') throw new InvalidDocumentError({ address: TAKEN });
@@ -97,11 +97,11 @@ async function insertDraft(
 ): Promise<WithId<ServerDraft>> {
   const { serverDrafts, clock } = deps;
   for (;;) {
-    const standing = await listDrafts(deps, ownerId);
-    const same = standing.find(({ address, port }) => address === settings.address && port === settings.port);
+    const existing = await listDrafts(deps, ownerId);
+    const same = existing.find(({ address, port }) => address === settings.address && port === settings.port);
     // The same form was sent twice at once.
     if (same) return same;
-    const taken = new Set(standing.map(({ slot }) => slot));
+    const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
     if (slot === undefined) throw new TooManyDraftsError();
     const draft = await checked<ServerDraft>(serverDraftSchema, {
@@ -170,7 +170,7 @@ export async function saveMove(
   const wanted = parseInput(place, input);
   if (wanted.address === server.address && wanted.port === server.port)
     throw new InvalidDocumentError({ address: 'This is where the server is already.' });
-  const holder = await holderOf(deps, wanted, ownerId);
+  const holder = await addressHolder(deps, wanted, ownerId);
   if (holder.kind === 'own')
     throw new InvalidDocumentError({ address: 'Another server of yours is listed there.' });
   if (holder.kind !== 'nobody')

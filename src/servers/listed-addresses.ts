@@ -3,7 +3,7 @@ import { type ActiveLease, type Leasing, withLease } from '../platform/periods/w
 import type { Server } from './server.ts';
 
 /** Where players connect. */
-export type Place = { address: string; port: number };
+export type ServerAddress = { address: string; port: number };
 
 /** Who has a place, as somebody sees it who would like to list a server there. */
 type PlaceHolder =
@@ -18,9 +18,9 @@ type PlaceHolder =
  * Who has a place. Where several servers are listed there, as imported ones may be, one of somebody else's outweighs
  * those of nobody.
  */
-export async function holderOf(
+export async function addressHolder(
   { servers }: { servers: Collection<Server> },
-  { address, port }: Place,
+  { address, port }: ServerAddress,
   userId: ObjectId,
 ): Promise<PlaceHolder> {
   const there = await servers.find({ address, port, removedAt: null }).sort({ listedAt: 1 }).toArray();
@@ -37,7 +37,7 @@ export async function holderOf(
  *
  * @throws the signal's reason when it was waited for too long, and what `work` throws
  */
-export function decidingPlaces<T>(
+export function withAddressLock<T>(
   deps: Leasing,
   work: (lease: ActiveLease) => Promise<T>,
   signal: AbortSignal,

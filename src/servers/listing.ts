@@ -61,7 +61,7 @@ export async function addServer(
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
   const now = clock.now();
-  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastPlace(servers) });
+  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
   const slug = await insertUnderFreeSlug(servers, server);
   if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
   const serverId = _id.toHexString();
@@ -74,7 +74,7 @@ export async function addServer(
 }
 
 /** The place of a server that is listed now. */
-export async function lastPlace(servers: Collection<Server>): Promise<number> {
+export async function lastRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
@@ -138,13 +138,13 @@ export async function editServer(
 ): Promise<WithId<Server> | null> {
   const wanted = parseInput(serverChanges, changes);
   for (;;) {
-    const standing = await servers.findOne({ _id: serverId, removedAt: null });
-    if (!standing) return null;
-    const settings = changed(standing, wanted);
-    const edited = await editStanding(servers, standing, settings, clock.now());
+    const existing = await servers.findOne({ _id: serverId, removedAt: null });
+    if (!existing) return null;
+    const settings = changed(existing, wanted);
+    const edited = await editStanding(servers, existing, settings, clock.now());
     // Renamed by somebody else, or another server took the slug, in this moment.
     if (!edited) continue;
-    const details = edited.slug === standing.slug ? settings : { ...settings, slug: edited.slug };
+    const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
     if (LISTED_BY.some((key) => key in settings)) await requestRanks(producer);
     return edited;
@@ -152,21 +152,21 @@ export async function editServer(
 }
 
 /** Whether changes have a server asked anew, at another place or in another way. Wrong changes have not. */
-export function isAskedAnew(standing: WithId<Server>, changes: ServerChanges): boolean {
+export function isAskedAnew(existing: WithId<Server>, changes: ServerChanges): boolean {
   const { success, data } = serverChanges.safeParse(changes);
-  return success && ASKED_AT.some((key) => key in changed(standing, data));
+  return success && ASKED_AT.some((key) => key in changed(existing, data));
 }
 
-/** The edited server; null when it is another than `standing` by now, or its new slug was taken. */
+/** The edited server; null when it is another than `existing` by now, or its new slug was taken. */
 async function editStanding(
   servers: Collection<Server>,
-  standing: WithId<Server>,
+  existing: WithId<Server>,
   settings: Partial<ServerSettings>,
   now: Date,
 ): Promise<WithId<Server> | null> {
-  if (Object.keys(settings).length === 0) return standing;
-  const { _id, name, slug: before } = standing;
-  const slug = settings.name === undefined ? before : await slugForName(servers, standing, settings.name);
+  if (Object.keys(settings).length === 0) return existing;
+  const { _id, name, slug: before } = existing;
+  const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
   const update = ASKED_AT.some((key) => key in settings) ? askedAnew(settings, now) : { $set: settings };
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
@@ -183,9 +183,9 @@ async function editStanding(
 }
 
 /** Those settings that are others than before: what stays must not have the server asked anew. */
-function changed(standing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
+function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
-  return Object.fromEntries(entries.filter(([key, value]) => (standing[key] ?? null) !== value));
+  return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
 }
 
 function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
-import { lastPlace } from './listing.ts';
+import { lastRank } from './listing.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
 
@@ -45,7 +45,7 @@ export async function hideServer(
   ]);
   if (!hidden) return null;
   // The ranking does this too; until it runs, two servers would show one place.
-  const rankPosition = await lastPlace(servers);
+  const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
     { $set: { rankPosition } },

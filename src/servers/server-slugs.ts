@@ -43,8 +43,8 @@ export async function insertListing(
     return null;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    const standing = await servers.findOne({ _id: server._id }, { projection: { _id: 1 } });
-    return standing ? 'id' : 'slug';
+    const existing = await servers.findOne({ _id: server._id }, { projection: { _id: 1 } });
+    return existing ? 'id' : 'slug';
   }
 }
 

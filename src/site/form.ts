@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { InvalidDocumentError } from '../platform/document.ts';
 
 /** What was typed into a form, to show it again, and what is wrong with which field. */
-export type Typed = { values: Record<string, string>; faults: Record<string, string> };
+export type Typed = { values: Record<string, string>; errors: Record<string, string> };
 
 /** A form that nobody has filled in yet. */
-export const UNTOUCHED: Typed = { values: {}, faults: {} };
+export const UNTOUCHED: Typed = { values: {}, errors: {} };
 
 /** The fields of the form that came with a request, as text; a field that was given twice counts with its last. */
 export function typedValues(request: FastifyRequest): Record<string, string> {
@@ -45,23 +45,23 @@ export function readForm<S extends z.ZodType>(
 ): { data: z.output<S>; typed: Typed } | { data: null; typed: Typed } {
   const values = typedValues(request);
   const parsed = schema.safeParse(values);
-  if (parsed.success) return { data: parsed.data, typed: { values, faults: {} } };
-  const faults = sentencesOf(parsed.error);
-  const missing = Object.keys(faults).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
+  if (parsed.success) return { data: parsed.data, typed: { values, errors: {} } };
+  const errors = sentencesOf(parsed.error);
+  const missing = Object.keys(errors).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
   const empty = Object.fromEntries(missing.map((name) => [name, '']));
   const ofEmpty = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
   // It is refused also where it may be empty: what nobody sent must not clear what is stored.
-  for (const name of missing) faults[name] = ofEmpty[name] ?? 'This field is missing.';
-  return { data: null, typed: { values, faults } };
+  for (const name of missing) errors[name] = ofEmpty[name] ?? 'This field is missing.';
+  return { data: null, typed: { values, errors } };
 }
 
 /** The first sentence about each field. */
 function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
-  const faults: Record<string, string> = {};
+  const errors: Record<string, string> = {};
   for (const { path, message } of error?.issues ?? []) {
-    faults[String(path[0] ?? 'form')] ??= asSentence(message);
+    errors[String(path[0] ?? 'form')] ??= asSentence(message);
   }
-  return faults;
+  return errors;
 }
 
 /**
@@ -70,21 +70,21 @@ function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
  *
  * @throws `error` itself unless it is about the input
  */
-export function faultsOf(
+export function errorsOf(
   error: unknown,
   values: Record<string, string>,
   fields: Record<string, string> = {},
 ): Typed {
   if (!(error instanceof InvalidDocumentError)) throw error;
-  const faults: Record<string, string> = {};
-  for (const [field, sentence] of Object.entries(error.faults)) {
+  const errors: Record<string, string> = {};
+  for (const [field, sentence] of Object.entries(error.errors)) {
     const name = fields[field] ?? field;
-    faults[name in values ? name : 'form'] ??= asSentence(sentence);
+    errors[name in values ? name : 'form'] ??= asSentence(sentence);
   }
-  return { values, faults };
+  return { values, errors };
 }
 
 /** The form as it was typed, with one more sentence over it. */
-export function withFault(typed: Typed, sentence: string): Typed {
-  return { values: typed.values, faults: { ...typed.faults, form: sentence } };
+export function withError(typed: Typed, sentence: string): Typed {
+  return { values: typed.values, errors: { ...typed.errors, form: sentence } };
 }

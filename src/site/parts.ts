@@ -38,14 +38,14 @@ export function figure(name: string, value: Content, detail?: Content): Html {
   </div>`;
 }
 
-/** What one field of a form needs. `fault` says what is wrong with what was typed. */
+/** What one field of a form needs. `error` says what is wrong with what was typed. */
 type Field = {
   name: string;
   /** Where a page has several fields of one name; else the name. */
   id?: string;
   label: Content;
   hint?: Content;
-  fault?: string | undefined;
+  error?: string | undefined;
   required?: boolean;
 };
 
@@ -72,9 +72,9 @@ type InputAttributes = Partial<{
  */
 export const PORT_LENGTH = 20;
 
-/** An input with its label, hint and fault, tied together for screen readers. */
+/** An input with its label, hint and error, tied together for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
-  const { name, id = name, label: _, hint: __, fault: ___, required, ...attributes } = rest;
+  const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
   return labelled(
     rest,
     html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
@@ -116,18 +116,18 @@ export function checkbox(field: Field & { checked?: boolean }): Html {
 }
 
 function labelled(field: Field, control: Html): Html {
-  const { name, id = name, label, hint, fault } = field;
+  const { name, id = name, label, hint, error } = field;
   return html`<div class="field">
     <label for="${id}">${label}</label>
     ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
-    ${fault ? html`<p class="fault" id="${id}-fault">${fault}</p>` : ''}
+    ${error ? html`<p class="error" id="${id}-error">${error}</p>` : ''}
     ${control}
   </div>`;
 }
 
-function shared({ name, id = name, hint, fault }: Field): Html {
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
-  return html`${fault ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
+function shared({ name, id = name, hint, error }: Field): Html {
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return html`${error ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
 }
 
 function attribute(key: string, value: string | number | boolean | undefined): Content {

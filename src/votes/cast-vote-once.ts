@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, ObjectId, type UUID } from 'mongodb';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import { insertTogether, upsertTogether } from '../platform/batching/write-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
+import { insertLoader, upsertLoader } from '../platform/batching/write-loaders.ts';
 import { after, DAY, SECOND } from '../platform/clock.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
@@ -33,11 +33,11 @@ const LOOK_AGAIN_MS = 25;
 type Answer = { kind: 'answer'; body: string; voteId: UUID };
 type KeyReused = { kind: 'key-reused'; username: string };
 
-const insertClaims = insertTogether<IdempotencyKey>(DURABLE);
-const storeAnswers = upsertTogether<IdempotencyKey>(DURABLE);
+const insertClaims = insertLoader<IdempotencyKey>(DURABLE);
+const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
 /** Claims that a majority holds, by the key that they are for. */
-const claimsTogether = findTogether<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
+const claimsTogether = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
   keyOf: ({ serverId, key }) => ({ serverId, key }),
@@ -74,12 +74,12 @@ export async function castVoteOnce(
     }
     // The one who holds the key may have sent the vote.
     if (!ours) sending();
-    const standing = ours ? claim : await awaitAnswer(deps, claim);
+    const existing = ours ? claim : await awaitAnswer(deps, claim);
     // The one who held the key was refused or failed, and freed it: it is ours to claim.
-    if (!standing) continue;
-    if (standing.answer) {
+    if (!existing) continue;
+    if (existing.answer) {
       await deps.durability.confirm();
-      return { kind: 'answer', body: standing.answer, voteId: claim.voteId };
+      return { kind: 'answer', body: existing.answer, voteId: claim.voteId };
     }
     return finish(deps, request, { claim, ours, sending }, bodyOf);
   }
@@ -135,14 +135,14 @@ async function claimKey(
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
-    const standing = await batcher.load(claimsTogether, idempotencyKeys, { serverId, key });
-    if (!standing) {
+    const existing = await batcher.load(claimsTogether, idempotencyKeys, { serverId, key });
+    if (!existing) {
       // It was freed, or a majority does not hold it yet: a rollback may still take it.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
-    if (now < standing.expiresAt) return { claim: standing, ours: standing._id.equals(fresh._id) };
-    await idempotencyKeys.deleteOne({ serverId, key, _id: standing._id });
+    if (now < existing.expiresAt) return { claim: existing, ours: existing._id.equals(fresh._id) };
+    await idempotencyKeys.deleteOne({ serverId, key, _id: existing._id });
   }
 }
 
@@ -160,12 +160,12 @@ async function awaitAnswer(
   claim: IdempotencyKey,
 ): Promise<IdempotencyKey | null> {
   const deadline = Date.now() + TIMEOUT_MS;
-  let standing: IdempotencyKey | null = claim;
-  while (standing && !standing.answer && Date.now() < deadline) {
+  let existing: IdempotencyKey | null = claim;
+  while (existing && !existing.answer && Date.now() < deadline) {
     await pause(LOOK_AGAIN_MS);
-    standing = await readClaim(idempotencyKeys, claim);
+    existing = await readClaim(idempotencyKeys, claim);
   }
-  return standing;
+  return existing;
 }
 
 /**
@@ -189,10 +189,10 @@ async function storeAnswer(
     } catch (error) {
       if (!isDuplicateKey(error) || Date.now() >= deadline) throw error;
     }
-    const standing = await readClaim(idempotencyKeys, claim);
-    if (standing?.answer) {
+    const existing = await readClaim(idempotencyKeys, claim);
+    if (existing?.answer) {
       await durability.confirm();
-      return standing.answer;
+      return existing.answer;
     }
     // A majority does not hold the other answer yet: a rollback may still take it.
     await pause(LOOK_AGAIN_MS);

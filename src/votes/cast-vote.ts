@@ -5,7 +5,7 @@ import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
@@ -43,7 +43,7 @@ export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
 /** The listener of a server's votes, and its queue. */
-const listenersTogether = findTogether<Listener, ObjectId>({
+const listenersTogether = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
   keyOf: ({ serverId }) => serverId,
@@ -114,13 +114,13 @@ export async function castVote(
     delivery: initialDelivery(now, listener !== null),
   };
   sending();
-  const { standing, insertedNow } = await insertOnce(deps, vote);
-  if (!standing._id.equals(id)) return { kind: 'refused', vote: standing, nextVoteAt: nextVoteAt(standing) };
+  const { existing, insertedNow } = await insertOnce(deps, vote);
+  if (!existing._id.equals(id)) return { kind: 'refused', vote: existing, nextVoteAt: nextVoteAt(existing) };
 
-  if (insertedNow) deps.voteCounts.add(standing);
+  if (insertedNow) deps.voteCounts.add(existing);
   if (listener) void wakeListener(deps.producer, listener);
-  if (!insertedNow) return acceptedBefore(deps, standing);
-  return { kind: 'accepted', vote: standing, monthlyVotes: monthlyVotes() };
+  if (!insertedNow) return acceptedBefore(deps, existing);
+  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() };
 }
 
 /** A vote that another process inserted: its increment may be pending there, so its month is counted from the votes. */

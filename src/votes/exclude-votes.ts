@@ -70,8 +70,8 @@ export async function excludeVotes(
   const { serverId, since, until, tokenId } = request;
   return underLease(deps, serverId, options, async (lease) => {
     const same = { serverId, since, until, tokenId, reason, undone: null };
-    const standing = await deps.voteExclusions.findOne(same);
-    if (standing) return carryOut(deps, standing, lease, options);
+    const existing = await deps.voteExclusions.findOne(same);
+    if (existing) return carryOut(deps, existing, lease, options);
     const exclusion = newExclusion(same, new ObjectId(), by, deps.clock.now());
     await deps.voteExclusions.insertOne(exclusion);
     return carryOut(deps, exclusion, lease, options);
@@ -174,8 +174,8 @@ export async function includeVotes(
   return underLease(deps, found.serverId, options, async (lease) => {
     lease.throwIfLost();
     await markUndone(deps, exclusionId, by);
-    const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
-    return standing && carryOut(deps, standing, lease, options);
+    const existing = await deps.voteExclusions.findOne({ _id: exclusionId });
+    return existing && carryOut(deps, existing, lease, options);
   });
 }
 
@@ -188,8 +188,8 @@ export async function finishExclusion(
   const found = await deps.voteExclusions.findOne({ _id: exclusionId });
   if (!found) return;
   await underLease(deps, found.serverId, options, async (lease) => {
-    const standing = await deps.voteExclusions.findOne({ _id: exclusionId });
-    if (standing) await carryOut(deps, standing, lease, options);
+    const existing = await deps.voteExclusions.findOne({ _id: exclusionId });
+    if (existing) await carryOut(deps, existing, lease, options);
   });
 }
 

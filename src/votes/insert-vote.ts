@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, UUID } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
-import { insertTogether } from '../platform/batching/write-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
+import { insertLoader } from '../platform/batching/write-loaders.ts';
 import type { Durability } from '../platform/durability.ts';
 import {
   DURABLE,
@@ -27,9 +27,9 @@ const READ_AGAIN_MS = 20;
 type Place = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
 type Id = { serverId: Vote['serverId']; _id: UUID };
 
-const insertVotes = insertTogether<Vote>(DURABLE);
+const insertVotes = insertLoader<Vote>(DURABLE);
 
-const votesByPlace = findTogether<Vote, Place>({
+const votesByPlace = findLoader<Vote, Place>({
   filter: (places) =>
     places.length === 1
       ? (places[0] as Place)
@@ -39,7 +39,7 @@ const votesByPlace = findTogether<Vote, Place>({
   options: MAJORITY,
 });
 
-const votesById = findTogether<Vote, Id>({
+const votesById = findLoader<Vote, Id>({
   filter: (ids) => ({
     serverId: anyOf(ids.map(({ serverId }) => serverId)),
     _id: anyOf(ids.map(({ _id }) => _id)),
@@ -67,23 +67,23 @@ export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vot
 export async function insertOnce(
   deps: Inserting,
   vote: Vote,
-): Promise<{ standing: Vote; insertedNow: boolean }> {
+): Promise<{ existing: Vote; insertedNow: boolean }> {
   const deadline = performance.now() + OPERATION_TIMEOUT_MS;
   let endUnknown = false;
   for (;;) {
     try {
       await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
-      return { standing: vote, insertedNow: true };
+      return { existing: vote, insertedNow: true };
     } catch (error) {
       // What fails now says nothing of an insert sent before whose end was lost.
       if (!isDuplicateKey(error) && !isUnknownResult(error))
         throw endUnknown ? new VoteResultUnknownError(error) : error;
       endUnknown ||= isUnknownResult(error);
-      const standing = await readStanding(deps, vote).catch((readError: unknown) => {
+      const existing = await readStatus(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
       // Our id there without a lost end of ours: another process finished the same idempotent request.
-      if (standing) return { standing, insertedNow: standing._id.equals(vote._id) && endUnknown };
+      if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && endUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
     }
@@ -91,11 +91,11 @@ export async function insertOnce(
 }
 
 /** The vote at the place of `vote`, or the same vote at another place (finished by another process); durable. */
-async function readStanding(deps: Inserting, vote: Vote): Promise<Vote | null> {
+async function readStatus(deps: Inserting, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
-  const standing =
+  const existing =
     (await deps.batcher.load(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
     (await findSafeVote(deps, vote));
-  if (standing) await deps.durability.confirm();
-  return standing;
+  if (existing) await deps.durability.confirm();
+  return existing;
 }

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
@@ -44,7 +44,7 @@ type Month = Pick<VoteCounter, 'serverId' | 'month'>;
 
 const keyOf = ({ serverId, month }: Month) => serverId.toHexString() + month;
 
-const countersOfMonths = findTogether<VoteCounter, Month>({
+const countersOfMonths = findLoader<VoteCounter, Month>({
   filter: (months) => ({
     serverId: anyOf(months.map(({ serverId }) => serverId)),
     month: anyOf([...new Set(months.map(({ month }) => month))]),

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
-import { anyOf } from '../platform/batching/find-together.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';

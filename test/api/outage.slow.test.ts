@@ -107,7 +107,7 @@ describe('a vote whose insert loses its connection', () => {
     const held = Promise.withResolvers<void>();
     const clock = useFastClock();
     clock.slowDown();
-    const holding = tallyport.proxy.holdNext(mongoCommand('insert', 'votes'), () => {
+    const holding = tallyport.proxy.stallNext(mongoCommand('insert', 'votes'), () => {
       clock.speedUp();
       return held.promise;
     });

@@ -62,11 +62,11 @@ test('a web process that is asked to stop is not ready, answers for a while, and
 });
 
 test('after the delay it closes in order', async () => {
-  const { web, get, info } = await startWithDelay(1_000);
+  const { web } = await startWithDelay(1_000);
+  const stoppedAt = performance.now();
   web.child.kill('SIGTERM');
-  await expect.poll(() => isReady(get)).toBe(503);
-  expect(await info()).toMatchObject({ status: 200, connection: 'close' });
   expect(await web.ended).toBe(0);
+  expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(1_000);
 });
 
 function hasEnded({ child }: WebProcess): boolean {

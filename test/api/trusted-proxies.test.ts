@@ -6,11 +6,11 @@ import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { OWN_ORIGIN, openWebApp, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
-function faultsOf(TRUST_PROXY: string): string[] {
+function errorsOf(TRUST_PROXY: string): string[] {
   try {
     loadConfig({ TRUST_PROXY });
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.errors;
     throw error;
   }
   return [];
@@ -23,7 +23,7 @@ test.each([
   ],
   ['99', 'TRUST_PROXY («99») must be at most 8 proxies'],
 ])('TRUST_PROXY=%s is refused at the start, with what to set', (value, line) => {
-  expect(faultsOf(value)).toEqual([line]);
+  expect(errorsOf(value)).toEqual([line]);
 });
 
 const HOW =
@@ -39,7 +39,7 @@ test.each([
   ['2000::/3', '2000::/3', 16],
   ['::ffff:0:0/96', '::ffff:0:0/96', 104],
 ])('TRUST_PROXY=%s is refused, since it trusts strangers', (value, range, least) => {
-  expect(faultsOf(value)).toEqual([tooWide(range, least)]);
+  expect(errorsOf(value)).toEqual([tooWide(range, least)]);
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   'fe80::1%eth-0',
   'loopback',
 ])('TRUST_PROXY=%s is no number, address or range', (value) => {
-  expect(faultsOf(value)).toEqual([
+  expect(errorsOf(value)).toEqual([
     `TRUST_PROXY: «${value}» is neither an address nor a range; use false, or ${HOW}`,
   ]);
 });

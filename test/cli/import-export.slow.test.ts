@@ -107,7 +107,7 @@ it.concurrent.each([
     };
     // A driver that gives the first up tries a second time, and must wait again.
     for (let tries = 0; tries < 2; tries++)
-      void proxy.holdNext(mongoCommand(operation, collection), hold).catch(() => undefined);
+      void proxy.stallNext(mongoCommand(operation, collection), hold).catch(() => undefined);
     const given = {
       'export votes': [id],
       'import votes': ['-'],

@@ -18,7 +18,7 @@ it.each([
   onTestFinished(() => proxy.close());
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const held = proxy.holdNext(mongoCommand('find', 'servers'), () => {
+  const held = proxy.stallNext(mongoCommand('find', 'servers'), () => {
     reached.resolve();
     return released.promise;
   });

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Cli, Ended } from './tallyport.ts';
+import type { Cli, CliResult } from './tallyport.ts';
 
 /** A Votifier listener that runs until the test ends. */
 export async function runningListener(): Promise<VotifierListener> {
@@ -16,7 +16,7 @@ export function setV2(
   slug: string,
   { port, token }: { port: number; token: string },
   options = '',
-): Promise<Ended> {
+): Promise<CliResult> {
   return cli.run(
     `listener set ${slug} --protocol votifier-v2 --host 127.0.0.1 --port ${port} --token ${token}${options} --json`,
   );

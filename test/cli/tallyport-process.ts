@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../../src/platform/config.ts';
-import { type Ended, readable } from './tallyport.ts';
+import { type CliResult, readable } from './tallyport.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -11,7 +11,7 @@ export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 export async function spawnTallyport(
   args: string[],
   { env, input = '' }: { env: Variables; input?: string },
-): Promise<Ended> {
+): Promise<CliResult> {
   const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => undefined).end(input);
   const exited = once(child, 'exit');

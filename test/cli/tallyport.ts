@@ -9,7 +9,7 @@ import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 /** How a command ended. */
-export type Ended = {
+export type CliResult = {
   code: number | null;
   stdout: string;
   stderr: string;
@@ -18,7 +18,7 @@ export type Ended = {
 };
 
 /** What `ended` says, with `json` read when it is asked for. */
-export function readable(ended: Omit<Ended, 'json'>): Ended {
+export function readable(ended: Omit<CliResult, 'json'>): CliResult {
   return {
     ...ended,
     get json() {
@@ -52,7 +52,7 @@ type RunOptions = {
 export async function tallyport(
   args: string[],
   { env, input = '', isTTY = false, onStopSignal }: RunOptions,
-): Promise<Ended> {
+): Promise<CliResult> {
   const [stdout, stderr] = [memory(), memory()];
   const stdin = Object.assign(Readable.from([Buffer.from(input)]), { isTTY });
   const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
@@ -65,7 +65,7 @@ export type Cli = {
   platform: Platform;
   env: Variables;
   /** Runs a command: the words of `line`, then `more` as they stand. */
-  run(line: string, ...more: string[]): Promise<Ended>;
+  run(line: string, ...more: string[]): Promise<CliResult>;
   /** Lists a server with `server add` and gives its slug and id. */
   addServer(name: string): Promise<{ server_id: string; slug: string }>;
   /** Casts a vote as the API does and gives its id. */

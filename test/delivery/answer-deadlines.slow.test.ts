@@ -66,7 +66,7 @@ describe('the wait for an answer', () => {
     const { votes } = bench.platform;
     const mine = { serverId: bench.serverId, _id: vote._id };
     await votes.updateOne(mine, { $set: { 'delivery.ambiguousEnds': 2 } });
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const [left] = await votes
@@ -88,7 +88,7 @@ describe('the wait for an answer', () => {
     const vote = await bench.cast('Steve');
     const { votes, listeners } = bench.platform;
     await votes.updateOne({ _id: vote._id }, { $set: { 'delivery.ambiguousEnds': 2 } });
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const first = (await listeners.findOne({}))?.lease?.until;

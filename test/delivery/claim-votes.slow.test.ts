@@ -285,7 +285,7 @@ describe('Recording ends together', () => {
       { test: false },
       { most: 5, atOnce: 0 },
     );
-    // One that was taken away meanwhile: its end must not stand, and must not keep the others from standing.
+    // One that was taken away meanwhile: its end must not stand, and must not keep the others from existing.
     const gone = claimed[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
     await bench.platform.votes.updateOne(
@@ -314,7 +314,7 @@ describe('Draining a backlog', () => {
     await votes.updateMany({ serverId, _id: { $in: doubtful } }, { $set: { 'delivery.ambiguousEnds': 1 } });
     const { drain, listener } = bench;
     const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.hold();
+      if (listener.votes.length >= 20) listener.stall();
     }, 1);
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
@@ -334,7 +334,7 @@ describe('Draining a backlog', () => {
     const cast = await castSome(bench, 150);
     const { drain, listener, vote } = bench;
     const watching = setInterval(() => {
-      if (listener.votes.length >= 60) listener.hold();
+      if (listener.votes.length >= 60) listener.stall();
     }, 1);
     onTestFinished(() => clearInterval(watching));
     listener.behaviour = { answerDelayMs: 2 };
@@ -516,7 +516,7 @@ describe('Draining a backlog', () => {
     });
     listener.behaviour = { answerDelayMs: 2 };
     const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.hold();
+      if (listener.votes.length >= 20) listener.stall();
     }, 1);
     onTestFinished(() => clearInterval(watching));
     const renewing = vi.spyOn(platform.listeners, 'findOneAndUpdate');

@@ -42,7 +42,7 @@ describe('Draining a listener', () => {
     bench.listener.votes.length = 0;
     const cast = [];
     for (const name of 'abcdefghij') cast.push(await bench.cast(name));
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 4, EVENTUALLY);
     expect(bench.listener.votes.map(({ username }) => username).toSorted()).toEqual(['a', 'b', 'c', 'd']);
@@ -58,7 +58,7 @@ describe('Draining a listener', () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
     await bench.cast('First');
     await bench.drain();
-    bench.listener.hold();
+    bench.listener.stall();
     await bench.cast('Alex');
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
@@ -70,7 +70,7 @@ describe('Draining a listener', () => {
 
   it('has one vote under way at a listener that has never taken one', async () => {
     const bench = await deliveryBench();
-    bench.listener.hold();
+    bench.listener.stall();
     for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
@@ -83,7 +83,7 @@ describe('Draining a listener', () => {
   it('records the attempt before anything is sent', async () => {
     const bench = await deliveryBench();
     const vote = await bench.cast('Steve');
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const { delivery } = await bench.vote(vote);
@@ -101,7 +101,7 @@ describe('Draining a listener', () => {
     await bench.drain();
     bench.listener.votes.length = 0;
     for (let n = 0; n < 10; n += 1) await bench.cast(`player ${n}`);
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 4, EVENTUALLY);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
@@ -215,7 +215,7 @@ describe('Draining a listener', () => {
 
     bench.clock.move(HOUR);
     bench.listener.behaviour = {};
-    bench.listener.hold();
+    bench.listener.stall();
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     await bench.set({ maxSendings: 1 });

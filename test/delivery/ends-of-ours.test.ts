@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { healthAfter, type Standing } from '../../src/delivery/drain/breaker.ts';
+import { healthAfter, type ListenerHealth } from '../../src/delivery/drain/breaker.ts';
 import { listenerState, REACHABLE } from '../../src/listeners/listener.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -13,7 +13,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
   const end = outcome(code, 'none');
 
   test('counts for nothing, however often', () => {
-    const before: Standing = {
+    const before: ListenerHealth = {
       breaker: { failures: 2, tests: 0, code: 'no-answer' },
       pause: null,
       voteFaults: 0,
@@ -25,7 +25,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
   });
 
   test('as the test of an unreachable listener puts off the next one', () => {
-    const open: Standing = {
+    const open: ListenerHealth = {
       breaker: { failures: 3, tests: 1, code: 'no-answer', openSince: NOW, nextTestAt: NOW },
       pause: null,
       voteFaults: 0,

@@ -17,7 +17,7 @@ const WRONG_TOKEN = 'an0ther-t0ken-0123456789';
 const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];
 
 /** A server and what its votes and its listener look like. */
-async function heldBench(env: Record<string, string> = {}) {
+async function stalledBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
   const { platform, serverId } = bench;
   return {
@@ -73,7 +73,7 @@ describe('a listener that refuses a wrong token or key without a word, and has n
       { protocol: 'votifier-v1', secret: keyLine(RIGHT) },
     ],
   ])('holds its votes after the first such end, and all arrive once it is mended: %s', async (_, listening, wrong, right) => {
-    const bench = await heldBench();
+    const bench = await stalledBench();
     const port = await listening();
     await bench.set({ port, ...wrong });
     for (const name of NAMES) await bench.cast(name);
@@ -93,7 +93,7 @@ describe('a listener that refuses a wrong token or key without a word, and has n
   });
 
   it('holds them again after a resume that mends nothing', async () => {
-    const bench = await heldBench();
+    const bench = await stalledBench();
     await bench.set({ port: await start(votifierPlus()), secret: WRONG_TOKEN });
     await bench.cast('Steve');
     await bench.drain();
@@ -112,7 +112,7 @@ describe('a listener that refuses a wrong token or key without a word, and has n
   });
 
   it('is one whose settings were changed since; the same settings again change nothing', async () => {
-    const bench = await heldBench();
+    const bench = await stalledBench();
     expect(hasTakenVotes(await bench.listenerNow())).toBe(false);
     await bench.cast('Steve');
     await bench.drain();
@@ -127,8 +127,8 @@ describe('a listener that refuses a wrong token or key without a word, and has n
   });
 
   it('is not made a known one by the end of an attempt with earlier settings', async () => {
-    const bench = await heldBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
-    bench.listener.hold();
+    const bench = await stalledBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
+    bench.listener.stall();
     await bench.cast('Steve');
     const draining = bench.drain();
     await expect.poll(() => bench.listener.held, { timeout: 20_000 }).toBe(1);
@@ -143,7 +143,7 @@ describe('a listener that refuses a wrong token or key without a word, and has n
 describe('votes that a token used up', () => {
   /** A known listener whose plugin got another token: three sendings used up each of two votes. */
   async function usedUp() {
-    const bench = await heldBench();
+    const bench = await stalledBench();
     const port = await start(votifierPlus());
     await bench.set({ port, secret: TOKEN });
     await bench.cast('First');

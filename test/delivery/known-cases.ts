@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net';
-import { connectFault } from '../../src/delivery/connection.ts';
+import { connectFailure } from '../../src/delivery/connection.ts';
 import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
@@ -209,7 +209,7 @@ export const CASES: Case[] = [
   {
     name: 'a firewall rejects (ICMP: host prohibited, in 6 ms)',
     set: (bench) => bench.set({}),
-    send: async () => outcome(connectFault('EHOSTUNREACH', 6), 'resolved'),
+    send: async () => outcome(connectFailure('EHOSTUNREACH', 6), 'resolved'),
     code: 'firewall-rejected',
     fault: 'firewall-rejected',
     cause: /^A firewall rejects connections/,

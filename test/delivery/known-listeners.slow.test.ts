@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectFault } from '../../src/delivery/connection.ts';
+import { connectFailure } from '../../src/delivery/connection.ts';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
@@ -76,7 +76,7 @@ it.each([
   ['ECONNRESET', 6, 'closed-before-greeting'],
   ['EMFILE', 1, 'our-fault'],
 ] as const)('a connection that fails with %s after %i ms is %s', (code, tookMs, fault) => {
-  expect(connectFault(code, tookMs)).toBe(fault);
+  expect(connectFailure(code, tookMs)).toBe(fault);
 });
 
 /** What an HTTP listener never ends with: the codes of Votifier, and those about votes of which it knows nothing. */

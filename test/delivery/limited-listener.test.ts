@@ -1,6 +1,6 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { dial, patience } from '../../src/delivery/connection.ts';
+import { deadlineIn, dial } from '../../src/delivery/connection.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
@@ -75,8 +75,8 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   const shown = await showListener(platform, serverId);
   expect(shown).toMatchObject({ limited: { by: 'destination' }, pause: null });
   const until = shown?.limited?.until ?? new Date(0);
-  const { standing } = await voteTimeline(platform, await vote(sixth), shown, clock.now());
-  expect(standing).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
+  const { status } = await voteTimeline(platform, await vote(sixth), shown, clock.now());
+  expect(status).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
 
   // The relay leaves it alone until then, and calls for it afterwards: Redis need not remember.
   expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
@@ -99,7 +99,7 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
   await platform.listeners.updateOne({ serverId }, { $set: before });
   await castMany(4);
   const limited = async () => (await platform.listeners.findOne({ serverId }))?.limited;
-  listener.hold();
+  listener.stall();
   const draining = drain();
   await vi.waitUntil(async () => listener.held === 1 && (await limited()), EVENTUALLY);
   listener.release();
@@ -129,10 +129,15 @@ it('a try of which one address had to wait counts as limited, not as the listene
   const waiting = await cast('Steve');
   const unproven = { protocol: 'votifier-v2' as const, port, proven: [], lastDeliveredAt: null };
   const healthy = new Destination(platform, unproven, { accountId: null });
-  while (await healthy.admit('127.0.0.1'));
+  while (await healthy.mayConnect('127.0.0.1'));
   // A name with a healthy address, whose allowance is used up, and a dead one.
   const send: Send = async (_, __, { destination }) => {
-    const dialled = await dial(['127.0.0.1', '127.0.0.2'], port, patience(5 * SECOND), destination.admit);
+    const dialled = await dial(
+      ['127.0.0.1', '127.0.0.2'],
+      port,
+      deadlineIn(5 * SECOND),
+      destination.mayConnect,
+    );
     return typeof dialled === 'string' ? outcome(dialled, 'resolved') : outcome('our-fault', 'connected');
   };
   const until = new Date(clock.now().getTime() + MINUTE);

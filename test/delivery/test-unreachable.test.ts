@@ -42,7 +42,7 @@ describe('A game server that comes back while its unreachable listener is tested
   it('has it active when that test succeeds, also where no other vote waits', async () => {
     const { platform, serverId, listener, drain, comeBack } = await unreachableBench();
     await platform.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
-    listener.hold();
+    listener.stall();
     const draining = drain();
     await vi.waitUntil(() => listener.held === 1, EVENTUALLY);
     await comeBack();

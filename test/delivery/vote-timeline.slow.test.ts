@@ -68,7 +68,7 @@ describe('An attempt says what started it', () => {
     bench.clock.move(40 * SECOND);
     await bench.drain();
     expect(await causesOf(vote)).toEqual(['cast', 'schedule', 'schedule', 'listener-test', 'listener-test']);
-    expect((await timeline(vote)).standing).toMatchObject({ state: 'delivered', confirmed: true });
+    expect((await timeline(vote)).status).toMatchObject({ state: 'delivered', confirmed: true });
   });
 
   it('the return of an unreachable listener, for those that did not test it', async () => {
@@ -234,7 +234,7 @@ describe('An attempt says what started it', () => {
 describe('A waiting vote says what it waits for', () => {
   it('its turn, behind those that were cast before it', async () => {
     const votes = [await bench.cast('Steve'), await bench.cast('Alex'), await bench.cast('Zoe')];
-    const ahead = await Promise.all(votes.map(async (vote) => (await timeline(vote)).standing));
+    const ahead = await Promise.all(votes.map(async (vote) => (await timeline(vote)).status));
     expect(ahead).toMatchObject([0, 1, 2].map((count) => ({ state: 'waiting', ahead: count })));
     expect(await words(votes[2] as Vote)).toBe(
       'waiting for its turn; 2 votes stand before it in the line; given up …',
@@ -255,7 +255,7 @@ describe('A waiting vote says what it waits for', () => {
     await platform.votes.insertMany(copies);
     const { db } = platform.mongo;
     await db.command({ profile: 2 });
-    expect((await timeline(last)).standing).toMatchObject({ ahead: 100 });
+    expect((await timeline(last)).status).toMatchObject({ ahead: 100 });
     await db.command({ profile: 0 });
     const [scan] = await db
       .collection('system.profile')
@@ -303,7 +303,7 @@ describe('A vote that has ended says how', () => {
     await setListener(bench.platform, bench.serverId, settings, 'owner');
     const vote = await bench.cast('Steve');
     await bench.drain();
-    expect((await timeline(vote)).standing).toMatchObject({ state: 'delivered', confirmed: false });
+    expect((await timeline(vote)).status).toMatchObject({ state: 'delivered', confirmed: false });
     expect(await words(vote)).toBe(
       'sent, not confirmed …: the listener closed without an answer, as most do in Votifier v1',
     );
@@ -315,7 +315,7 @@ describe('A vote that has ended says how', () => {
     };
     const vote = await bench.cast('Steve');
     await bench.drain();
-    expect((await timeline(vote)).standing).toMatchObject({ state: 'failed', why: 'refused' });
+    expect((await timeline(vote)).status).toMatchObject({ state: 'failed', why: 'refused' });
     expect(await attemptsOf(vote)).toMatchObject([
       {
         number: 1,
@@ -332,13 +332,13 @@ describe('A vote that has ended says how', () => {
   it('taken out of the line when the listener was removed', async () => {
     const vote = await bench.cast('Steve');
     await removeListener(bench.platform, bench.serverId, 'owner');
-    expect((await timeline(vote)).standing).toEqual({ state: 'none', why: 'listener-removed' });
+    expect((await timeline(vote)).status).toEqual({ state: 'none', why: 'listener-removed' });
     expect((await bench.vote(vote)).delivery).not.toHaveProperty('dueBy');
     expect((await timeline(vote)).events.map(({ kind }) => kind)).toEqual(['accepted', 'listener-removed']);
   });
 
   it('an attempt under way has no end yet; one that was overtaken never will', async () => {
-    bench.listener.hold();
+    bench.listener.stall();
     const vote = await bench.cast('Steve');
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);

@@ -117,7 +117,7 @@ describe('stopping', () => {
     const listener = await running();
     const [stopping, leaving] = [new AbortController(), new AbortController()];
     const signals = { signal: stopping.signal, waitSignal: leaving.signal, timeoutMs: 5_000 };
-    listener.hold();
+    listener.stall();
     const [first, second] = [send(targetsOf(listener).v2, signals), send(targetsOf(listener).v2, signals)];
     await expect.poll(() => listener.held).toBe(2);
     stopping.abort();
@@ -127,7 +127,7 @@ describe('stopping', () => {
       { code: 'acknowledged' },
     ]);
 
-    listener.hold();
+    listener.stall();
     const third = send(targetsOf(listener).v2, { ...signals, signal: new AbortController().signal });
     await expect.poll(() => listener.held).toBe(1);
     leaving.abort();

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { status } from 'minecraft-server-util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
-import { askHere, at, faultOf } from '../probing/asking.ts';
+import { askHere, at, failureOf } from '../probing/asking.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
 async function running() {
@@ -53,7 +53,7 @@ describe('The sample game server', () => {
     const ask = askHere();
     const { port } = server;
     await server.stop();
-    expect(faultOf(await ask(at(port, 'minecraft')))).toBe('connection-refused');
+    expect(failureOf(await ask(at(port, 'minecraft')))).toBe('connection-refused');
     await server.start();
     expect(await ask(at(port, 'minecraft'))).toMatchObject({ ok: true });
   });

@@ -91,7 +91,7 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
   });
 
   it('holds answers back, and counts the votes all the same', async () => {
-    listener.hold();
+    listener.stall();
     const sent = voteV2();
     await expect.poll(() => listener.held).toBe(1);
     expect(listener.votes).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { type ImportEnd, type Importer, importLines } from '../../src/import-export/import-lines.ts';
+import { type Importer, type ImportResult, importLines } from '../../src/import-export/import-lines.ts';
 import type { SourceFile } from '../../src/import-export/source-file.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
@@ -28,7 +28,7 @@ export function importText<T>(
   openImporter: () => Importer<T>,
   text: string,
   { skipBad = false, dryRun = false } = {},
-): Promise<ImportEnd> {
+): Promise<ImportResult> {
   return importLines(fileOf(text), openImporter, { skipBad, dryRun, progress: () => undefined });
 }
 

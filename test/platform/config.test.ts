@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
 
 /** The lines that a wrong environment is answered with. */
-function faultsOf(env: Record<string, string>): string[] {
+function errorsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(env);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.errors;
     throw error;
   }
   return [];
@@ -36,7 +36,7 @@ describe('a wrong value is told in one line', () => {
       'SECRET_KEY_PREVIOUS must be what SECRET_KEY was before, so at least 32 characters',
     ],
   ])('%o', (env, line) => {
-    expect(faultsOf(env)).toEqual([line]);
+    expect(errorsOf(env)).toEqual([line]);
   });
 });
 

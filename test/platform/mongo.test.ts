@@ -68,7 +68,7 @@ test('an insert that is interrupted because the server no longer answers its mon
 
 test('a database to which no connection is to be had does not answer', async () => {
   const { things } = await connected({ maxPoolSize: 1, waitQueueTimeoutMS: 100 });
-  const held = proxy.holdNext(inserting, async () => {
+  const held = proxy.stallNext(inserting, async () => {
     expect(isUnknownResult(await errorOf(things.insertOne({ _id: 2 })))).toBe(true);
   });
   await things.insertOne({ _id: 1 });
@@ -79,7 +79,7 @@ test('a database to which no connection is to be had does not answer', async () 
 
 test('an insert whose client is closed in the middle has an unknown end', async () => {
   const { client, things } = await connected();
-  const held = proxy.holdNext(inserting, () => client.close());
+  const held = proxy.stallNext(inserting, () => client.close());
   expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
   await held;
   const late = await errorOf(things.insertOne({ _id: 1 }));
@@ -105,7 +105,7 @@ test('writes wait for the journal where that is asked for', async () => {
   const written = async (durable: boolean) => {
     const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { durable });
     onTestFinished(() => mongo.close());
-    const journaled = proxy.holdNext(mongoCommand('insert', 'things', '\x08j\0\x01'), async () => undefined);
+    const journaled = proxy.stallNext(mongoCommand('insert', 'things', '\x08j\0\x01'), async () => undefined);
     const any = mongo.db.collection('things').insertOne({});
     return Promise.race([journaled.then(() => 'journaled'), any.then(() => 'plain')]);
   };

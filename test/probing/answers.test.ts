@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
 const ask = askHere();
 
@@ -44,7 +44,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     const { result: probe, tookMs } = await timed(ask(at(server.port, game)));
     expect(probe).toEqual({
       ok: false,
-      fault: 'connection-refused',
+      failure: 'connection-refused',
       words: `Nothing listens on 127.0.0.1:${server.port}.`,
     });
     // It waits for no timer: the shortest one runs for 1 s, which is 50 steps of this clock.
@@ -56,7 +56,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     server.manner = { silent: true };
     useFastClock();
     const { result, tookMs } = await timed(ask(at(server.port, game)));
-    expect(faultOf(result)).toBe('no-answer');
+    expect(failureOf(result)).toBe('no-answer');
     expect(tookMs).toBeLessThanOrEqual(5_100);
     expect(server.asked).toBeGreaterThan(0);
   });
@@ -71,7 +71,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     const faults = garbage.map(async (answer) => {
       const server = await started(new Kind());
       server.manner = { answer };
-      return faultOf(await ask(at(server.port, game)));
+      return failureOf(await ask(at(server.port, game)));
     });
     expect(await Promise.all(faults)).toEqual(Array(garbage.length).fill('answer-broken'));
   });
@@ -91,7 +91,7 @@ describe.each(UDP_KINDS)('A server of %s over UDP', (game, Kind) => {
   it('that floods us is cut off', async () => {
     const server = await started(new Kind());
     server.manner = { answer: Buffer.alloc(300_000, 'x') };
-    expect(faultOf(await ask(at(server.port, game)))).toBe('answer-too-long');
+    expect(failureOf(await ask(at(server.port, game)))).toBe('answer-too-long');
   });
 });
 
@@ -113,7 +113,7 @@ describe('A Minecraft server', () => {
     server.manner = { answer: statusPacket({ description: 'x'.repeat(10_000) }), dripMs: 20 };
     useFastClock();
     const { result, tookMs } = await timed(ask(at(server.port, 'minecraft')));
-    expect(faultOf(result)).toBe('no-answer');
+    expect(failureOf(result)).toBe('no-answer');
     expect(tookMs).toBeGreaterThanOrEqual(4_900);
     expect(tookMs).toBeLessThanOrEqual(5_100);
     await expect.poll(() => server.open).toBe(0);
@@ -122,7 +122,7 @@ describe('A Minecraft server', () => {
   it.each([0, 20])('that closes after %i bytes has not answered', async (closeAfter) => {
     const server = await started(new JavaServer());
     server.manner = { closeAfter };
-    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('closed');
+    expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('closed');
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe('A Minecraft server', () => {
   ])('that tells of %s gives no answer', async (_, status) => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket(status) };
-    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
   });
 
   it('without a limit of players says 0', async () => {
@@ -153,7 +153,7 @@ describe('A Minecraft server', () => {
   it('may have more to say than any server has, and is cut off', async () => {
     const server = await started(new JavaServer());
     server.status = { description: 'x'.repeat(300_000), players: { online: 1, max: 2 } };
-    expect(faultOf(await ask(at(server.port, 'minecraft')))).toBe('answer-too-long');
+    expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-too-long');
     await expect.poll(() => server.open).toBe(0);
   });
 
@@ -196,7 +196,7 @@ describe('A Source server', () => {
     const server = await started(new SourceServer());
     server.manner = { answer: Buffer.from(PACKED, 'hex') };
     useFastClock();
-    expect(faultOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
   });
 });
 
@@ -205,25 +205,25 @@ describe('A server of another game', () => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.from('\xff\xff\xff\xffstatusResponse\n', 'latin1') };
     useFastClock();
-    expect(faultOf(await ask(at(server.port, 'openarena')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, 'openarena')))).toBe('answer-broken');
   });
 
   it.each([0x00, 0x05, 0xff])('is not known by 64 bytes of %i (Mumble)', async (byte) => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.alloc(64, byte) };
     useFastClock();
-    expect(faultOf(await ask(at(server.port, 'mumble')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, 'mumble')))).toBe('answer-broken');
   });
 
   it.each(['s2ats', 'rfactor', 'armagetronadvanced'])('is not known by any words (%s)', async (game) => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.from('Hello, who are you?') };
     useFastClock();
-    expect(faultOf(await ask(at(server.port, game)))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, game)))).toBe('answer-broken');
   });
 
   it('is not asked when the game is in no list', async () => {
-    expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, fault: 'game-unknown' });
+    expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, failure: 'game-unknown' });
   });
 });
 

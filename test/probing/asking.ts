@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { onTestFinished } from 'vitest';
-import type { Ask, Probe, ProbeFault, ServerAnswer, Target } from '../../src/probing/ask.ts';
+import type { Ask, Probe, ProbeFailure, ServerAnswer, Target } from '../../src/probing/ask.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Lookups } from '../../src/probing/find-server.ts';
 import type { GameServer } from '../support/fake-game-servers.ts';
@@ -28,12 +28,12 @@ export async function started<S extends Pick<GameServer, 'start' | 'stop'>>(serv
 
 /** The answer of a check that is to succeed. */
 export function answerOf(probe: Probe): ServerAnswer {
-  if (!probe.ok) throw new Error(`Failed with ${probe.fault}: ${probe.words}`);
+  if (!probe.ok) throw new Error(`Failed with ${probe.failure}: ${probe.words}`);
   return probe.answer;
 }
 
-/** The fault of a check that is to fail. */
-export function faultOf(probe: Probe): ProbeFault {
+/** The failure of a check that is to fail. */
+export function failureOf(probe: Probe): ProbeFailure {
   if (probe.ok) throw new Error(`Was answered: ${JSON.stringify(probe.answer)}`);
-  return probe.fault;
+  return probe.failure;
 }

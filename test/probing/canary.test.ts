@@ -49,7 +49,7 @@ it('shares one check among the failures of a moment', async () => {
   expect(server.asked).toBeLessThanOrEqual(2);
 });
 
-it('takes a game of no list for a fault of configuration', () => {
+it('takes a game of no list for a failure of configuration', () => {
   expect(() => canary('minecrafft@127.0.0.1:1')).toThrow(ConfigError);
 });
 

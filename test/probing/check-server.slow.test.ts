@@ -239,7 +239,7 @@ it('records nothing when the process stops in the middle of a check', async () =
 
 it('counts what it refuses to ask as nothing', async () => {
   const bench = await probingBench({ ALLOWED_PRIVATE_RANGES: '' });
-  expect(await probe(bench)).toMatchObject({ end: 'not-asked', probe: { fault: 'address-refused' } });
+  expect(await probe(bench)).toMatchObject({ end: 'not-asked', probe: { failure: 'address-refused' } });
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
   expect(await bench.samples()).toEqual([]);
 });

@@ -98,7 +98,7 @@ function askAll(): Promise<Probe[]> {
 }
 
 describe('Whatever a far end says', () => {
-  it('ends in a checked answer or a fault, for every protocol, and never ends the process', async () => {
+  it('ends in a checked answer or a failure, for every protocol, and never ends the process', async () => {
     expect(GAMES.length).toBeGreaterThan(40);
     useFastClock();
     await fc.assert(

@@ -8,7 +8,7 @@ import { UdpConnection } from '../../src/probing/udp-connection.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { nameServer, silentNameServer, srv, useNameServers } from '../support/fake-name-server.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
 /** Answers the first look-up of a name with the first list, and so on; counts them. */
 function names(...answers: string[][]) {
@@ -34,7 +34,7 @@ const KINDS = [
 it('A name whose SRV record leads to a mail server is not asked', async () => {
   const { lookup, asked } = names(['127.0.0.1']);
   const ask = askHere({ lookup, srv: srvOf({ name: 'mail.example.org', port: 25 }) });
-  expect(faultOf(await ask(at(25_565, 'minecraft', 'play.example.org')))).toBe('address-refused');
+  expect(failureOf(await ask(at(25_565, 'minecraft', 'play.example.org')))).toBe('address-refused');
   expect(asked).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
   it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not asked', async (host) => {
     const server = await started(new Kind());
     const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] });
-    expect(faultOf(await ask(at(server.port, game, host)))).toBe('address-refused');
+    expect(failureOf(await ask(at(server.port, game, host)))).toBe('address-refused');
     expect(server.asked).toBe(0);
   });
 
@@ -51,7 +51,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     const { lookup } = names(['127.0.0.1']);
     const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, { lookup });
     const probe = await ask(at(server.port, game, 'play.example.org'));
-    expect(probe).toMatchObject({ ok: false, fault: 'address-refused' });
+    expect(probe).toMatchObject({ ok: false, failure: 'address-refused' });
     expect(server.asked).toBe(0);
   });
 
@@ -67,7 +67,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     const server = await started(new Kind());
     expect(await askHere()(at(server.port, game, '::1'))).toEqual({
       ok: false,
-      fault: 'connection-refused',
+      failure: 'connection-refused',
       words: `Nothing listens on [::1]:${server.port}.`,
     });
   });
@@ -84,7 +84,7 @@ describe('A name', () => {
     const probe = await askHere(names([]))(at(25_566, 'minecraft', 'play.example.org'));
     expect(probe).toEqual({
       ok: false,
-      fault: 'dns-not-found',
+      failure: 'dns-not-found',
       words: 'The host play.example.org has no address.',
     });
   });
@@ -101,7 +101,7 @@ describe('A name', () => {
     useFastClock();
     const probes = [slowly, never].map((lookup) => timed(askHere({ lookup })(target)));
     const ends = await Promise.all(probes);
-    expect(ends.map(({ result }) => faultOf(result))).toEqual(['no-answer', 'dns-timeout']);
+    expect(ends.map(({ result }) => failureOf(result))).toEqual(['no-answer', 'dns-timeout']);
     for (const { tookMs } of ends) expect(tookMs).toBeLessThanOrEqual(5_100);
     expect(server.asked).toBe(1);
   });
@@ -127,7 +127,7 @@ describe('The SRV record of a Minecraft server', () => {
     const { lookup } = names(['127.0.0.1']);
     const srv = srvOf({ name: 'node7.example.net', port: server.port });
     const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, { lookup, srv });
-    expect(faultOf(await ask(onUsualPort))).toBe('address-refused');
+    expect(failureOf(await ask(onUsualPort))).toBe('address-refused');
     expect(server.asked).toBe(0);
   });
 
@@ -138,7 +138,7 @@ describe('The SRV record of a Minecraft server', () => {
   ])('is not looked for where there is %s', async (_, target) => {
     const { lookup, asked } = names([]);
     const srv = srvOf({ name: 'node7.example.net', port: 1 });
-    expect(faultOf(await askHere({ lookup, srv })(target))).toBe('dns-not-found');
+    expect(failureOf(await askHere({ lookup, srv })(target))).toBe('dns-not-found');
     expect(asked).toEqual(['play.example.org']);
   });
 
@@ -158,7 +158,7 @@ describe('The SRV record of a Minecraft server', () => {
   ])('that %s leaves the name itself', async (_, srv) => {
     const { lookup, asked } = names([]);
     useFastClock();
-    expect(faultOf(await askHere({ lookup, srv })(onUsualPort))).toBe('dns-not-found');
+    expect(failureOf(await askHere({ lookup, srv })(onUsualPort))).toBe('dns-not-found');
     expect(asked).toEqual(['play.example.org']);
   });
 });
@@ -179,7 +179,7 @@ describe('A server whose queries are on another port', () => {
     const server = await started(new JavaServer());
     const target = at(1, 'minecraft');
     expect(answerOf(await askHere()({ ...target, queryPort: server.port })).motd).toBe(server.said.motd);
-    expect(faultOf(await askHere()({ ...at(server.port, 'minecraft'), queryPort: 1 }))).toBe(
+    expect(failureOf(await askHere()({ ...at(server.port, 'minecraft'), queryPort: 1 }))).toBe(
       'connection-refused',
     );
   });
@@ -197,8 +197,8 @@ describe('A port of mail or remote shells', () => {
 
   it.each([22, 25, 465, 587])('%i is not asked where it is the only one', async (port) => {
     const probe = await askHere()({ ...at(4_000, 'minecraft'), queryPort: port });
-    expect(faultOf(probe)).toBe('address-refused');
-    expect(faultOf(await askHere()(at(port, 'minecraft')))).toBe('address-refused');
+    expect(failureOf(probe)).toBe('address-refused');
+    expect(failureOf(await askHere()(at(port, 'minecraft')))).toBe('address-refused');
   });
 
   it.each([
@@ -207,6 +207,6 @@ describe('A port of mail or remote shells', () => {
     ['HTTP', () => new HttpExchange({ url: 'http://127.0.0.1:22/' }, HERE)],
     ['HTTPS', () => new HttpExchange({ url: 'https://127.0.0.1:465/' }, HERE)],
   ])('is refused where a connection is opened: %s', (_, open) => {
-    expect(open).toThrow(expect.objectContaining({ fault: 'address-refused' }));
+    expect(open).toThrow(expect.objectContaining({ failure: 'address-refused' }));
   });
 });

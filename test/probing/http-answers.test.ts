@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { JavaServer } from '../support/fake-game-servers.ts';
-import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
 const ask = askHere();
 
@@ -51,7 +51,7 @@ describe('A server that is asked over HTTP', () => {
     const port = await web((_, response) => {
       response.writeHead(302, { location: `http://127.0.0.1:${elsewhere}/frontpage` }).end();
     });
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(port, 'eco')))).toBe('answer-broken');
     expect(visits).toBe(0);
   });
 
@@ -59,7 +59,7 @@ describe('A server that is asked over HTTP', () => {
     const port = await web((_, response) => {
       response.on('error', () => {}).end(Buffer.alloc(3 * 1_024 * 1_024, ' '));
     });
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-too-long');
+    expect(failureOf(await ask(at(port, 'eco')))).toBe('answer-too-long');
   });
 
   it.each([
@@ -68,12 +68,12 @@ describe('A server that is asked over HTTP', () => {
     ['no counts', '{"Info": {"Description": "Eco"}}'],
   ])('with %s gives no answer', async (_, body) => {
     const port = await web((_, response) => response.end(body));
-    expect(faultOf(await ask(at(port, 'eco')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(port, 'eco')))).toBe('answer-broken');
   });
 
   it('that speaks something else gives no answer', async () => {
     const server = await started(new JavaServer());
     server.manner = { answer: Buffer.from('not HTTP at all\r\n\r\n') };
-    expect(faultOf(await ask(at(server.port, 'eco')))).toBe('answer-broken');
+    expect(failureOf(await ask(at(server.port, 'eco')))).toBe('answer-broken');
   });
 });

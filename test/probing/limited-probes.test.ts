@@ -72,7 +72,7 @@ it.each([
     const target = { game, host: 'two.example', port, queryPort: port };
     return ask(target, undefined, async (address) => asked.push(address) <= allowed);
   };
-  expect(await askWith(1)).toMatchObject({ ok: false, fault: 'outgoing-limited' });
+  expect(await askWith(1)).toMatchObject({ ok: false, failure: 'outgoing-limited' });
   expect(asked).toEqual(['127.0.0.1', '::1']);
-  expect(await askWith(2)).not.toMatchObject({ fault: 'outgoing-limited' });
+  expect(await askWith(2)).not.toMatchObject({ failure: 'outgoing-limited' });
 });

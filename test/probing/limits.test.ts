@@ -4,7 +4,7 @@ import type { Probe } from '../../src/probing/ask.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
-import { answerOf, askHere, at, faultOf, started } from './asking.ts';
+import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
 /** Sockets and connections that this process holds open. */
 function openSockets(): number {
@@ -35,7 +35,7 @@ describe('UDP queries', () => {
     const answering = await started(new BedrockServer());
     // Three rounds of two seconds go before it.
     expect(answerOf(await ask(at(answering.port, 'mbe'))).onlinePlayers).toBe(3);
-    expect(new Set((await Promise.all(silent)).map(faultOf))).toEqual(new Set(['no-answer']));
+    expect(new Set((await Promise.all(silent)).map(failureOf))).toEqual(new Set(['no-answer']));
   });
 
   it('that wait end at once when they are stopped, and leave their places to the others', async () => {
@@ -46,7 +46,7 @@ describe('UDP queries', () => {
     const probes = Array.from({ length: 300 }, () => ask(at(server.port, 'mbe'), stopping.signal));
     await vi.waitFor(() => expect(server.asked).toBe(128), EVENTUALLY);
     stopping.abort();
-    expect(new Set((await Promise.all(probes)).map(faultOf))).toEqual(new Set(['stopped']));
+    expect(new Set((await Promise.all(probes)).map(failureOf))).toEqual(new Set(['stopped']));
     expect(server.asked).toBe(128);
 
     server.manner = {};
@@ -84,7 +84,7 @@ describe('A query', () => {
     useFastClock();
     stopping.abort();
     const { result, tookMs } = await timed(probe);
-    expect(faultOf(result)).toBe('stopped');
+    expect(failureOf(result)).toBe('stopped');
     // It waits for no timer: the shortest one runs for 1 s.
     expect(tookMs).toBeLessThan(1_000);
     await vi.waitFor(() => expect(server.open).toBe(0), EVENTUALLY);
@@ -94,7 +94,7 @@ describe('A query', () => {
   it('that was stopped before it began asks nobody', async () => {
     const server = await started(new JavaServer());
     const probe = await askHere()(at(server.port, 'minecraft'), AbortSignal.abort());
-    expect(faultOf(probe)).toBe('stopped');
+    expect(failureOf(probe)).toBe('stopped');
     expect(server.asked).toBe(0);
   });
 
@@ -130,6 +130,6 @@ describe('A query', () => {
     });
     const probe = ask(at(server.port, 'mbe'));
     liar.send(server.usualAnswer(), await from, '127.0.0.1');
-    expect(faultOf(await probe)).toBe('no-answer');
+    expect(failureOf(await probe)).toBe('no-answer');
   });
 });

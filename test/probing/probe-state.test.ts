@@ -66,7 +66,7 @@ it('asks a server every five minutes, ten per cent more or less', () => {
   expect(new Set(gaps).size).toBeGreaterThan(10);
 });
 
-it('counts every second of a day without a fault as online, none twice', () => {
+it('counts every second of a day without a failure as online, none twice', () => {
   const server = listed(always('answered'));
   server.run(DAY);
   const planned = (server.state().scheduledAt.getTime() - START.getTime()) / SECOND;

@@ -14,7 +14,7 @@ describe('The limit of queries', () => {
     };
     const waiting = [pass(1), pass(2, stopping.signal), pass(3), pass(4)];
     stopping.abort();
-    await expect(waiting[1]).rejects.toMatchObject({ fault: 'stopped' });
+    await expect(waiting[1]).rejects.toMatchObject({ failure: 'stopped' });
     expect(passed).toEqual([]);
     leave();
     await Promise.all([waiting[0], waiting[2], waiting[3]]);
@@ -28,7 +28,7 @@ describe('The limit of queries', () => {
     const leave = await limit.enter();
     const waiting = limit.enter();
     const refused = expect(waiting).rejects.toMatchObject({
-      fault: 'stopped',
+      failure: 'stopped',
       message: 'The check could not be made: too many others are under way.',
     });
     vi.advanceTimersByTime(30_000);

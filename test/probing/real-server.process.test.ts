@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { answerOf, askHere, at, faultOf } from './asking.ts';
+import { answerOf, askHere, at, failureOf } from './asking.ts';
 
 /** Where Debian's package puts it. */
 const OPENTTD = '/usr/games/openttd';
@@ -51,5 +51,5 @@ it('A real game server is asked (OpenTTD)', async ({ skip }) => {
     { timeout: 60_000, interval: 500 },
   );
   await server.stop();
-  expect(faultOf(await ask(at(port, 'openttd')))).toBe('connection-refused');
+  expect(failureOf(await ask(at(port, 'openttd')))).toBe('connection-refused');
 });

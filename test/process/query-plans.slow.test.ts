@@ -30,7 +30,7 @@ import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { authenticate, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
-import { holderOf } from '../../src/servers/listed-addresses.ts';
+import { addressHolder } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
@@ -139,7 +139,7 @@ function operationsOf(request: () => Promise<{ status: number }>, status: number
   const { db } = tallyport.platform.mongo;
   tallyport.clock.move(2 * MINUTE);
   // As for a token that nobody has sent of late.
-  tallyport.platform.admitted.forget(() => true);
+  tallyport.platform.authentications.forget(() => true);
   return profiled(async () => {
     expect((await request()).status).toBe(status);
     await tallyport.platform.voteCounts.flush();
@@ -438,7 +438,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
   [
     'who has a place',
-    () => holderOf(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
+    () => addressHolder(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
   ],
   ['the tokens of a server', () => listTokens(tallyport.platform, busy.serverId)],
   [

@@ -75,7 +75,7 @@ describe('writing a review', () => {
     const error = await writeReview(platform, review).catch((cause: unknown) => cause);
 
     expect(error).toBeInstanceOf(InvalidDocumentError);
-    expect(Object.keys((error as InvalidDocumentError).faults)).toEqual([field]);
+    expect(Object.keys((error as InvalidDocumentError).errors)).toEqual([field]);
   });
 
   it('takes 2,000 characters outside the basic plane', async () => {

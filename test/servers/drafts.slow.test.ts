@@ -17,13 +17,13 @@ import type { JavaServer } from '../support/fake-game-servers.ts';
 import { ipv4, nameServer, txt, useNameServers, type Zone } from '../support/fake-name-server.ts';
 import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';
 
-const faultsOf = async (work: Promise<unknown>) => {
+const errorsOf = async (work: Promise<unknown>) => {
   const error = await work.then(
     () => null,
     (cause: unknown) => cause,
   );
   if (!(error instanceof InvalidDocumentError)) throw error;
-  return error.faults;
+  return error.errors;
 };
 
 /** The name servers know `play.example.org` to be this machine, and what `_tallyport.play.example.org` says. */
@@ -84,9 +84,9 @@ describe('a draft', () => {
   it.each([22, 25, 465, 587])('is never of port %i, nor asked there', async (port) => {
     const deps = await provingPlatform();
     const said = { name: 'Alpha', address: 'play.example.org', port };
-    expect(Object.keys(await faultsOf(saveDraft(deps, new ObjectId(), said)))).toEqual(['port']);
+    expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), said)))).toEqual(['port']);
     const queried = { ...said, port: 25_565, queryPort: port };
-    expect(Object.keys(await faultsOf(saveDraft(deps, new ObjectId(), queried)))).toEqual(['queryPort']);
+    expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), queried)))).toEqual(['queryPort']);
   });
 });
 
@@ -254,10 +254,10 @@ describe('a place that is listed already', () => {
     const draft = await draftOf(deps, olivia, { port: game.port });
     await shownBy(deps, olivia, draft, game);
     expect(await shownBy(deps, other, late, game)).toEqual({ kind: 'taken' });
-    expect(await faultsOf(draftOf(deps, other, { port: game.port }))).toEqual({
+    expect(await errorsOf(draftOf(deps, other, { port: game.port }))).toEqual({
       address: expect.stringContaining('ask the operator'),
     });
-    expect(await faultsOf(draftOf(deps, olivia, { port: game.port }))).toEqual({
+    expect(await errorsOf(draftOf(deps, olivia, { port: game.port }))).toEqual({
       address: 'You have listed this address and port already.',
     });
   });

@@ -14,11 +14,11 @@ beforeAll(async () => {
   platform = await testPlatform();
 });
 
-async function faultsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
+async function errorsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
   const faulty = { name: 'Faulty', ...PLACE, ...input } as NewServer;
   const error = await addServer(platform, faulty, 'test').catch((cause: unknown) => cause);
   if (!(error instanceof InvalidDocumentError)) throw error;
-  return error.faults;
+  return error.errors;
 }
 
 describe('listing a server', () => {
@@ -137,7 +137,7 @@ describe('listing a server', () => {
       },
     ],
   ])('refuses %j', async (input, faults) => {
-    expect(await faultsOf(input)).toEqual(faults);
+    expect(await errorsOf(input)).toEqual(faults);
   });
 
   it.each([
@@ -150,7 +150,7 @@ describe('listing a server', () => {
     'a..b',
     'x'.repeat(254),
   ])('refuses the address %j', async (address) => {
-    expect(Object.keys(await faultsOf({ address }))).toEqual(['address']);
+    expect(Object.keys(await errorsOf({ address }))).toEqual(['address']);
   });
 
   it.each([
@@ -168,7 +168,7 @@ describe('listing a server', () => {
   });
 
   it('says one sentence for each fault', async () => {
-    expect(Object.keys(await faultsOf({ name: '', address: '?', port: 0 }))).toEqual([
+    expect(Object.keys(await errorsOf({ name: '', address: '?', port: 0 }))).toEqual([
       'name',
       'address',
       'port',

@@ -22,7 +22,7 @@ async function listed(
   return server;
 }
 
-const placeOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
+const addressOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
   const server = await servers.findOne({ _id });
   return server && [server.address, server.port, server.proof?.method];
 };
@@ -33,11 +33,11 @@ it('a server moves once its new place is proved, and stays where it is before', 
   const server = await listed(deps, olivia);
   const move = await saveMove(deps, server, { address: '127.0.0.1', port: game.port }, olivia._id);
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'not-proven' });
-  expect(await placeOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
+  expect(await addressOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
 
   game.said.motd = move.code;
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'listed', serverId: server._id });
-  expect(await placeOf(deps, server)).toEqual(['127.0.0.1', game.port, 'message']);
+  expect(await addressOf(deps, server)).toEqual(['127.0.0.1', game.port, 'message']);
   expect(await findMove(deps, server._id)).toBeNull();
   expect((await deps.servers.findOne({ _id: server._id }))?.probe).toMatchObject({ urgent: true });
   expect(await deps.auditLog.findOne({ action: 'server.edit' })).toMatchObject({ by: olivia.email });
@@ -68,7 +68,7 @@ it('a place where another server is listed is refused, before the proof and afte
   expect(await proveDraft(deps, other, draft._id)).toMatchObject({ kind: 'listed' });
 
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'taken' });
-  expect((await placeOf(deps, server))?.[0]).toBe('play.example.org');
+  expect((await addressOf(deps, server))?.[0]).toBe('play.example.org');
   await expect(saveMove(deps, server, place, olivia._id)).rejects.toThrow(InvalidDocumentError);
   const here = { address: server.address, port: server.port };
   await expect(saveMove(deps, server, here, olivia._id)).rejects.toThrow('where the server is already');
@@ -95,5 +95,5 @@ it('a wish that was taken back while its place was asked moves nothing', async (
     return answer;
   };
   expect(await proveMove({ ...deps, ask }, olivia, server._id)).toEqual({ kind: 'not-found' });
-  expect(await placeOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
+  expect(await addressOf(deps, server)).toEqual(['play.example.org', 25_565, 'operator']);
 });

@@ -218,7 +218,7 @@ test('a test vote that arrives says so; with Votifier v1 that nothing can be con
 
 test('steps are sent as they begin, before the listener has answered', async () => {
   const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
-  fixture.listener.hold();
+  fixture.listener.stall();
   await fixture.web.app.listen({ port: 0, host: '127.0.0.1' });
   const address = fixture.web.app.server.address();
   const port = typeof address === 'object' ? address?.port : 0;
@@ -242,7 +242,7 @@ test('steps are sent as they begin, before the listener has answered', async () 
 
 test('a process that stops ends a test that is under way with a sentence', async () => {
   const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
-  fixture.listener.hold();
+  fixture.listener.stall();
   const testing = fixture.post('/listener/test');
   await expect.poll(() => fixture.listener.held).toBe(1);
   const closing = fixture.web.app.close();

@@ -61,8 +61,8 @@ it('a token is replaced once, and the old one goes on as long as was said', asyn
   const fields = { overlap: '1h', newId: newId() };
   const replaced = await post(`/${old.tokenId}/rotate`, fields);
   expect(await letsIn(tokenIn(replaced.body))).toBe(true);
-  const standing = await web.platform.apiTokens.findOne({ _id: new ObjectId(old.tokenId) });
-  const lasts = (standing?.expiresAt?.getTime() ?? 0) - Date.now();
+  const existing = await web.platform.apiTokens.findOne({ _id: new ObjectId(old.tokenId) });
+  const lasts = (existing?.expiresAt?.getTime() ?? 0) - Date.now();
   expect(lasts).toBeGreaterThan(HOUR - 60_000);
   expect(lasts).toBeLessThanOrEqual(HOUR);
   expect((await post(`/${old.tokenId}/rotate`, fields)).body).toContain('This form was sent before');

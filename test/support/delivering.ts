@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import type { DrainEnd, DrainOptions } from '../../src/delivery/drain/drain.ts';
+import type { DrainOptions, DrainResult } from '../../src/delivery/drain/drain.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
@@ -30,7 +30,7 @@ export type DeliveryBench = {
   /** Sets the listener anew, as it is but for `changes`. */
   set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
-  drain(options?: Partial<DrainOptions>): Promise<DrainEnd>;
+  drain(options?: Partial<DrainOptions>): Promise<DrainResult>;
   vote(vote: Vote): Promise<Vote>;
 };
 
@@ -40,7 +40,7 @@ export async function drainHere(
   serverId: ObjectId | string,
   options: Partial<DrainOptions> = {},
   send = createSend(platform.config),
-): Promise<DrainEnd> {
+): Promise<DrainResult> {
   const never = new AbortController().signal;
   const deps = {
     ...platform,

@@ -46,7 +46,7 @@ describe('one request', () => {
     const faults = [
       proxy.cutBeforeNext(matchText('BEFORE')),
       proxy.cutAfterNext(matchText('after')),
-      proxy.holdNext(matchText('held'), async () => expect(received).not.toContain('held')),
+      proxy.stallNext(matchText('held'), async () => expect(received).not.toContain('held')),
     ];
     expect(await ask(await dial(), 'other')).toBe('other');
     expect(await ask(await dial(), 'before')).toBeNull();

@@ -11,7 +11,7 @@ type Meanwhile = () => Promise<unknown>;
 /**
  * Stands between a client and mongod or Redis, and makes the network fail where a test wants it to.
  *
- * The faults for one request (`cut…`, `holdNext`) each meet the next request that matches, once; several may
+ * The faults for one request (`cut…`, `stallNext`) each meet the next request that matches, once; several may
  * wait, the first told comes first. Each returns a promise of the moment at which the fault has happened; it
  * rejects when the proxy is closed before. The faults of the line (`refuse`, `hang`, `delay`) last until
  * `restore()`.
@@ -29,7 +29,7 @@ export type FaultProxy = {
   /** The next request that matches is thrown away, `meanwhile` runs, and the connection is cut. */
   cutBeforeNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
   /** The next request that matches waits here until `meanwhile` has ended, then goes on its way. */
-  holdNext(matches: Matcher, meanwhile: Meanwhile): Promise<void>;
+  stallNext(matches: Matcher, meanwhile: Meanwhile): Promise<void>;
   /** Cuts every connection and refuses new ones. */
   refuse(): Promise<void>;
   /** Accepts connections and bytes and lets nothing through, in neither direction, until `restore()`. */
@@ -177,7 +177,7 @@ export async function startFaultProxy(
     },
     cutAfterNext: (matches, meanwhile) => expect('cut-after', matches, meanwhile),
     cutBeforeNext: (matches, meanwhile) => expect('cut-before', matches, meanwhile),
-    holdNext: (matches, meanwhile) => expect('hold', matches, meanwhile),
+    stallNext: (matches, meanwhile) => expect('hold', matches, meanwhile),
     refuse: shut,
     hang() {
       hanging ??= Promise.withResolvers();

@@ -7,7 +7,7 @@ import { hasEnded, spawnOwn } from './own-process.ts';
 import { environmentOf } from './process-environment.ts';
 
 /** How a process ended. */
-export type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null };
+export type ProcessExit = { code: number | null; signal: NodeJS.Signals | null };
 
 /** A worker or scheduler in a process of its own, ended at the latest when the test ends. */
 export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
@@ -15,11 +15,11 @@ export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   /** The owner of its leases, and of the attempts it makes. Throws until it has started. */
   readonly processId: string;
   /** SIGTERM; waits for the end. */
-  stop(): Promise<ProcessEnd>;
+  stop(): Promise<ProcessExit>;
   /** SIGTERM, and no waiting. */
   terminate(): void;
   /** SIGKILL; waits for the end. */
-  kill(): Promise<ProcessEnd>;
+  kill(): Promise<ProcessExit>;
   /** SIGSTOP: it stands still in the middle of whatever it does. */
   pause(): void;
   /** SIGCONT */
@@ -28,7 +28,7 @@ export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   leave(): void;
   hasEnded(): boolean;
   /** Waits for an end that was asked for. */
-  ended(): Promise<ProcessEnd>;
+  ended(): Promise<ProcessExit>;
 };
 
 type Options = {
@@ -68,7 +68,7 @@ function watch(child: ChildProcess): WorkerProcess {
   });
   // Not the event `close`: it does not come when the channel was cut from here.
   const ended = Promise.all([once(child, 'exit'), ...outputs.map((output) => once(output, 'close'))]).then(
-    ([[code, signal]]): ProcessEnd => ({ code, signal }),
+    ([[code, signal]]): ProcessExit => ({ code, signal }),
   );
   void ended.then(end);
   const signalled = (signal: NodeJS.Signals) => {

@@ -89,7 +89,7 @@ describe('a race that one process loses', () => {
   test('the insert that comes second is refused with the vote that came first', async () => {
     const request = ballot('Steve');
     let winner: Accepted | undefined;
-    const held = voting.proxy.holdNext(inserting, async () => {
+    const held = voting.proxy.stallNext(inserting, async () => {
       winner = await accept(voting.one, { ...request, username: 'ＳＴＥＶＥ' });
     });
     const refused = await refuse(voting.other, request);
@@ -101,8 +101,8 @@ describe('a race that one process loses', () => {
     const request = ballot('Steve');
     const id = newVoteId(new Date());
     let first: Accepted | undefined;
-    const readById = voting.proxy.holdNext(readingById, async () => undefined);
-    const held = voting.proxy.holdNext(readingNewest, async () => {
+    const readById = voting.proxy.stallNext(readingById, async () => undefined);
+    const held = voting.proxy.stallNext(readingNewest, async () => {
       // The reading by id comes before that vote, the reading of the newest vote after it.
       await readById;
       const end = await castVote(voting.one, request, id);

@@ -99,7 +99,7 @@ describe('an answer that cannot be stored', () => {
   test('because another process stored one first is answered with that one', async () => {
     const request = keyed('Steve');
     let first: unknown;
-    const held = voting.proxy.holdNext(storingAnswer, async () => {
+    const held = voting.proxy.stallNext(storingAnswer, async () => {
       first = await castVoteOnce(voting.one, request, () => 'the first answer');
     });
     const end = await castVoteOnce(voting.other, request, () => 'the second answer');
@@ -111,7 +111,7 @@ describe('an answer that cannot be stored', () => {
 
   test('because a failed request of the same key freed it is stored anew', async () => {
     const request = keyed('Steve');
-    const held = voting.proxy.holdNext(storingAnswer, () =>
+    const held = voting.proxy.stallNext(storingAnswer, () =>
       voting.one.idempotencyKeys.deleteOne({ serverId: request.serverId, key: request.key }),
     );
     const end = await castVoteOnce(voting.other, request, bodyOf);
@@ -125,7 +125,7 @@ describe('two processes that finish one claim', () => {
   test('both give the same answer when the slower one finds the vote of the other', async () => {
     const request = keyed('Steve');
     let first: unknown;
-    const held = voting.proxy.holdNext(readingNewest, async () => {
+    const held = voting.proxy.stallNext(readingNewest, async () => {
       first = await castVoteOnce(voting.one, request, bodyOf);
     });
     const end = await castVoteOnce(voting.other, request, bodyOf);

@@ -109,7 +109,7 @@ describe('recounting today', () => {
       reason: 'x',
     };
     let id: ObjectId | undefined;
-    const held = voting.proxy.holdNext(writingCounter, async () => {
+    const held = voting.proxy.stallNext(writingCounter, async () => {
       id = (await excludeVotes(platform, { ...request, until: after(clock.now(), -MINUTE) }, 'someone'))._id;
     });
     // It has counted both votes; they are excluded before it writes.

@@ -26,7 +26,7 @@ describe('increments', () => {
 
   test('that are pending are in the answer of the same process, and in no other', async () => {
     const { serverId } = ballot('');
-    const held = voting.proxy.holdNext(writing, async () => {
+    const held = voting.proxy.stallNext(writing, async () => {
       expect((await accept(voting.one, ballot('Elsewhere', serverId))).monthlyVotes).toBe(1);
     });
     expect((await accept(voting.other, ballot('Here', serverId))).monthlyVotes).toBe(1);
@@ -41,7 +41,7 @@ describe('increments', () => {
     await accept(voting.other, ballot('First', serverId));
     await flushCounts();
     await accept(voting.other, ballot('Second', serverId));
-    const held = voting.proxy.holdNext(mongoCommand('insert', 'votes'), flushCounts);
+    const held = voting.proxy.stallNext(mongoCommand('insert', 'votes'), flushCounts);
     expect((await accept(voting.other, ballot('Third', serverId))).monthlyVotes).toBe(3);
     await held;
   });
@@ -49,7 +49,7 @@ describe('increments', () => {
   test('that are written while a counter is read count once in the answer', async () => {
     const { serverId } = ballot('');
     await accept(voting.other, ballot('First', serverId));
-    const held = voting.proxy.holdNext(mongoCommand('find', 'vote_counters'), flushCounts);
+    const held = voting.proxy.stallNext(mongoCommand('find', 'vote_counters'), flushCounts);
     expect((await accept(voting.other, ballot('Second', serverId))).monthlyVotes).toBe(2);
     await held;
   });

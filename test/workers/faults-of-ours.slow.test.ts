@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import type { DrainEnd } from '../../src/delivery/drain/drain.ts';
+import type { DrainResult } from '../../src/delivery/drain/drain.ts';
 import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
@@ -11,7 +11,7 @@ import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
 /** Drains in this process, with a way to send of the test's own. */
-function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainEnd> {
+function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainResult> {
   return drainHere(platform, serverId, { budgetMs: 2_000 }, send);
 }
 

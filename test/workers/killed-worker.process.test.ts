@@ -34,7 +34,7 @@ it('delivers a vote by another worker when the first is killed before the frame 
 it('sends a vote twice, and says why, when a worker is killed after the frame was written', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
@@ -57,7 +57,7 @@ it('sends the votes that a killed worker had not begun once only', async () => {
   const sender = await spawnWorker(platform.config);
   const first = await alpha.cast('First');
   await allArrive(alpha, [first]);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const votes = await castMany(alpha, 12);
   await vi.waitUntil(() => alpha.listener.held === 4, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
@@ -127,7 +127,7 @@ it('takes an answer that was read too late as good news', async () => {
   // A retry after a minute: the vote waits for it when the old answer is read.
   const platform = await castingPlatform({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const sender = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
@@ -149,7 +149,7 @@ it('takes an answer that was read too late as good news', async () => {
 it('ends what a dead worker was sending when the listener was removed meanwhile', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const worker = await spawnWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });

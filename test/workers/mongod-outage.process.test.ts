@@ -56,7 +56,7 @@ it('keeps the answers that came while mongod was dead, so that no vote is sent t
   const worker = await startWorker(platform.config);
   const votes = [await alpha.cast('First')];
   await allArrive(alpha, votes);
-  alpha.listener.hold();
+  alpha.listener.stall();
   votes.push(...(await castMany(alpha, 6)));
   await vi.waitUntil(() => alpha.listener.held === 4, { ...EVENTUALLY, interval: 2 });
   await mongod.kill();
@@ -83,7 +83,7 @@ it('stops in time while the record of an end waits for a mongod that stands stil
   const alpha = await addGameServer(platform);
   const worker = await spawnWorker(platform.config);
   await allArrive(alpha, [await alpha.cast('First')]);
-  alpha.listener.hold();
+  alpha.listener.stall();
   await castMany(alpha, 2);
   await vi.waitUntil(() => alpha.listener.held === 2, { ...EVENTUALLY, interval: 2 });
   await mongod.pause();

@@ -220,7 +220,7 @@ it('does not judge new settings by an attempt that was made with the old ones', 
   await startWorker(platform.config);
   const { tokens, token } = alpha.listener;
   alpha.listener.tokens = { default: 'another-token' };
-  alpha.listener.hold();
+  alpha.listener.stall();
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   await alpha.set({ secret: token });

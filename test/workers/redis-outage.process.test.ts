@@ -74,7 +74,7 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
   await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
   const activeVotes = [await active.cast('First')];
   await allArrive(active, activeVotes);
-  active.listener.hold();
+  active.listener.stall();
   activeVotes.push(...(await castMany(active, 12)));
   await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
 
@@ -95,7 +95,7 @@ it('loses nothing when Redis comes back empty', async () => {
   await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
   const activeVotes = [await active.cast('First')];
   await allArrive(active, activeVotes);
-  active.listener.hold();
+  active.listener.stall();
   activeVotes.push(...(await castMany(active, 12)));
   await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
 

@@ -58,7 +58,7 @@ it('lets two workers share the listeners', async () => {
     await addGameServer(platform, { name: 'Alpha' }),
     await addGameServer(platform, { name: 'Beta' }),
   ];
-  for (const { listener } of servers) listener.hold();
+  for (const { listener } of servers) listener.stall();
   await Promise.all(servers.map((server) => server.cast('Steve')));
   // A worker that does one job at a time would hold only one of them.
   await vi.waitUntil(() => servers.every(({ listener }) => listener.held === 1), {

@@ -13,7 +13,7 @@ const IN_TIME = { code: 0, signal: null };
 it('ends at once when it is asked a second time', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const worker = await spawnWorker(platform.config);
   await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);

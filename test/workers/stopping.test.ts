@@ -37,7 +37,7 @@ it('hands the votes that wait to another worker at once', async () => {
   const alpha = await addGameServer(platform);
   const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
   await allArrive(alpha, [await alpha.cast('First')]);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const votes = await castMany(alpha, 10);
   await vi.waitUntil(() => alpha.listener.held === 4, EVENTUALLY);
   const [first] = (await alpha.delivery(votes[0] as Vote)).attempts;
@@ -52,7 +52,7 @@ it('hands the votes that wait to another worker at once', async () => {
 it('waits for the answers to what it has written', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const worker = await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
@@ -66,7 +66,7 @@ it('waits for the answers to what it has written', async () => {
 it('waits no longer than its last answers may take, and records that nobody knows', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
-  alpha.listener.hold();
+  alpha.listener.stall();
   const vote = await alpha.cast('Steve');
   const stop = new AbortController();
   const waitNoLonger = new AbortController();

@@ -3,7 +3,7 @@ import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
 import {
   type AuthenticatedToken,
-  admit,
+  authenticateCached,
   cachedAuthentication,
   noteTokenUse,
 } from '../../servers/api-tokens.ts';
@@ -12,7 +12,7 @@ import { withinDatabaseTime } from './database-time.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The token is looked up for each call: for one that comes too seldom for what is kept. */
-    tokenAnew?: true;
+    freshAuthentication?: true;
   }
 }
 
@@ -43,10 +43,10 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
     const token = bearerToken(request);
-    const anew = request.routeOptions.config.tokenAnew ?? false;
+    const fresh = request.routeOptions.config.freshAuthentication ?? false;
     const caller =
-      (anew ? undefined : cachedAuthentication(platform, serverId, token)) ??
-      (await withinDatabaseTime(request, admit(platform, serverId, token, { anew })));
+      (fresh ? undefined : cachedAuthentication(platform, serverId, token)) ??
+      (await withinDatabaseTime(request, authenticateCached(platform, serverId, token, { fresh })));
     if (!caller) throw new RefusedError(UNAUTHORIZED);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not waited for: when a token was last used is worth no request's time.

@@ -56,7 +56,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
     '/status',
     {
       // Before it writes, it learns that the database answers: a report that is refused is not taken after all.
-      config: { tokenAnew: true },
+      config: { freshAuthentication: true },
       preHandler: requireRightClock(platform),
       schema: {
         operationId: 'reportStatus',

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
-import { dial, type Patience, type PeerConnection, patience } from '../connection.ts';
+import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { readGreeting } from '../votifier/votifier-greeting.ts';
 import type { Fault } from './faults.ts';
 
@@ -8,7 +8,7 @@ import type { Fault } from './faults.ts';
 type DetectedProtocol = { fault: Fault; reply: Buffer };
 
 /** How a service is asked what it is. */
-type Question = (connection: PeerConnection, until: Patience) => Promise<DetectedProtocol | null>;
+type Question = (connection: PeerConnection, until: Deadline) => Promise<DetectedProtocol | null>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
@@ -34,21 +34,21 @@ const QUESTIONS: Question[] = [
  * status request, the header of the PROXY protocol, a TLS hello. One connection each, side by side.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @param admit - asked before each connection
+ * @param mayConnect - asked before each connection
  * @returns null when it understands none of them
  */
 export async function detectProtocol(
   addresses: string[],
   port: number,
   timeoutMs: number,
-  admit?: MayConnect,
+  mayConnect?: MayConnect,
 ): Promise<DetectedProtocol | null> {
   const answers = await Promise.all(
     QUESTIONS.map(async (question) => {
-      const connection = await dial(addresses, port, patience(timeoutMs), admit);
+      const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
       if (typeof connection === 'string') return null;
       try {
-        return await question(connection, patience(timeoutMs));
+        return await question(connection, deadlineIn(timeoutMs));
       } finally {
         connection.destroy();
       }
@@ -63,29 +63,29 @@ const MOST_READ_BYTES = 1_024;
 async function ask(
   connection: PeerConnection,
   question: Buffer,
-  until: Patience,
-  isIt: (heard: Buffer) => boolean,
+  until: Deadline,
+  isIt: (received: Buffer) => boolean,
   fault: Fault,
 ): Promise<DetectedProtocol | null> {
   connection.write(question);
-  let heard = Buffer.alloc(0);
-  while (heard.length < MOST_READ_BYTES) {
+  let received = Buffer.alloc(0);
+  while (received.length < MOST_READ_BYTES) {
     const next = await connection.next(until);
     if (next.kind !== 'bytes') return null;
-    heard = Buffer.concat([heard, next.bytes]);
-    if (isIt(heard)) return { fault, reply: heard };
+    received = Buffer.concat([received, next.bytes]);
+    if (isIt(received)) return { fault, reply: received };
   }
   return null;
 }
 
-function looksLikeHttp(heard: Buffer): boolean {
-  return heard.toString('latin1', 0, 5) === 'HTTP/';
+function looksLikeHttp(received: Buffer): boolean {
+  return received.toString('latin1', 0, 5) === 'HTTP/';
 }
 
 /** A packet of status: its length, the packet's number 0, the length of the text, and JSON. */
-function looksLikeMinecraft(heard: Buffer): boolean {
-  const number = afterVarInt(heard, 0);
-  return heard[number] === 0 && heard[afterVarInt(heard, number + 1)] === '{'.charCodeAt(0);
+function looksLikeMinecraft(received: Buffer): boolean {
+  const number = afterVarInt(received, 0);
+  return received[number] === 0 && received[afterVarInt(received, number + 1)] === '{'.charCodeAt(0);
 }
 
 /** Where a number ends whose bytes but the last have their highest bit set. */
@@ -95,13 +95,13 @@ function afterVarInt(bytes: Buffer, start: number): number {
   return at + 1;
 }
 
-function looksLikeVotifier(heard: Buffer): boolean {
-  const greeting = readGreeting(heard);
+function looksLikeVotifier(received: Buffer): boolean {
+  const greeting = readGreeting(received);
   return greeting !== 'incomplete' && 'version' in greeting;
 }
 
 /** A TLS server shakes hands, or refuses with an alert of its own. */
-function askTls(connection: PeerConnection, { until }: Patience): Promise<DetectedProtocol | null> {
+function askTls(connection: PeerConnection, { until }: Deadline): Promise<DetectedProtocol | null> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
     const settle = (answer: DetectedProtocol | null) => {

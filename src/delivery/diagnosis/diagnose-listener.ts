@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { readable } from '../../platform/printable.ts';
 import type { Server } from '../../servers/server.ts';
-import { dial, patience } from '../connection.ts';
+import { deadlineIn, dial } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';
 import { type ListenerTest, sendTestVote, type Testing } from '../test-listener.ts';
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
@@ -161,8 +161,8 @@ function forOwnersEyes(
   { proven, code, class: outcome, reached }: ListenerTest,
   protocol: Protocol,
 ): Diagnosis {
-  const heard = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
-  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...heard });
+  const received = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...received });
   const isHidden = (reply || detail) && !shown.words && !shown.detail;
   return {
     ...diagnosis,
@@ -243,19 +243,19 @@ async function askWhatItIs(
 ): Promise<Diagnosis | null> {
   const { config } = deps;
   const { host, port } = listener;
-  const { admit } = destination;
+  const { mayConnect } = destination;
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const addresses = await addressesOf(host, config);
   if (code === 'not-votifier') {
-    const banner = await readBanner(addresses, port, timeoutMs, admit);
+    const banner = await readBanner(addresses, port, timeoutMs, mayConnect);
     return banner && diagnosed(outcome, protocolOf(banner), banner);
   }
-  const detected = await detectProtocol(addresses, port, timeoutMs, admit);
+  const detected = await detectProtocol(addresses, port, timeoutMs, mayConnect);
   return detected && diagnosed(outcome, detected.fault, detected.reply);
 }
 
-function diagnosed(outcome: OutcomeClass, fault: Fault, heard: Buffer): Diagnosis {
-  const reply = readable(heard);
+function diagnosed(outcome: OutcomeClass, fault: Fault, received: Buffer): Diagnosis {
+  const reply = readable(received);
   return {
     outcome,
     confirmed: false,
@@ -281,13 +281,13 @@ async function readBanner(
   addresses: string[],
   port: number,
   timeoutMs: number,
-  admit: MayConnect,
+  mayConnect: MayConnect,
 ): Promise<Buffer | null> {
-  const connection = await dial(addresses, port, patience(timeoutMs), admit);
+  const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
   if (typeof connection === 'string') return null;
   try {
-    const heard = await connection.next(patience(timeoutMs));
-    return heard.kind === 'bytes' ? heard.bytes : null;
+    const received = await connection.next(deadlineIn(timeoutMs));
+    return received.kind === 'bytes' ? received.bytes : null;
   } finally {
     connection.destroy();
   }

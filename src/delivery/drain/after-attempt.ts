@@ -14,7 +14,7 @@ export function answerStepOf({ vote, attempt }: Claimed): number {
 }
 
 /** What a vote that is out of the line has no more. */
-export const ENDED = {
+export const DELIVERY_ENDED = {
   'delivery.queuedAt': '',
   'delivery.expiresAt': '',
   'delivery.leaseUntil': '',
@@ -30,21 +30,21 @@ function challengeRefusedBefore(vote: Vote): boolean {
 /** An attempt that was given back is none of those that are counted. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
-/** What an end makes of the vote. */
+/** What an outcome makes of the vote. */
 export type Change = {
   set: Record<string, unknown>;
   unset: Record<string, ''>;
   inc?: Record<string, number>;
 };
 
-/** How a vote ends that is not sent again by itself after `end`; null when it is delivered or goes on waiting. */
+/** How a vote ends that is not sent again by itself after `outcome`; null when it is delivered or goes on waiting. */
 export function givenUpAfter(
   { vote, attempt }: Claimed,
-  end: Pick<Outcome, 'class'>,
+  outcome: Pick<Outcome, 'class'>,
 ): 'failed' | 'unconfirmed' | null {
-  if (end.class === 'vote-only') return 'failed';
+  if (outcome.class === 'vote-only') return 'failed';
   const sendings = vote.delivery.ambiguousEnds + 1;
-  return end.class === 'ambiguous' && sendings >= mostSendings(attempt) ? 'unconfirmed' : null;
+  return outcome.class === 'ambiguous' && sendings >= mostSendings(attempt) ? 'unconfirmed' : null;
 }
 
 /** An attempt that has ended: its owner may have lowered the number of sendings since it began. */
@@ -54,29 +54,34 @@ export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener
 }
 
 /**
- * What an end makes of the vote, as an update. The schedule's step is used up by every counted failure but a
+ * What an outcome makes of the vote, as an update. The schedule's step is used up by every counted failure but a
  * test's; a vote that failed a test goes behind the others.
  */
-export function afterAttempt(claimed: Claimed, end: Outcome, now: Date, schedule: readonly number[]): Change {
+export function afterAttempt(
+  claimed: Claimed,
+  outcome: Outcome,
+  now: Date,
+  schedule: readonly number[],
+): Change {
   const { vote, attempt } = claimed;
   const { step, ends } = vote.delivery;
-  const givenUp = givenUpAfter(claimed, end);
-  switch (end.class) {
+  const givenUp = givenUpAfter(claimed, outcome);
+  switch (outcome.class) {
     case 'delivered':
-      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: ENDED };
+      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: DELIVERY_ENDED };
     case 'vote-only':
-      return { set: { 'delivery.state': givenUp }, unset: ENDED };
+      return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED };
     case 'ambiguous':
       if (givenUp) {
         return {
           set: { 'delivery.state': givenUp },
-          unset: ENDED,
+          unset: DELIVERY_ENDED,
           inc: { 'delivery.ambiguousEnds': 1 },
         };
       }
       return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
     case 'transient':
-      if (end.code === 'challenge-refused' && !challengeRefusedBefore(vote))
+      if (outcome.code === 'challenge-refused' && !challengeRefusedBefore(vote))
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
@@ -85,7 +90,7 @@ export function afterAttempt(claimed: Claimed, end: Outcome, now: Date, schedule
     case 'none':
       return {
         // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
-        ...(end.code === 'our-fault'
+        ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
           : waitAgain(now, 'given-back')),
         inc: NOT_COUNTED,
@@ -99,7 +104,7 @@ export function afterAttempt(claimed: Claimed, end: Outcome, now: Date, schedule
   /** By its schedule; later where the listener asked for that. */
   function nextTurn(): Date {
     const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
-    return after(now, Math.max(delay, end.retryAfterMs ?? 0));
+    return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));
   }
 
   function waitAgain(nextAt = nextTurn(), dueBy: Cause = 'schedule') {
@@ -108,7 +113,7 @@ export function afterAttempt(claimed: Claimed, end: Outcome, now: Date, schedule
         'delivery.state': 'waiting',
         'delivery.nextAt': nextAt,
         'delivery.dueBy': dueBy,
-        ...(attempt.test && end.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
+        ...(attempt.test && outcome.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
       },
       unset: { 'delivery.leaseUntil': '' },
     } as const;

@@ -9,7 +9,7 @@ import {
 import { after } from '../../platform/clock.ts';
 
 /** What the ends of attempts change on a listener. */
-export type Standing = {
+export type ListenerHealth = {
   breaker: Breaker;
   pause: Pause | null;
   voteFaults: number;
@@ -21,7 +21,7 @@ export type Standing = {
 };
 
 /** How an attempt ended, and what the judgement of its listener depends on. */
-export type JudgedEnd = Outcome & {
+export type JudgedOutcome = Outcome & {
   /** It tested an unreachable listener; others were under way when it became so. */
   test: boolean;
   /** How long its answer was waited for. */
@@ -29,21 +29,21 @@ export type JudgedEnd = Outcome & {
 };
 
 /**
- * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same standing and outcome
+ * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same health and outcome
  * always give the same result but for the jitter.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns the same object when nothing changes
  */
 export function healthAfter(
-  before: Standing,
-  end: JudgedEnd,
+  before: ListenerHealth,
+  outcome: JudgedOutcome,
   now: Date,
   schedule: readonly number[],
-): Standing {
-  const said = saidIn(end);
-  if (isOurs(end)) return afterOurs(before, end, now, schedule);
-  switch (end.class) {
+): ListenerHealth {
+  const said = saidIn(outcome);
+  if (isOurs(outcome)) return afterOurs(before, outcome, now, schedule);
+  switch (outcome.class) {
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
       const acknowledgedAt = before.acknowledgedAt ?? now;
@@ -53,11 +53,11 @@ export function healthAfter(
       return { ...before, breaker: REACHABLE, voteFaults: 0, released, acknowledgedAt };
     }
     case 'transient':
-      return { ...before, breaker: breakerAfterFailure(before.breaker, end, now, schedule) };
+      return { ...before, breaker: breakerAfterFailure(before.breaker, outcome, now, schedule) };
     case 'ambiguous':
-      return afterAmbiguousEnd(before, end, now, schedule);
+      return afterAmbiguousOutcome(before, outcome, now, schedule);
     case 'configuration':
-      return { ...before, pause: before.pause ?? { at: now, by: 'tallyport', code: end.code, ...said } };
+      return { ...before, pause: before.pause ?? { at: now, by: 'tallyport', code: outcome.code, ...said } };
     case 'vote-only': {
       const voteFaults = before.voteFaults + 1;
       if (voteFaults < VOTE_FAULT_THRESHOLD || before.pause) return { ...before, voteFaults };
@@ -76,16 +76,16 @@ export function healthAfter(
  * A listener that has never taken a vote with its present settings and ends an attempt without a word mostly has
  * another token or key: its votes are held, before it uses them up.
  */
-function afterAmbiguousEnd(
-  before: Standing,
-  end: JudgedEnd,
+function afterAmbiguousOutcome(
+  before: ListenerHealth,
+  outcome: JudgedOutcome,
   now: Date,
   schedule: readonly number[],
-): Standing {
-  const breaker = breakerAfterFailure(before.breaker, end, now, schedule);
-  const longer = end.code === 'no-answer' ? Math.min(end.answerStep + 1, LAST_ANSWER_STEP) : 0;
+): ListenerHealth {
+  const breaker = breakerAfterFailure(before.breaker, outcome, now, schedule);
+  const longer = outcome.code === 'no-answer' ? Math.min(outcome.answerStep + 1, LAST_ANSWER_STEP) : 0;
   const answerStep = Math.max(before.answerStep, longer);
-  const held = !before.acknowledgedAt && !before.pause && isSilent(end);
+  const held = !before.acknowledgedAt && !before.pause && isSilent(outcome);
   const pause: Pause | null = held ? { at: now, by: 'tallyport', code: 'never-acknowledged' } : before.pause;
   return { ...before, breaker, answerStep, pause };
 }
@@ -97,11 +97,11 @@ function saidIn({ words, detail }: Outcome): { words?: string; detail?: string }
 
 /** It says nothing about the listener, but the next test must not follow without a pause. */
 function afterOurs(
-  before: Standing,
+  before: ListenerHealth,
   { test }: { test: boolean },
   now: Date,
   schedule: readonly number[],
-): Standing {
+): ListenerHealth {
   if (!test) return before;
   const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
   const { hastenedBy: _, ...breaker } = before.breaker;
@@ -110,15 +110,16 @@ function afterOurs(
 
 function breakerAfterFailure(
   before: Breaker,
-  end: JudgedEnd,
+  outcome: JudgedOutcome,
   now: Date,
   schedule: readonly number[],
 ): Breaker {
   const failures = before.failures + 1;
-  const reason = { code: end.code, ...saidIn(end) };
+  const reason = { code: outcome.code, ...saidIn(outcome) };
   /** By the schedule; later where the listener asked for that. */
-  const nextTest = (tests: number) => after(now, Math.max(delayAt(schedule, tests), end.retryAfterMs ?? 0));
-  if (before.openSince && !end.test) return { ...before, failures };
+  const nextTest = (tests: number) =>
+    after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
+  if (before.openSince && !outcome.test) return { ...before, failures };
   if (before.openSince) {
     const tests = before.tests + 1;
     return {

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { outcome } from '../../listeners/outcomes.ts';
 import { mostSendings } from '../../listeners/schedule.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
-import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-together.ts';
+import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import type { ClaimReason } from '../attempt-cause.ts';

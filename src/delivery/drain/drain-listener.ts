@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { after, SECOND } from '../../platform/clock.ts';
-import { serversTogether } from '../../servers/servers-together.ts';
+import { serverLoader } from '../../servers/server-loader.ts';
 import { releaseLeftVotes, releaseWaitingVotes } from '../leave-queue.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import { noteOutcome } from './attempts-under-way.ts';
-import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import type { Draining, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
 import { takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
@@ -14,7 +14,7 @@ import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** What a drain needs to know of its server. */
-const serversOfDrains = serversTogether({ name: 1, ownerId: 1, removedAt: 1 });
+const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
  * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time to a listener that
@@ -28,7 +28,7 @@ export async function drainListener(
   given: Draining,
   serverId: ObjectId,
   options: DrainOptions,
-): Promise<DrainEnd> {
+): Promise<DrainResult> {
   const endsAt = performance.now() + options.budgetMs;
   for (;;) {
     const { end, again } = await drainOnce(given, serverId, { ...options, endsAt });
@@ -42,7 +42,7 @@ async function drainOnce(
   given: Draining,
   serverId: ObjectId,
   options: DrainLimits,
-): Promise<{ end: DrainEnd; again: boolean }> {
+): Promise<{ end: DrainResult; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
   // Before the lease is taken: this process may be stopped before it has the answer.
@@ -63,7 +63,11 @@ async function drainOnce(
   return { end, again: changed || (called && mayBeDue) };
 }
 
-async function drainLeased(deps: Draining, leased: LeasedListener, options: DrainLimits): Promise<DrainEnd> {
+async function drainLeased(
+  deps: Draining,
+  leased: LeasedListener,
+  options: DrainLimits,
+): Promise<DrainResult> {
   const { batcher, servers, votes, log } = deps;
   const { serverId } = leased.now;
   try {
@@ -93,7 +97,7 @@ async function untilNextTest(
   { votes, clock }: Draining,
   server: string,
   { serverId, breaker }: Listener,
-): Promise<DrainEnd> {
+): Promise<DrainResult> {
   const now = clock.now();
   return {
     kind: 'unreachable',

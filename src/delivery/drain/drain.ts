@@ -32,7 +32,7 @@ export type Draining = Recording & {
 };
 
 /** Why a drain stopped. */
-export type DrainEnd =
+export type DrainResult =
   /** Another worker drains this listener, and looks for due votes once more. */
   | { kind: 'busy' }
   /** Nothing is due. */

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { hasTakenVotes, type Listener, type Proof } from '../../listeners/listener.ts';
 import { LONGEST_USUAL_NAME } from '../../listeners/schedule.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
-import { updateTogether } from '../../platform/batching/write-together.ts';
+import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -10,7 +10,7 @@ import { REPLICATED } from '../../platform/mongo.ts';
 import { withProof } from '../destination.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { answerStepOf } from './after-attempt.ts';
-import { healthAfter, type Standing } from './breaker.ts';
+import { healthAfter, type ListenerHealth } from './breaker.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
 import { logHealth } from './log-outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
@@ -19,7 +19,7 @@ import type { Ended } from './record-outcomes.ts';
 export const RENEW_MS = SECOND;
 
 /** Changes of listeners by those who hold their leases. */
-const changeListeners = updateTogether<Listener>(REPLICATED);
+const changeListeners = updateLoader<Listener>(REPLICATED);
 
 type Leasing = {
   listeners: Collection<Listener>;
@@ -107,7 +107,7 @@ export class LeasedListener {
     if (attempt.revision !== this.#now.revision) return;
     // Anybody may vote under any name: five long ones must not stop everybody's votes.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
-    const before: Standing = {
+    const before: ListenerHealth = {
       breaker: this.#now.breaker,
       pause: this.#now.pause ?? null,
       voteFaults: this.#now.voteFaults,
@@ -116,12 +116,12 @@ export class LeasedListener {
       answerStep: this.#now.answerStep ?? 0,
     };
     const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
-    const standing = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
-    if (standing === before) return;
+    const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
+    if (health === before) return;
     // In memory at once: the other attempts under way must not be judged by the older state.
-    this.#now = { ...this.#now, ...standing };
-    logHealth(log, before, standing, vote._id.toString());
-    await this.#write(standing);
+    this.#now = { ...this.#now, ...health };
+    logHealth(log, before, health, vote._id.toString());
+    await this.#write(health);
   }
 
   /**
@@ -148,7 +148,7 @@ export class LeasedListener {
     await this.#write({ limited });
   }
 
-  async #write(change: Partial<Standing & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
+  async #write(change: Partial<ListenerHealth & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };

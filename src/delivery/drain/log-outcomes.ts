@@ -1,18 +1,21 @@
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type Claimed, givenUpAfter } from './after-attempt.ts';
-import type { Standing } from './breaker.ts';
+import type { ListenerHealth } from './breaker.ts';
 
 /**
  * Says how an attempt ended, and whether its vote was given up with it.
  *
  * @param log - knows server, listener and job
  */
-export function logOutcome(log: Logger, claimed: Claimed, end: Outcome, durationMs: number): void {
+export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, durationMs: number): void {
   const { vote, attempt } = claimed;
   const voteId = vote._id.toString();
-  const { code } = end;
-  const words = { ...(end.words ? { words: end.words } : {}), ...(end.detail ? { detail: end.detail } : {}) };
+  const { code } = outcome;
+  const words = {
+    ...(outcome.words ? { words: outcome.words } : {}),
+    ...(outcome.detail ? { detail: outcome.detail } : {}),
+  };
   log.info({
     event: 'delivery.attempt',
     voteId,
@@ -20,18 +23,18 @@ export function logOutcome(log: Logger, claimed: Claimed, end: Outcome, duration
     protocol: attempt.protocol,
     test: attempt.test,
     code,
-    class: end.class,
-    reached: end.reached,
+    class: outcome.class,
+    reached: outcome.reached,
     durationMs: Math.round(durationMs),
     ...words,
   });
-  const state = givenUpAfter(claimed, end);
+  const state = givenUpAfter(claimed, outcome);
   if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
 }
 
-/** Says what the end of a vote's attempt changed on its listener, where an operator would want to know. */
-export function logHealth(log: Logger, before: Standing, standing: Standing, voteId: string): void {
-  const { breaker, pause } = standing;
+/** Says what the outcome of a vote's attempt changed on its listener, where an operator would want to know. */
+export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
+  const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;
   if (!wasOpen && breaker.openSince) {
     log.warn({ event: 'breaker.opened', voteId, code: breaker.code, nextTestAt: breaker.nextTestAt });

@@ -2,7 +2,7 @@ import type { Collection, Filter, ObjectId } from 'mongodb';
 import { outcome } from '../../listeners/outcomes.ts';
 import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
-import { anyOf } from '../../platform/batching/find-together.ts';
+import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { answerStepOf } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';

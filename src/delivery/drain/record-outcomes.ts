@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
-import { sendWrites, type UpdateStatement } from '../../platform/batching/write-together.ts';
+import { sendWrites, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { afterAttempt, type Claimed, ENDED, NOT_COUNTED } from './after-attempt.ts';
+import { afterAttempt, type Claimed, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 
 /** How an attempt ended, and how long it took. */
@@ -184,7 +184,7 @@ async function recordLate(
   return (
     (await change(recording, claimed, undelivered, {
       $set: { ...delivered, ...described },
-      $unset: ENDED,
+      $unset: DELIVERY_ENDED,
       $inc: counted,
     })) || (await change(recording, claimed, lost, { $set: described, $inc: counted }))
   );

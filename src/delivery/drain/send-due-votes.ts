@@ -4,7 +4,7 @@ import { MOST_AT_ONCE, mostSendings } from '../../listeners/schedule.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { claimVotes } from './claim-votes.ts';
-import type { DrainEnd, Draining, DrainOptions } from './drain.ts';
+import type { Draining, DrainOptions, DrainResult } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
@@ -22,7 +22,7 @@ const LARGEST_CLAIM = 64;
 export type DrainLimits = DrainOptions & { endsAt: number };
 
 /** Why no more votes are claimed; `'tested-later'`: the breaker is open. */
-type Stop = DrainEnd | 'tested-later';
+type Stop = DrainResult | 'tested-later';
 
 /**
  * Claims and sends a leased listener's due votes, until none is due or something holds them back. Every attempt has

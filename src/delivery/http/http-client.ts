@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { dial, type PeerConnection, patience } from '../connection.ts';
+import { deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { resolveListener } from '../resolve-listener.ts';
 import { secure } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
@@ -85,8 +85,8 @@ async function connectTo(
   url: URL,
   options: SendOptions,
 ): Promise<PeerConnection | Outcome> {
-  const waiting = patience(options.timeoutMs, options.signal);
-  const plain = await dial(addresses, portOf(url), waiting, options.destination?.admit);
+  const waiting = deadlineIn(options.timeoutMs, options.signal);
+  const plain = await dial(addresses, portOf(url), waiting, options.destination?.mayConnect);
   return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
 }
 
@@ -100,7 +100,7 @@ async function handshake(
   host: string,
   options: SendOptions,
 ): Promise<PeerConnection | Outcome> {
-  const secured = await secure(plain.socket, host, patience(options.timeoutMs, options.signal));
+  const secured = await secure(plain.socket, host, deadlineIn(options.timeoutMs, options.signal));
   if (!('fault' in secured)) return secured;
   const { fault, detail } = secured;
   return { ...outcome(fault, 'connected'), ...(detail ? { detail: printable(detail) } : {}) };
@@ -201,9 +201,9 @@ async function readStatusFrom(
       end('garbage-answer', `HTTP ${statusCode}`);
       request.destroy();
     })
-    .on('response', (heard) => {
-      response = heard;
-      answer(heard);
+    .on('response', (received) => {
+      response = received;
+      answer(received);
     })
     .on('upgrade', (_response, socket) => {
       socket.destroy();
@@ -252,7 +252,7 @@ async function firstWords(response: IncomingMessage): Promise<string> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // The status was heard; what is missing are words.
+    // The status was received; what is missing are words.
   }
   return Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
 }

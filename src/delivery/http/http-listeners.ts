@@ -8,7 +8,7 @@ import {
   type ListenerSet,
   type ListenerSetup,
   literally,
-  placeListener,
+  storeListener,
 } from '../listeners.ts';
 import { secretContext } from '../send-vote.ts';
 import { portOf } from './http-client.ts';
@@ -74,12 +74,12 @@ export async function setHttpListener(
   const { url: place, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
   const context = secretContext({ serverId });
   for (;;) {
-    const standing = await deps.listeners.findOne({ serverId });
-    const before = standing?.protocol === 'http' ? standing : null;
+    const existing = await deps.listeners.findOne({ serverId });
+    const before = existing?.protocol === 'http' ? existing : null;
     const secret = before ? null : newSigningSecret();
     // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
     const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
-    const placed = {
+    const fields = {
       protocol: 'http',
       ...place,
       serviceName,
@@ -88,8 +88,8 @@ export async function setHttpListener(
       maxSendings,
     } as const;
     // Only over the one that was read: a secret that was made meanwhile and shown must not be lost.
-    const how = { by, standing, sameSecret: before !== null, resendUsedUp };
-    const listener = await placeListener(deps, serverId, placed, how);
+    const how = { by, existing, sameSecret: before !== null, resendUsedUp };
+    const listener = await storeListener(deps, serverId, fields, how);
     if (listener) return { listener, secret };
   }
 }

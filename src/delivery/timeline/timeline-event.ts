@@ -31,7 +31,7 @@ export type DeliveryStatus =
     };
 
 /** How an attempt ended. */
-export type AttemptEnd = Explanation & {
+export type AttemptOutcome = Explanation & {
   code: OutcomeCode;
   class: OutcomeClass;
   /** How far it got; null where nobody knows. */
@@ -58,7 +58,7 @@ export type AttemptEvent = {
   /** The relay found it due: the call that was made for it had not come. */
   relayed: boolean;
   /** null: none is recorded. `underWay` says whether one will come. */
-  end: AttemptEnd | null;
+  end: AttemptOutcome | null;
   underWay: boolean;
   /** When it was acknowledged after it had been given up as lost. */
   lateAt: Date | null;
@@ -84,7 +84,7 @@ export type TimelineEvent =
 
 /** A vote's story. */
 export type VoteTimeline = {
-  standing: DeliveryStatus;
+  status: DeliveryStatus;
   /** It was sent more than once, and more than one of these arrived or may have. */
   mayHaveArrivedTwice: boolean;
   /** In order of time. */

@@ -58,30 +58,30 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
  * @param queuePaused - an operator holds the votes of every server; null where nobody knows
  */
 export function statusWords(
-  { standing, mayHaveArrivedTwice }: VoteTimeline,
+  { status, mayHaveArrivedTwice }: VoteTimeline,
   when: When,
   queuePaused: boolean | null,
 ): string {
   const twice = mayHaveArrivedTwice ? '; it may have arrived more than once' : '';
-  switch (standing.state) {
+  switch (status.state) {
     case 'none':
-      return `none: ${NONE[standing.why]}`;
+      return `none: ${NONE[status.why]}`;
     case 'waiting': {
-      const givenUp = standing.givenUpAt ? `; given up ${when(standing.givenUpAt)}` : '';
-      return `waiting ${waitingWords(standing, when, queuePaused)}${givenUp}`;
+      const givenUp = status.givenUpAt ? `; given up ${when(status.givenUpAt)}` : '';
+      return `waiting ${waitingWords(status, when, queuePaused)}${givenUp}`;
     }
     case 'sending':
       return `sending: an attempt is under way${twice}`;
     case 'delivered': {
-      const at = standing.at ? ` ${when(standing.at)}` : '';
-      return standing.confirmed === false
+      const at = status.at ? ` ${when(status.at)}` : '';
+      return status.confirmed === false
         ? `sent, not confirmed${at}: the listener closed without an answer, as most do in Votifier v1${twice}`
         : `delivered${at}${twice}`;
     }
     case 'unconfirmed':
       return 'unconfirmed: given up without an answer; it may have arrived, and only a resend sends it again';
     case 'failed':
-      return `failed: ${FAILED[standing.why]}; it can be resent until ${when(standing.resendableUntil)}${twice}`;
+      return `failed: ${FAILED[status.why]}; it can be resent until ${when(status.resendableUntil)}${twice}`;
   }
 }
 

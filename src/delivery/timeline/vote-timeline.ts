@@ -10,8 +10,8 @@ import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
 import type {
-  AttemptEnd,
   AttemptEvent,
+  AttemptOutcome,
   DeliveryStatus,
   TimelineEvent,
   VoteTimeline,
@@ -39,7 +39,7 @@ export async function voteTimeline(
     countAhead(votes, vote),
   ]);
   return {
-    standing: standingOf(vote, { listener, ahead, now }),
+    status: statusOf(vote, { listener, ahead, now }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
     events: eventsOf(vote, exclusions),
   };
@@ -63,7 +63,7 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
   return ahead.length;
 }
 
-function standingOf(
+function statusOf(
   vote: Vote,
   { listener, ahead, now }: { listener: Held | null; ahead: number; now: Date },
 ): DeliveryStatus {
@@ -169,7 +169,7 @@ function endOf({
   words,
   detail,
   durationMs,
-}: Attempt): AttemptEnd | null {
+}: Attempt): AttemptOutcome | null {
   if (!code || !of) return null;
   return {
     code,

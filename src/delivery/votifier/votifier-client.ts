@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges, ResolveOptions } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
-import { dial, type Patience, type PeerConnection, patience, type ReadResult } from '../connection.ts';
+import { type Deadline, deadlineIn, dial, type PeerConnection, type ReadResult } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
 import { resolveListener } from '../resolve-listener.ts';
@@ -68,24 +68,24 @@ async function attempt(target: VotifierTarget, vote: ForwardedVote, options: Sen
   if (!Array.isArray(addresses)) return addresses;
 
   options.onStep?.('connecting');
-  const waiting = patience(options.timeoutMs, options.signal);
-  const connection = await dial(addresses, target.port, waiting, options.destination?.admit);
+  const waiting = deadlineIn(options.timeoutMs, options.signal);
+  const connection = await dial(addresses, target.port, waiting, options.destination?.mayConnect);
   if (typeof connection === 'string') return outcome(connection, 'resolved');
   try {
-    return await converse(connection, target, vote, options);
+    return await exchange(connection, target, vote, options);
   } finally {
     connection.destroy();
   }
 }
 
-async function converse(
+async function exchange(
   connection: PeerConnection,
   target: VotifierTarget,
   vote: ForwardedVote,
   options: SendOptions,
 ): Promise<Outcome> {
   options.onStep?.('greeting');
-  const greeting = await readGreetingFrom(connection, patience(options.timeoutMs, options.signal));
+  const greeting = await readGreetingFrom(connection, deadlineIn(options.timeoutMs, options.signal));
   if ('code' in greeting) return greeting;
 
   options.onStep?.('protocol-version');
@@ -101,7 +101,7 @@ async function converse(
   options.onStep?.('key-or-token');
   connection.write(frame);
   options.onStep?.('acknowledgement');
-  return readAnswerFrom(connection, target, vote, patience(answerMsOf(options), options.waitSignal));
+  return readAnswerFrom(connection, target, vote, deadlineIn(answerMsOf(options), options.waitSignal));
 }
 
 /** How long the answer is waited for. */
@@ -111,14 +111,14 @@ export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
 
 type Welcome = Exclude<Greeting, { notVotifier: string }>;
 
-async function readGreetingFrom(connection: PeerConnection, waiting: Patience): Promise<Welcome | Outcome> {
-  const { read: greeting, heard, end } = await hear(connection, readGreeting, waiting);
+async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): Promise<Welcome | Outcome> {
+  const { read: greeting, received, end } = await hear(connection, readGreeting, waiting);
   if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
   if (greeting && !('notVotifier' in greeting)) return greeting;
   if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
-  if (!mayBecomeGreeting(heard)) return outcome('not-votifier', 'connected', readable(heard));
-  if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', readable(heard));
-  return outcome(heard.length === 0 ? 'silent' : 'too-slow', 'connected', readable(heard));
+  if (!mayBecomeGreeting(received)) return outcome('not-votifier', 'connected', readable(received));
+  if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', readable(received));
+  return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
 /** A v1 block is welcome on either greeting: listeners that speak v2 take both. */
@@ -151,10 +151,13 @@ async function readInterruption(
   connection: PeerConnection,
   afterGreeting: Buffer,
 ): Promise<Outcome | undefined> {
-  const heard = await connection.readArrived();
-  const said = readable(heard.kind === 'bytes' ? Buffer.concat([afterGreeting, heard.bytes]) : afterGreeting);
+  const received = await connection.readArrived();
+  const said = readable(
+    received.kind === 'bytes' ? Buffer.concat([afterGreeting, received.bytes]) : afterGreeting,
+  );
   if (said) return outcome('unknown-error', 'greeted', said);
-  if (heard.kind === 'closed' || heard.kind === 'broken') return outcome('closed-before-written', 'greeted');
+  if (received.kind === 'closed' || received.kind === 'broken')
+    return outcome('closed-before-written', 'greeted');
   return undefined;
 }
 
@@ -162,11 +165,11 @@ async function readAnswerFrom(
   connection: PeerConnection,
   target: VotifierTarget,
   vote: ForwardedVote,
-  waiting: Patience,
+  waiting: Deadline,
 ): Promise<Outcome> {
-  const { read: reply, heard, end } = await hear(connection, readReply, waiting);
+  const { read: reply, received, end } = await hear(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
-  const said = readable(heard);
+  const said = readable(received);
   return outcome(codeWithoutReply(end, said, target), 'written', said);
 }
 
@@ -204,20 +207,20 @@ function codeWithoutReply(
 }
 
 /**
- * Listens until `read` makes something of the bytes heard so far, or until there will be no more in time. One
+ * Listens until `read` makes something of the bytes received so far, or until there will be no more in time. One
  * deadline holds for all of it, however slowly the bytes drip.
  */
 async function hear<T extends object>(
   connection: PeerConnection,
-  read: (heard: Buffer) => T | 'incomplete',
-  waiting: Patience,
-): Promise<{ read?: T; heard: Buffer; end?: ReadResult }> {
-  let heard = Buffer.alloc(0);
+  read: (received: Buffer) => T | 'incomplete',
+  waiting: Deadline,
+): Promise<{ read?: T; received: Buffer; end?: ReadResult }> {
+  let received = Buffer.alloc(0);
   for (;;) {
     const next = await connection.next(waiting);
-    if (next.kind !== 'bytes') return { heard, end: next };
-    heard = Buffer.concat([heard, next.bytes]);
-    const understood = read(heard);
-    if (understood !== 'incomplete') return { read: understood, heard };
+    if (next.kind !== 'bytes') return { received, end: next };
+    received = Buffer.concat([received, next.bytes]);
+    const understood = read(received);
+    if (understood !== 'incomplete') return { read: understood, received };
   }
 }

@@ -20,29 +20,29 @@ const OPENING = 'VOTIFIER';
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 
 /**
- * Reads a listener's greeting from all bytes heard so far, however they were split.
+ * Reads a listener's greeting from all bytes received so far, however they were split.
  *
  * @returns `'incomplete'` until the line has ended or is too long to be a greeting
  */
-export function readGreeting(heard: Buffer): Greeting | 'incomplete' {
-  const end = heard.subarray(0, LONGEST_GREETING).indexOf(LINE_FEED);
+export function readGreeting(received: Buffer): Greeting | 'incomplete' {
+  const end = received.subarray(0, LONGEST_GREETING).indexOf(LINE_FEED);
   if (end === -1) {
-    return heard.length < LONGEST_GREETING
+    return received.length < LONGEST_GREETING
       ? 'incomplete'
-      : { notVotifier: readable(heard.subarray(0, LONGEST_GREETING)) };
+      : { notVotifier: readable(received.subarray(0, LONGEST_GREETING)) };
   }
-  const line = heard.toString('utf8', 0, end).trimEnd();
+  const line = received.toString('utf8', 0, end).trimEnd();
   if (line !== OPENING && !line.startsWith(`${OPENING} `))
-    return { notVotifier: readable(heard.subarray(0, end)) };
+    return { notVotifier: readable(received.subarray(0, end)) };
 
   const [, challenge = '', dottedChallenge = ''] = VERSION_2.exec(line) ?? [];
-  const greeting = { banner: printable(line), rest: heard.subarray(end + 1) };
+  const greeting = { banner: printable(line), rest: received.subarray(end + 1) };
   return challenge || dottedChallenge
     ? { version: 2, challenge: challenge || dottedChallenge, ...greeting }
     : { version: 1, ...greeting };
 }
 
 /** Whether an unfinished line could still have become a greeting. */
-export function mayBecomeGreeting(heard: Buffer): boolean {
-  return OPENING.startsWith(heard.toString('latin1', 0, OPENING.length));
+export function mayBecomeGreeting(received: Buffer): boolean {
+  return OPENING.startsWith(received.toString('latin1', 0, OPENING.length));
 }

@@ -10,18 +10,18 @@ export type Reply =
 const LONGEST_REPLY = 4_096;
 
 /**
- * Reads a listener's answer from all bytes heard so far, however they were split. An answer is one JSON
+ * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON
  * object; it ends with its last brace, so that nothing depends on a line feed or on the connection's end. What
  * follows it is ignored.
  *
  * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were read
  */
-export function readReply(heard: Buffer): Reply | 'incomplete' {
-  const bytes = heard.subarray(0, LONGEST_REPLY);
+export function readReply(received: Buffer): Reply | 'incomplete' {
+  const bytes = received.subarray(0, LONGEST_REPLY);
   const text = bytes.toString('utf8').trimStart();
   const end = text.startsWith('{') ? objectEnd(text) : text.indexOf('\n');
   if (end !== -1) return judge(text.slice(0, end + 1));
-  return heard.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', text };
+  return received.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', text };
 }
 
 /** Where the braces that open at the beginning of `text` are balanced, or -1. Braces in strings do not count. */

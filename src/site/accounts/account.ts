@@ -101,8 +101,8 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_refused', userId: _id.toHexString(), code });
-      const faults = { ...typed.faults, current: 'That is not your present password.' };
-      return sendPage(request, reply, await show(request, { ...typed, faults }), 400);
+      const errors = { ...typed.errors, current: 'That is not your present password.' };
+      return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
     }
     // A link to set another one that somebody has asked for works no more.
     await platform.verifications.deleteMany({ value: _id.toHexString() });
@@ -148,7 +148,7 @@ function accountPage(account: Account): Page {
     title: 'Your account',
     says: SAYS,
     body: html`<h1>Your account</h1>
-      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: 'You', body: namePart(account) })}
         ${card({ title: 'Password', body: passwordPart(account) })}
@@ -180,23 +180,23 @@ function accountPage(account: Account): Page {
   };
 }
 
-function namePart({ base, signedIn: { user }, typed: { values, faults } }: Account): Html {
+function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {
   return html`${facts([['E-mail address', user.email]])}
     <form method="post" action="${base}/account/name" class="stack">
-      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, fault: faults.name, hint: 'Shown with your answers to reviews.' })}
+      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: 'Shown with your answers to reviews.' })}
       <button type="submit" class="quiet">Save the name</button>
     </form>`;
 }
 
-function passwordPart({ base, hasPassword, sendsMail, typed: { faults } }: Account): Html {
+function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Account): Html {
   if (!hasPassword) {
     return sendsMail
       ? html`<p>You have no password yet. <a href="${base}/forgot-password">Have a link sent</a> to set one.</p>`
       : html`<p>You have no password. Ask the operator of this listing for a link to set one.</p>`;
   }
   return html`<form method="post" action="${base}/account/password" class="stack">
-    ${textField({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password', required: true, fault: faults.current })}
-    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, fault: faults.password, hint: `At least ${PASSWORD_LENGTH.min} characters. You are signed out everywhere else then.` })}
+    ${textField({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password', required: true, error: errors.current })}
+    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, error: errors.password, hint: `At least ${PASSWORD_LENGTH.min} characters. You are signed out everywhere else then.` })}
     <button type="submit" class="quiet">Change the password</button>
   </form>`;
 }

@@ -9,7 +9,7 @@ import type { AccountSources } from './account-sources.ts';
 import { giveCookies } from './library.ts';
 
 /** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */
-export const DISCORD_FAULTS = new Map([
+export const DISCORD_ERRORS = new Map([
   ['access_denied', 'You did not let Discord tell us who you are.'],
   ['email_not_found', 'Your Discord account has no e-mail address.'],
   ['email_not_verified', 'Confirm your e-mail address at Discord first.'],
@@ -18,7 +18,7 @@ export const DISCORD_FAULTS = new Map([
 ]);
 
 /** What is said of a sign-in that came back with another code. */
-export const DISCORD_FAULT = 'Signing in with Discord did not work. Try again, or use your password.';
+export const DISCORD_ERROR = 'Signing in with Discord did not work. Try again, or use your password.';
 
 /**
  * Signing in with Discord, where the operator has set it up. Of the library's own addresses only the one to which

@@ -8,7 +8,7 @@ import { countLink } from '../../accounts/sign-in-limits.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
@@ -71,7 +71,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
       if (code !== 'INVALID_TOKEN') {
         const sentence = 'The password could not be set. Try another one.';
-        return sendPage(request, reply, setPage(base, data.token, withFault(typed, sentence)), 400);
+        return sendPage(request, reply, setPage(base, data.token, withError(typed, sentence)), 400);
       }
       return sendPage(request, reply, uselessPage(base, sendsMail), 400);
     }
@@ -89,15 +89,15 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   }
 }
 
-function forgotPage(base: string, { values, faults }: Typed): Page {
+function forgotPage(base: string, { values, errors }: Typed): Page {
   return {
     title: 'Forgotten password',
     width: 'narrow',
     body: html`<h1>Forgotten password</h1>
       <p>Tell us your e-mail address: we send you a link by which you set a new password.</p>
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/forgot-password" class="card stack">
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', fault: faults.email })}
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
         <button type="submit">Send me a link</button>
       </form>
       <p><a href="${base}/sign-in">Back to signing in</a></p>`,
@@ -139,12 +139,12 @@ function uselessPage(base: string, sendsMail: boolean): Page {
 }
 
 function setPage(base: string, token: string, typed: Typed): Page {
-  const { faults } = typed;
+  const { errors } = typed;
   return {
     title: 'Set a password',
     width: 'narrow',
     body: html`<h1>Set a password</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${token}" />
         ${newPasswordField(typed, 'New password')}

@@ -8,14 +8,14 @@ import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { DISCORD_FAULT, DISCORD_FAULTS, discordButton } from './discord.ts';
+import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
 
 const signInForm = z.object({
@@ -97,7 +97,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
         await offerAccount(platform, data.email);
       }
       const sentence = REFUSALS[code] ?? 'There is no account with this address and password.';
-      return sendPage(request, reply, page(next, withFault(typed, sentence)), 401);
+      return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
     }
   });
 
@@ -130,7 +130,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
         return reply.redirect(`${base}/sign-in?done=code-too-late&next=${encodeURIComponent(next)}`, 303);
       }
       const sentence = CODE_REFUSALS[code] ?? 'That code is not right, or it is too old.';
-      return sendPage(request, reply, codePage(base, next, withFault(typed, sentence)), 401);
+      return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
     }
   });
 
@@ -161,22 +161,22 @@ function refuseTooMany(retryAt: Date | null): void {
 /** What came back from Discord that is no sign-in. */
 function fromDiscord(error: unknown): Typed {
   if (typeof error !== 'string') return UNTOUCHED;
-  return withFault(UNTOUCHED, DISCORD_FAULTS.get(error) ?? DISCORD_FAULT);
+  return withError(UNTOUCHED, DISCORD_ERRORS.get(error) ?? DISCORD_ERROR);
 }
 
 type SignIn = { base: string; next: string; otherWay: Content };
 
-function signInPage({ base, next, otherWay }: SignIn, { values, faults }: Typed): Page {
+function signInPage({ base, next, otherWay }: SignIn, { values, errors }: Typed): Page {
   return {
     title: 'Sign in',
     width: 'narrow',
     says: SAYS,
     body: html`<h1>Sign in</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', fault: faults.email })}
-        ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, fault: faults.password })}
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
+        ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, error: errors.password })}
         <button type="submit">Sign in</button>
         <p><a href="${base}/forgot-password">Forgot your password?</a></p>
       </form>
@@ -185,15 +185,15 @@ function signInPage({ base, next, otherWay }: SignIn, { values, faults }: Typed)
   };
 }
 
-function codePage(base: string, next: string, { faults }: Typed): Page {
+function codePage(base: string, next: string, { errors }: Typed): Page {
   return {
     title: 'Second factor',
     width: 'narrow',
     body: html`<h1>Second factor</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, fault: faults.code, hint: 'Six digits from your authenticator app, or one of your backup codes.' })}
+        ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: 'Six digits from your authenticator app, or one of your backup codes.' })}
         <button type="submit">Go on</button>
       </form>`,
   };

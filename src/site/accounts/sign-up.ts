@@ -9,7 +9,7 @@ import { offerAccount } from '../../accounts/sign-up.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
@@ -37,7 +37,7 @@ export function refuseOwn(
   if (!isOwnPassword(password, user)) return null;
   const sentence =
     'This is your own address or name, so it is among the first that are tried. Choose another one.';
-  return { ...typed, faults: { ...typed.faults, password: sentence } };
+  return { ...typed, errors: { ...typed.errors, password: sentence } };
 }
 
 const addressForm = z.object({
@@ -111,7 +111,7 @@ function makingAccounts({ platform, auth, devices }: AccountSources, { page, ins
       const sentence = TAKEN.has(refusalCode(error))
         ? 'There is an account with this address already. Sign in, or set a new password.'
         : 'The account could not be made. Check what you typed.';
-      return sendPage(request, reply, page(next, withFault(typed, sentence)), 409);
+      return sendPage(request, reply, page(next, withError(typed, sentence)), 409);
     }
   };
 }
@@ -125,17 +125,17 @@ const TAKEN = new Set([
 
 type SignUp = { base: string; next: string; sendsMail: boolean; otherWay: Content };
 
-function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, faults }: Typed): Page {
+function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, errors }: Typed): Page {
   return {
     title: 'Sign up',
     width: 'narrow',
     body: html`<h1>Sign up</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${sendsMail ? '' : nameField({ values, faults })}
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', fault: faults.email, hint: sendsMail ? 'We send a link there, and you choose your password behind it.' : undefined })}
-        ${sendsMail ? '' : newPasswordField({ values, faults })}
+        ${sendsMail ? '' : nameField({ values, errors })}
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? 'We send a link there, and you choose your password behind it.' : undefined })}
+        ${sendsMail ? '' : newPasswordField({ values, errors })}
         <button type="submit">Sign up</button>
       </form>
       ${otherWay}
@@ -144,7 +144,7 @@ function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, fault
 }
 
 /** A user's name, in a form. */
-export function nameField({ values, faults }: Typed): Html {
+export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
     label: 'Your name',
@@ -152,13 +152,13 @@ export function nameField({ values, faults }: Typed): Html {
     required: true,
     maxlength: 60,
     value: values.name ?? '',
-    fault: faults.name,
+    error: errors.name,
     hint: 'Shown with your answers to reviews.',
   });
 }
 
 /** A password that is chosen, in a form. */
-export function newPasswordField({ faults }: Typed, label = 'Password'): Html {
+export function newPasswordField({ errors }: Typed, label = 'Password'): Html {
   return textField({
     name: 'password',
     label,
@@ -167,7 +167,7 @@ export function newPasswordField({ faults }: Typed, label = 'Password'): Html {
     required: true,
     minlength: PASSWORD_LENGTH.min,
     maxlength: PASSWORD_LENGTH.max,
-    fault: faults.password,
+    error: errors.password,
     hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.`,
   });
 }

@@ -5,16 +5,16 @@ import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
 
-export function offPage(path: string, { faults }: Typed, { isDemanded }: { isDemanded: boolean }): Page {
+export function offPage(path: string, { errors }: Typed, { isDemanded }: { isDemanded: boolean }): Page {
   return {
     title: 'Second factor',
     width: 'narrow',
     body: html`<h1>Second factor</h1>
       ${isDemanded ? notice('attention', 'Operators of this listing need a second factor. Set it up to go on to the admin area.') : ''}
-      ${faults.form ? notice('bad', faults.form) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
       <p>You need an authenticator app on your phone, such as Aegis, Google Authenticator or a password manager. When you sign in, it gives you a code of six digits.</p>
       <form method="post" action="${path}/begin" class="card stack">
-        ${passwordField(faults.password)}
+        ${passwordField(errors.password)}
         <button type="submit">Set it up</button>
       </form>`,
   };
@@ -23,8 +23,8 @@ export function offPage(path: string, { faults }: Typed, { isDemanded }: { isDem
 /** The forms of the page where it is on: what is wrong stands in the one that was sent. */
 export type SentForm = 'backup-codes' | 'off';
 
-export function onPage(path: string, base: string, { faults }: Typed, sent?: SentForm): Page {
-  const faultsIn = (form: SentForm) => (form === sent ? faults : {});
+export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
+  const faultsIn = (form: SentForm) => (form === sent ? errors : {});
   return {
     title: 'Second factor',
     width: 'narrow',
@@ -55,12 +55,12 @@ export function onPage(path: string, base: string, { faults }: Typed, sent?: Sen
 }
 
 /** What is asked for where it is on. `suffix` tells the fields of two forms apart. */
-function proofFields(suffix: string, faults: Typed['faults']): Html {
-  return html`${faults.form ? notice('bad', faults.form) : ''}
-    ${passwordField(faults.password, `password${suffix}`)} ${proofCodeField(`code${suffix}`, faults.code)}`;
+function proofFields(suffix: string, errors: Typed['errors']): Html {
+  return html`${errors.form ? notice('bad', errors.form) : ''}
+    ${passwordField(errors.password, `password${suffix}`)} ${proofCodeField(`code${suffix}`, errors.code)}`;
 }
 
-function passwordField(fault: string | undefined, id = 'password'): Html {
+function passwordField(error: string | undefined, id = 'password'): Html {
   return textField({
     name: 'password',
     id,
@@ -68,11 +68,11 @@ function passwordField(fault: string | undefined, id = 'password'): Html {
     type: 'password',
     autocomplete: 'current-password',
     required: true,
-    fault,
+    error,
   });
 }
 
-function proofCodeField(id: string, fault?: string): Html {
+function proofCodeField(id: string, error?: string): Html {
   return textField({
     name: 'code',
     id,
@@ -80,7 +80,7 @@ function proofCodeField(id: string, fault?: string): Html {
     autocomplete: 'one-time-code',
     required: true,
     maxlength: 32,
-    fault,
+    error,
     hint: 'Six digits from your authenticator app, or one of your backup codes.',
   });
 }
@@ -105,20 +105,20 @@ export function setUpPage(path: string, totpUri: string): Page {
   };
 }
 
-export function codePage(path: string, { faults }: Typed): Page {
+export function codePage(path: string, { errors }: Typed): Page {
   return {
     title: 'Set up the second factor',
     width: 'narrow',
     body: html`<h1>Set up the second factor</h1>
-      ${faults.form ? notice('bad', faults.form) : ''}
-      <section class="card stack">${codePart(path, faults.code)}</section>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <section class="card stack">${codePart(path, errors.code)}</section>
       <p>Is the app not set up yet? <a href="${path}">Begin again</a>.</p>`,
   };
 }
 
-function codePart(path: string, fault: string | undefined): Html {
+function codePart(path: string, error: string | undefined): Html {
   return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, fault, hint: 'Six digits.' })}
+    ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: 'Six digits.' })}
     <button type="submit">Switch it on</button>
   </form>`;
 }

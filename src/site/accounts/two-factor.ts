@@ -10,7 +10,7 @@ import { endSessions } from '../../accounts/users.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import type { AccountSources } from './account-sources.ts';
@@ -82,7 +82,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       const code = refusalCode(error);
       request.log.warn({ event: 'account.two_factor_refused', address: request.ip, code });
       const sentence = REFUSALS[code] ?? 'That is not your password.';
-      return { refused: start(request, withFault(typed, sentence), sent) };
+      return { refused: start(request, withError(typed, sentence), sent) };
     }
   }
 
@@ -115,7 +115,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     } catch (error) {
       const code = refusalCode(error);
       if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
-      return sendPage(request, reply, codePage(path, withFault(typed, WRONG_CODE)), 400);
+      return sendPage(request, reply, codePage(path, withError(typed, WRONG_CODE)), 400);
     }
     const user = userOf(request);
     request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });

@@ -63,7 +63,7 @@ async function serversOf({ servers }: AdminSources['platform'], rows: AuditEntry
   return new Map(found.map((server) => [server._id.toHexString(), server]));
 }
 
-function filterForm(base: string, query: Record<string, string>, fault: string | undefined): Html {
+function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
   const options: [string, string][] = [['', 'Anything'], ...ACTIONS];
   // One that has no words here yet stays chosen.
   if (query.action && !options.some(([value]) => value === query.action))
@@ -71,7 +71,7 @@ function filterForm(base: string, query: Record<string, string>, fault: string |
   return html`<form method="get" action="${adminPath(base, '/audit')}" class="filters" role="search">
     ${textField({ name: 'by', label: 'Who', hint: 'An e-mail address, or cli.', value: query.by ?? '', maxlength: 254, spellcheck: false })}
     ${select({ name: 'action', label: 'What', hint: 'Of what kind it is.', value: query.action, options })}
-    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', value: query.server ?? '', fault, spellcheck: false })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', value: query.server ?? '', error, spellcheck: false })}
     <button type="submit">Show</button>
     ${Object.keys(query).length > 0 ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Everything</a>` : ''}
   </form>`;

@@ -18,14 +18,14 @@ import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import {
-  faultsOf,
+  errorsOf,
   queryOf,
   queryText,
   readForm,
   type Typed,
   typedValues,
   UNTOUCHED,
-  withFault,
+  withError,
 } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendHtml, sendPage } from '../layout.ts';
@@ -92,7 +92,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
     try {
       await requestExclusion(platform, exclusionId, { ...requestOf(range), reason: data.reason }, by);
     } catch (error) {
-      const typed = faultsOfExclusion(error, typedValues(request));
+      const typed = errorsOfExclusion(error, typedValues(request));
       const touched = await countRange(platform, requestOf(range));
       return sendPage(request, reply, exclusionPage(base, range, touched, exclusionId, typed), 400);
     }
@@ -148,10 +148,10 @@ function requestOf({ server, token, since, until }: Range): Omit<ExclusionReques
   return { serverId: server._id, tokenId: token?._id ?? null, since, until };
 }
 
-/** @throws what is no fault of the form */
-function faultsOfExclusion(error: unknown, values: Record<string, string>): Typed {
-  if (error instanceof ExclusionError) return withFault({ values, faults: {} }, error.message);
-  if (error instanceof InvalidDocumentError) return faultsOf(error, values);
+/** @throws what is no error of the form */
+function errorsOfExclusion(error: unknown, values: Record<string, string>): Typed {
+  if (error instanceof ExclusionError) return withError({ values, errors: {} }, error.message);
+  if (error instanceof InvalidDocumentError) return errorsOf(error, values);
   throw error;
 }
 
@@ -160,7 +160,7 @@ function exclusionPage(
   range: Range,
   touched: RangeCount,
   exclusionId: ObjectId,
-  { values, faults }: Typed,
+  { values, errors }: Typed,
 ): Page {
   const { server, token, since, until } = range;
   const hidden = {
@@ -177,7 +177,7 @@ function exclusionPage(
       base,
       part: '/votes',
       head: html`<h1>Exclude votes</h1>`,
-      body: html`${faults.form ? notice('bad', faults.form) : ''}
+      body: html`${errors.form ? notice('bad', errors.form) : ''}
         ${card({
           title: html`Votes of <bdi>${server.name}</bdi>`,
           body: html`${facts([
@@ -187,7 +187,7 @@ function exclusionPage(
             ['Votes', touchedText(touched)],
           ])}
           <p>They leave every count and the ranking. Their players still wait out their 24 hours, and they are delivered as before. It takes up to a minute, and can be undone.</p>
-          ${touched.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, touched, { values, faults }, back)}`,
+          ${touched.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, touched, { values, errors }, back)}`,
         })}`,
     }),
   };
@@ -197,12 +197,12 @@ function exclusionFormOf(
   base: string,
   hidden: Record<string, string>,
   touched: RangeCount,
-  { values, faults }: Typed,
+  { values, errors }: Typed,
   back: string,
 ): Html {
   return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', fault: faults.reason })}
+    ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
     <div class="actions">
       <button class="danger" type="submit">Exclude ${touched.more ? 'them' : counted(touched.votes, 'vote')}</button>
       <a class="button quiet" href="${back}">Leave it</a>

@@ -67,7 +67,7 @@ function listenerPage(page: {
           </p>
         </div>
       </div>`,
-      body: html`${card({ title: 'Standing', actions: standingBadge(overview), body: standing(overview, now) })}
+      body: html`${card({ title: 'Standing', actions: standingBadge(overview), body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
     }),
   };
@@ -77,7 +77,7 @@ function standingBadge({ listener: { state } }: ListenerOverview): Html {
   return badge(LISTENER_TONES[state], state);
 }
 
-function standing(
+function status(
   { listener, reason, waiting, unconfirmed, sentNotConfirmed, oldestWaiting }: ListenerOverview,
   now: Date,
 ): Content {

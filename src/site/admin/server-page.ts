@@ -183,18 +183,18 @@ function premium({ base, server }: View): Html {
   });
 }
 
-/** A form that opens at a press, and by itself where it came back with a fault. */
+/** A form that opens at a press, and by itself where it came back with a error. */
 function formPart(part: {
   text: string;
-  fault: string | undefined;
+  error: string | undefined;
   consequence: Content;
   to: string;
   field: Html;
   press: string;
   kind?: 'danger';
 }): Html {
-  const { text, fault, consequence, to, field, press, kind } = part;
-  return html`<details class="confirm" ${fault ? 'open' : ''}>
+  const { text, error, consequence, to, field, press, kind } = part;
+  return html`<details class="confirm" ${error ? 'open' : ''}>
     <summary class="button quiet">${text}</summary>
     <div class="confirm-body"><p>${consequence}</p><form method="post" action="${to}" class="stack">
       ${field}
@@ -207,7 +207,7 @@ function hiding({ base, server, typed }: View): Html {
   if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'List it again' });
   return formPart({
     text: 'Hide…',
-    fault: typed.faults.reason,
+    error: typed.errors.reason,
     consequence:
       'It leaves the ranking and the public lists. Its API, votes and listener go on; its owner sees the reason.',
     to: adminServerPath(base, server, '/hide'),
@@ -218,7 +218,7 @@ function hiding({ base, server, typed }: View): Html {
       maxlength: 500,
       required: true,
       value: typed.values.reason ?? '',
-      fault: typed.faults.reason,
+      error: typed.errors.reason,
     }),
     press: 'Hide it',
   });
@@ -227,7 +227,7 @@ function hiding({ base, server, typed }: View): Html {
 function transfer({ base, server, typed }: View): Html {
   return formPart({
     text: 'Give to somebody else…',
-    fault: typed.faults.email,
+    error: typed.errors.email,
     consequence:
       'The new owner sees and changes everything of it, the old one nothing any more. API tokens go on working: the new owner should rotate them.',
     to: adminServerPath(base, server, '/transfer'),
@@ -238,7 +238,7 @@ function transfer({ base, server, typed }: View): Html {
       required: true,
       maxlength: 254,
       value: typed.values.email ?? '',
-      fault: typed.faults.email,
+      error: typed.errors.email,
     }),
     press: 'Give it',
   });
@@ -247,7 +247,7 @@ function transfer({ base, server, typed }: View): Html {
 function removal({ base, server, typed }: View): Html {
   return formPart({
     text: 'Remove…',
-    fault: typed.faults.slug,
+    error: typed.errors.slug,
     consequence:
       'This cannot be undone. Its tokens are refused, its waiting votes fail, its id and slug are never used again.',
     to: adminServerPath(base, server, '/remove'),
@@ -258,7 +258,7 @@ function removal({ base, server, typed }: View): Html {
       spellcheck: false,
       autocomplete: 'off',
       value: typed.values.slug ?? '',
-      fault: typed.faults.slug,
+      error: typed.errors.slug,
     }),
     press: 'Remove it for ever',
     kind: 'danger',

@@ -99,8 +99,8 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
     const server = await serverAsked(platform, request);
     const typed = typedValues(request);
     if (typed.slug?.trim() !== server.slug) {
-      const faults = { slug: `Type ${server.slug} to remove it.` };
-      return show(request, reply, { values: typed, faults }, 400);
+      const errors = { slug: `Type ${server.slug} to remove it.` };
+      return show(request, reply, { values: typed, errors }, 400);
     }
     return act(request, reply, 'removed', (serverId, by) => removeServer(platform, serverId, by));
   });
@@ -117,17 +117,17 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
       const changed = await action(server._id, userOf(request).email);
       if (!changed) throw new PageError(409, 'This server was removed.');
     } catch (error) {
-      const faults = faultsOfAction(error);
-      return show(request, reply, { values: typedValues(request), faults }, 400);
+      const errors = errorsOfAction(error);
+      return show(request, reply, { values: typedValues(request), errors }, 400);
     }
     return reply.redirect(`${adminServerPath(base, server)}?done=${done}`, 303);
   }
 }
 
-/** @throws what is no fault of the form */
-function faultsOfAction(error: unknown): Record<string, string> {
+/** @throws errors that the form did not cause */
+function errorsOfAction(error: unknown): Record<string, string> {
   if (error instanceof TransferError) return { email: error.message };
-  if (error instanceof InvalidDocumentError) return error.faults;
+  if (error instanceof InvalidDocumentError) return error.errors;
   throw error;
 }
 

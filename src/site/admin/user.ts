@@ -19,7 +19,7 @@ import {
 import { showUser, type UserView } from '../../listing/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
@@ -27,7 +27,7 @@ import { button, card, confirmed, copyable, facts, notice, textArea } from '../p
 import { count, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
-import { standing } from './users.ts';
+import { accountStatus } from './users.ts';
 
 const SAYS = {
   suspended: 'This user is suspended and signed out everywhere.',
@@ -71,8 +71,8 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
       } catch (error) {
         const typed =
           error instanceof UserError
-            ? withFault(UNTOUCHED, error.message)
-            : faultsOf(error, { reason: '', ...values });
+            ? withError(UNTOUCHED, error.message)
+            : errorsOf(error, { reason: '', ...values });
         return sendPage(request, reply, show(request, view, typed), 400);
       }
       return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
@@ -141,9 +141,9 @@ function userPage(page: UserPage): Page {
       part: '/users',
       head: html`<div class="page-head">
         <h1>${user.email}</h1>
-        ${standing(user)}
+        ${accountStatus(user)}
       </div>`,
-      body: html`${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
@@ -199,7 +199,7 @@ function decisions({ users, view: { user }, typed }: UserPage): Html {
       ? button({ to: to('lift'), text: 'Lift the suspension' })
       : html`<p>Ends every session at once. The servers stay listed, and their votes are delivered.</p>
         <form method="post" action="${to('suspend')}" class="stack">
-          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators; it stands in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', fault: typed.faults.reason })}
+          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators; it stands in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', error: typed.errors.reason })}
           <button type="submit" class="danger">Suspend</button>
         </form>`,
   })}

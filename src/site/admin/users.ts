@@ -87,7 +87,7 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
               cell: ({ _id, email }) => html`<a href="${path}/${_id.toHexString()}">${email}</a>`,
             },
             { title: 'Name', cell: ({ name }) => html`<bdi>${name}</bdi>` },
-            { title: 'State', cell: standing },
+            { title: 'State', cell: accountStatus },
             { title: 'Since', cell: ({ createdAt }) => timeAgo(createdAt, now) },
           ],
           empty: search === '' ? 'There is nobody yet.' : 'Nobody’s address or name begins so.',
@@ -100,7 +100,7 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
 }
 
 /** What matters of a user at a readArrived. */
-export function standing(user: User): Content {
+export function accountStatus(user: User): Content {
   return html`<span class="actions">${marks(user)}</span>`;
 }
 

@@ -40,7 +40,7 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
     const query = queryOf(request);
     const asked = await readSearch(platform, query);
     const { server, typed } = asked;
-    const isFaulty = Object.keys(typed.faults).length > 0;
+    const isFaulty = Object.keys(typed.errors).length > 0;
     const found = server && !isFaulty ? await votesAsked(platform, server, asked, query.from) : null;
     const exclusions = server
       ? await listExclusions(platform, server._id)
@@ -73,22 +73,22 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
 }
 
 async function readSearch(platform: AdminSources['platform'], query: Record<string, string>): Promise<Asked> {
-  const faults: Record<string, string> = {};
+  const errors: Record<string, string> = {};
   const server = query.server ? await findServer(platform, query.server, { removed: true }) : null;
-  if (query.server && !server) faults.server = 'There is no server with this id or slug.';
+  if (query.server && !server) errors.server = 'There is no server with this id or slug.';
   const moment = (name: 'since' | 'until') => {
     const text = query[name];
     if (!text) return undefined;
     const parsed = utcMoment.safeParse(text);
-    if (!parsed.success) faults[name] = 'This must be a time such as 2026-11-21T14:02.';
+    if (!parsed.success) errors[name] = 'This must be a time such as 2026-11-21T14:02.';
     return parsed.data;
   };
   const [since, until] = [moment('since'), moment('until')];
-  if (since && until && since >= until) faults.until = 'The end must be after the beginning.';
+  if (since && until && since >= until) errors.until = 'The end must be after the beginning.';
   const tokens = server ? await listTokens(platform, server._id) : [];
   const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
-  if (query.token && server && !tokenId) faults.token = 'The server never had this token.';
-  return { server, player: query.player, tokenId, since, until, tokens, typed: { values: query, faults } };
+  if (query.token && server && !tokenId) errors.token = 'The server never had this token.';
+  return { server, player: query.player, tokenId, since, until, tokens, typed: { values: query, errors } };
 }
 
 function votesAsked(
@@ -100,9 +100,9 @@ function votesAsked(
   return searchVotes(platform, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
-function searchForm(base: string, { typed: { values, faults }, tokens }: Asked): Html {
+function searchForm(base: string, { typed: { values, errors }, tokens }: Asked): Html {
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
-    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', required: true, value: values.server ?? '', fault: faults.server, spellcheck: false })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', required: true, value: values.server ?? '', error: errors.server, spellcheck: false })}
     ${textField({ name: 'player', label: 'Player', hint: 'The whole name, or a vote’s id.', value: values.player ?? '', maxlength: 60, spellcheck: false })}
     ${
       tokens.length > 0
@@ -111,7 +111,7 @@ function searchForm(base: string, { typed: { values, faults }, tokens }: Asked):
             label: 'Token',
             hint: 'Who cast it.',
             value: values.token,
-            fault: faults.token,
+            error: errors.token,
             options: [
               ['', 'Any'],
               ...tokens.map(
@@ -121,8 +121,8 @@ function searchForm(base: string, { typed: { values, faults }, tokens }: Asked):
           })
         : ''
     }
-    ${textField({ name: 'since', label: 'From', hint: 'In UTC.', type: 'datetime-local', step: 'any', value: values.since ?? '', fault: faults.since })}
-    ${textField({ name: 'until', label: 'To', hint: 'In UTC, not included.', type: 'datetime-local', step: 'any', value: values.until ?? '', fault: faults.until })}
+    ${textField({ name: 'since', label: 'From', hint: 'In UTC.', type: 'datetime-local', step: 'any', value: values.since ?? '', error: errors.since })}
+    ${textField({ name: 'until', label: 'To', hint: 'In UTC, not included.', type: 'datetime-local', step: 'any', value: values.until ?? '', error: errors.until })}
     <button type="submit">Search</button>
   </form>`;
 }

@@ -4,13 +4,13 @@ import { proveDraft } from '../../listing/prove-draft.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, readForm, type Typed, UNTOUCHED, withFault } from '../form.ts';
+import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { notice } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving, idOf } from './drafts.ts';
-import { gameFields, nameField, placeFields, serverForm, valuesOf } from './server-fields.ts';
+import { addressFields, gameFields, nameField, serverForm, valuesOf } from './server-fields.ts';
 
 /** `/dashboard/servers/new`: what an owner says of a new server, or corrects of a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
@@ -33,7 +33,7 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     const given = typed.values.draft;
     const draftId = given ? idOf(given) : undefined;
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
-    if (!data || draftId === null) return refuse(withFault(typed, 'The form was not sent whole. Try again.'));
+    if (!data || draftId === null) return refuse(withError(typed, 'The form was not sent whole. Try again.'));
     try {
       const draft = await saveDraft(deps, user._id, data, draftId);
       if (!draft) throw new PageError(404, 'You have no such draft.');
@@ -44,10 +44,10 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     } catch (error) {
       if (error instanceof TooManyDraftsError) {
         const sentence = `You have ${MOST_DRAFTS} servers whose proof is missing. Prove or discard one of them first.`;
-        return refuse(withFault(typed, sentence));
+        return refuse(withError(typed, sentence));
       }
       if (error instanceof PageError) throw error;
-      return refuse(faultsOf(error, typed.values));
+      return refuse(errorsOf(error, typed.values));
     }
   });
 }
@@ -62,10 +62,10 @@ function newServerPage(base: string, typed: Typed, draft?: string): Page {
         <h1>${title}</h1>
       </div></div>
       <p class="soft">We ask the server at once and show you what it says. It is listed after you have shown that it is yours: with a code in its message, or a record in your DNS.</p>
-      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
-        ${nameField(typed)} ${placeFields(typed)} ${gameFields(typed)}
+        ${nameField(typed)} ${addressFields(typed)} ${gameFields(typed)}
         <button type="submit">${draft ? 'Save and check' : 'Check the server'}</button>
       </form>`,
   };

@@ -46,7 +46,7 @@ export function listenerForm(form: Form): Html {
       )}
     </nav>
     <form method="post" action="${path}" class="stack">
-      ${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : votifierFields(form)}
       ${sendingsField(form)} ${keepField(form)}
@@ -58,13 +58,13 @@ export function listenerForm(form: Form): Html {
 }
 
 /** A second sending without an answer to the first may reward a player twice; a vote that is sent once may get lost. */
-function sendingsField({ listener, typed: { values, faults } }: Form): Html {
+function sendingsField({ listener, typed: { values, errors } }: Form): Html {
   return select({
     name: 'maxSendings',
     label: 'When no answer comes, send a vote',
     hint: 'It may have arrived all the same: most plugins reward a player again for a second sending.',
     value: values.maxSendings ?? String(listener?.maxSendings ?? MOST_SENDINGS),
-    fault: faults.maxSendings,
+    error: errors.maxSendings,
     options: [
       ['1', 'once, and never again by itself'],
       ['2', 'twice at most'],
@@ -86,7 +86,7 @@ function keepField({ listener, unconfirmed, typed: { values } }: Form): Content 
   });
 }
 
-function urlField({ listener, typed: { values, faults } }: Form): Content {
+function urlField({ listener, typed: { values, errors } }: Form): Content {
   const isSet = listener?.protocol === 'http';
   return [
     textField({
@@ -99,7 +99,7 @@ function urlField({ listener, typed: { values, faults } }: Form): Content {
       autocomplete: 'off',
       placeholder: 'https://example.org/votes',
       value: values.url ?? listener?.url ?? '',
-      fault: faults.url,
+      error: errors.url,
     }),
     html`<p class="soft">${isSet ? 'The secret that votes are signed with stays as it is.' : 'A secret that votes are signed with is made and shown once.'}</p>`,
   ];
@@ -107,7 +107,7 @@ function urlField({ listener, typed: { values, faults } }: Form): Content {
 
 function votifierFields(form: Form): Content {
   const { protocol, listener, serviceName, typed } = form;
-  const { values, faults } = typed;
+  const { values, errors } = typed;
   const set = listener && listener.protocol !== 'http' ? listener : null;
   return [
     html`<div class="row">
@@ -121,7 +121,7 @@ function votifierFields(form: Form): Content {
         spellcheck: false,
         placeholder: 'play.example.org',
         value: values.host ?? set?.host ?? '',
-        fault: faults.host,
+        error: errors.host,
       })}
       ${textField({
         name: 'port',
@@ -132,7 +132,7 @@ function votifierFields(form: Form): Content {
         maxlength: PORT_LENGTH,
         autocomplete: 'off',
         value: values.port ?? String(set?.port ?? 8_192),
-        fault: faults.port,
+        error: errors.port,
       })}
     </div>`,
     secretField(form, listener?.protocol === protocol),
@@ -144,7 +144,7 @@ function votifierFields(form: Form): Content {
       maxlength: 64,
       autocomplete: 'off',
       value: values.serviceName ?? listener?.serviceName ?? serviceName,
-      fault: faults.serviceName,
+      error: errors.serviceName,
     }),
   ];
 }
@@ -155,9 +155,9 @@ function typedSecret({ secret = '' }: Typed['values']): string {
 }
 
 /** A token or key is never shown again. What was typed a moment ago stands there until it is right. */
-function secretField({ protocol, typed: { values, faults } }: Form, isSet: boolean): Html {
+function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
   const kept = isSet ? ' Leave it empty to keep the one that is set.' : '';
-  const common = { name: 'secret', required: !isSet, value: typedSecret(values), fault: faults.secret };
+  const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };
   return protocol === 'votifier-v1'
     ? textArea({
         ...common,

@@ -7,7 +7,7 @@ import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
 import { count, relative, time, timeAgo } from '../words.ts';
-import type { Standing } from './delivery-state.ts';
+import type { ListenerStatus } from './listener-status.ts';
 
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
@@ -22,7 +22,7 @@ export function waitingWords(waiting: number): string {
 }
 
 /** The same listener in one line, for pages about something else. */
-export function listenerLine({ listener, queuePaused }: Standing, now: Date): Html {
+export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">There is no vote listener: votes are counted, and can be sent later.</p>`;
   const { state } = listener;

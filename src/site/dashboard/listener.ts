@@ -18,7 +18,7 @@ import { UnsealError } from '../../platform/secrets.ts';
 import { serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
@@ -26,10 +26,10 @@ import { OWNER } from '../page-route.ts';
 import { badge, card, notice } from '../parts.ts';
 import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { deliveryStateReader } from './delivery-state.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts';
+import { listenerStatusReader } from './listener-status.ts';
 import { testCard } from './listener-test.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
@@ -52,7 +52,7 @@ type Showing = { protocol?: Protocol; typed?: Typed; said?: Html; status?: numbe
 /** `/dashboard/servers/<id>/listener`: where a server's votes go, whether they arrive, and what stands in the way. */
 export function listenerPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = deliveryStateReader(platform);
+  const statusOf = listenerStatusReader(platform);
 
   const show = async (
     request: FastifyRequest,
@@ -61,7 +61,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   ) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/listener');
-    const { listener, queuePaused } = await standingOf(server._id);
+    const { listener, queuePaused } = await statusOf(server._id);
     const now = platform.clock.now();
     const form = listenerForm({
       path,
@@ -119,7 +119,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     const { protocol = 'votifier-v2' } = chosen.parse(values);
     const refused = await useCheck(request, reply);
     if (refused) {
-      const typed = withFault({ values, faults: {} }, refused);
+      const typed = withError({ values, errors: {} }, refused);
       return show(request, reply, { protocol, typed, status: 429 });
     }
     const placed = await place(request, protocol, values);
@@ -208,15 +208,15 @@ function noListener(): PageError {
 
 /** What is wrong with the settings, each fault beside its field. */
 function settingFaults(error: unknown, values: Record<string, string>): Typed {
-  if (error instanceof CredentialError) return { values, faults: { secret: error.message } };
+  if (error instanceof CredentialError) return { values, errors: { secret: error.message } };
   if (error instanceof UnsealError) {
     const kept = 'The one that is set cannot be read any more: enter it again.';
     return 'secret' in values
-      ? { values, faults: { secret: kept } }
-      : withFault(
-          { values, faults: {} },
+      ? { values, errors: { secret: kept } }
+      : withError(
+          { values, errors: {} },
           'The secret that is set cannot be read any more: remove the listener and set it again.',
         );
   }
-  return faultsOf(error, values);
+  return errorsOf(error, values);
 }

@@ -17,7 +17,7 @@ import { counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { LISTENER_TONES, lastVoteWords } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
-import { placeOf, serverFrame, serverPath } from './server-frame.ts';
+import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
 const SAYS = {
   listed: 'The server is listed. It stands in the last place of the ranking until its first votes.',
@@ -113,7 +113,7 @@ const PROOFS = {
 function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
-    ['Address', html`<span class="mono">${placeOf(server)}</span>`],
+    ['Address', html`<span class="mono">${addressOf(server)}</span>`],
     ['Game', gameName(game) || 'not probed: it lives by its reports'],
     ['Version', current.version],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'not yet'],

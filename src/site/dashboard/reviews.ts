@@ -7,7 +7,7 @@ import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, type Typed, typedValues } from '../form.ts';
+import { errorsOf, type Typed, typedValues } from '../form.ts';
 import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
@@ -69,7 +69,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
       if (!(await answerReview(platform, wanted, userOf(request).email))) throw noReview();
     } catch (error) {
       if (error instanceof PageError) throw error;
-      return show(request, reply, { reviewId, typed: faultsOf(error, values) });
+      return show(request, reply, { reviewId, typed: errorsOf(error, values) });
     }
     return reply.redirect(back(base, server, reviewId, pageOf(request), 'answered'), 303);
   });
@@ -144,7 +144,7 @@ function answerForms({
     rows: 4,
     required: true,
     value: wrong?.values.answer ?? answer?.text ?? '',
-    fault: wrong?.faults.answer,
+    error: wrong?.errors.answer,
   });
   return html`<div class="actions">
     <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? 'Change your answer' : 'Answer'}<span class="for-readers"> to ${username}</span></summary>

@@ -20,7 +20,7 @@ export const serverForm = z.object({
 });
 
 /** Where a server is, as it stands in a form. */
-export const placeForm = serverForm.pick({ address: true, port: true });
+export const addressForm = serverForm.pick({ address: true, port: true });
 
 /** What may be changed of a listed server at once. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
@@ -74,7 +74,7 @@ const GAMES = listGames()
   .filter(({ notAsked }) => notAsked === null)
   .filter(({ id, name }) => gameOf(name).id === id);
 
-export function nameField({ values, faults }: Typed): Html {
+export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
     label: 'Name',
@@ -82,23 +82,23 @@ export function nameField({ values, faults }: Typed): Html {
     required: true,
     maxlength: 200,
     value: values.name ?? '',
-    fault: faults.name,
+    error: errors.name,
   });
 }
 
-export function placeFields({ values, faults }: Typed): Html {
+export function addressFields({ values, errors }: Typed): Html {
   return html`<div class="row place">
-    ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', fault: faults.address })}
-    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', fault: faults.port })}
+    ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', error: errors.address })}
+    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
   </div>`;
 }
 
-export function gameFields({ values, faults }: Typed): Html {
-  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave it empty if the game is not in the list: the server then lives by its own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', fault: faults.game })}
+export function gameFields({ values, errors }: Typed): Html {
+  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave it empty if the game is not in the list: the server then lives by its own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', fault: faults.queryPort })}
-      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Where the machine stands', value: values.countryCode ?? '', fault: faults.countryCode, options: [['', 'Not said'], ...REGIONS] })}
+      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
+      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Where the machine stands', value: values.countryCode ?? '', error: errors.countryCode, options: [['', 'Not said'], ...REGIONS] })}
     </div>`;
 }
 
@@ -120,6 +120,6 @@ export function valuesOf(of: {
       queryPort: of.queryPort ? String(of.queryPort) : '',
       countryCode: of.countryCode ?? '',
     },
-    faults: {},
+    errors: {},
   };
 }

@@ -49,7 +49,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
 }
 
 /** Where players connect: `play.example.org:25565`; an IPv6 address in brackets. */
-export function placeOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
+export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 

@@ -11,7 +11,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { badge, card, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { placeOf, serverPath, statusBadge } from './server-frame.ts';
+import { addressOf, serverPath, statusBadge } from './server-frame.ts';
 
 const SAYS = {
   discarded: 'The draft is discarded.',
@@ -53,7 +53,7 @@ function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
       {
         title: 'Address',
         kind: 'address',
-        cell: (server) => html`<span class="mono">${placeOf(server)}</span>`,
+        cell: (server) => html`<span class="mono">${addressOf(server)}</span>`,
       },
       { title: 'Status', cell: (server) => statusBadge(server, now) },
       { title: 'Rank', kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
@@ -84,7 +84,7 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
         {
           title: 'Address',
           kind: 'address',
-          cell: (draft) => html`<span class="mono">${placeOf(draft)}</span>`,
+          cell: (draft) => html`<span class="mono">${addressOf(draft)}</span>`,
         },
         {
           title: 'State',

@@ -11,7 +11,7 @@ import type { ServerDraft } from '../../servers/server-draft.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, readForm, type Typed, typedValues, UNTOUCHED, withFault } from '../form.ts';
+import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
@@ -20,8 +20,8 @@ import { writtenText } from '../plain-text.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
-import { detailsForm, gameFields, nameField, placeFields, placeForm, valuesOf } from './server-fields.ts';
-import { placeOf, serverFrame, serverPath } from './server-frame.ts';
+import { addressFields, addressForm, detailsForm, gameFields, nameField, valuesOf } from './server-fields.ts';
+import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
 const SAYS = {
   saved: 'Your changes are saved.',
@@ -73,11 +73,11 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const { data, typed } = readForm(detailsForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const refused = isAskedAnew(server, data) ? await useCheck(request, reply) : null;
-    if (refused) return show(request, reply, { details: withFault(typed, refused), status: 429 });
+    if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
       await editServer(platform, server._id, data, userOf(request).email);
     } catch (error) {
-      return show(request, reply, { details: faultsOf(error, typed.values), status: 400 });
+      return show(request, reply, { details: errorsOf(error, typed.values), status: 400 });
     }
     return reply.redirect(`${pathOf(server)}?done=saved`, 303);
   });
@@ -88,10 +88,10 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     try {
       const text = readHowToVote(values.howToVote ?? '');
       if (values.do === 'preview')
-        return await show(request, reply, { howToVote: { values, faults: {} }, preview: text });
+        return await show(request, reply, { howToVote: { values, errors: {} }, preview: text });
       await setHowToVote(platform, server._id, text, userOf(request).email);
     } catch (error) {
-      return show(request, reply, { howToVote: faultsOf(error, values), status: 400 });
+      return show(request, reply, { howToVote: errorsOf(error, values), status: 400 });
     }
     return reply.redirect(`${pathOf(server)}?done=saved-text#how-to-vote`, 303);
   });
@@ -99,10 +99,10 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   app.post('/servers/:serverId/settings/place', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const user = userOf(request);
-    const { data, typed } = readForm(placeForm, request);
+    const { data, typed } = readForm(addressForm, request);
     if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
-    if (refused) return show(request, reply, { place: withFault(typed, refused), status: 429 });
+    if (refused) return show(request, reply, { place: withError(typed, refused), status: 429 });
     try {
       if (isByOperator(platform, request)) {
         // An operator's word is proof enough, as it is at the command line.
@@ -111,7 +111,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       }
       await saveMove(platform, server, data, user._id);
     } catch (error) {
-      return show(request, reply, { place: faultsOf(error, typed.values), status: 400 });
+      return show(request, reply, { place: errorsOf(error, typed.values), status: 400 });
     }
     return provePlace(request, reply);
   });
@@ -139,7 +139,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
 function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {
   return card({
     title: 'Details',
-    body: html`${typed.faults.form ? notice('bad', typed.faults.form) : ''}
+    body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${nameField(typed)} ${gameFields(typed)}
         <p class="hint">The server’s id stays the same. A new name gives its page a new address, to which the old one leads.</p>
@@ -149,13 +149,13 @@ function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(serv
 }
 
 function howToVoteCard(path: string, server: WithId<Server>, { howToVote, preview }: Showing): Html {
-  const { values, faults } = howToVote ?? UNTOUCHED;
+  const { values, errors } = howToVote ?? UNTOUCHED;
   const shown = preview ?? server.howToVote ?? '';
   return card({
     id: 'how-to-vote',
     title: 'How to vote',
     body: html`<form method="post" action="${path}#how-to-vote" class="stack">
-        ${textArea({ name: 'howToVote', label: 'What players get for a vote, and how they vote', hint: `Up to ${LONGEST_HOW_TO_VOTE.toLocaleString('en-GB')} characters of plain text. Addresses that begin with https:// become links.`, rows: 6, value: values.howToVote ?? server.howToVote ?? '', fault: faults.howToVote })}
+        ${textArea({ name: 'howToVote', label: 'What players get for a vote, and how they vote', hint: `Up to ${LONGEST_HOW_TO_VOTE.toLocaleString('en-GB')} characters of plain text. Addresses that begin with https:// become links.`, rows: 6, value: values.howToVote ?? server.howToVote ?? '', error: errors.howToVote })}
         <div class="actions">
           <button type="submit">Save</button>
           <button type="submit" class="quiet" name="do" value="preview">Preview</button>
@@ -173,15 +173,15 @@ function placeCard(
 ): Html {
   const shown = typed ?? valuesOf(move ?? server);
   const wish: Content = move
-    ? html`${notice('attention', html`The server moves to <span class="mono">${placeOf(move)}</span> once you have shown that it is yours. Until then it stays at <span class="mono">${placeOf(server)}</span>.`)}
+    ? html`${notice('attention', html`The server moves to <span class="mono">${addressOf(move)}</span> once you have shown that it is yours. Until then it stays at <span class="mono">${addressOf(server)}</span>.`)}
       ${button({ to: `${path}/discard`, text: 'Stay where it is' })}`
     : '';
   return card({
     id: 'place',
     title: 'Address',
-    body: html`${wish} ${shown.faults.form ? notice('bad', shown.faults.form) : ''}
+    body: html`${wish} ${shown.errors.form ? notice('bad', shown.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
-        ${placeFields(shown)}
+        ${addressFields(shown)}
         <p class="hint">A new address is used after you have shown that it is yours, as when you added the server. Votes, tokens and the vote listener stay.</p>
         <button type="submit" class="quiet">${move ? 'Change' : 'Move to this address'}</button>
       </form>`,

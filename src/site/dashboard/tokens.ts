@@ -10,7 +10,7 @@ import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
+import { errorsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
@@ -104,7 +104,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       return await show(request, reply, { issued });
     } catch (error) {
       if (error instanceof TokenMadeError) return show(request, reply, { said: madeAlready(), status: 409 });
-      return show(request, reply, { typed: faultsOf(error, typed.values), status: 400 });
+      return show(request, reply, { typed: errorsOf(error, typed.values), status: 400 });
     }
   });
 
@@ -149,9 +149,9 @@ function tokenIdOf(request: FastifyRequest): ObjectId {
   return tokenId;
 }
 
-/** A fault of what has no field to stand beside. */
-function formFault({ faults }: Typed, field = 'newId'): Html | undefined {
-  const sentence = faults[field];
+/** A error of what has no field to stand beside. */
+function formFault({ errors }: Typed, field = 'newId'): Html | undefined {
+  const sentence = errors[field];
   return sentence ? notice('bad', sentence) : undefined;
 }
 
@@ -170,12 +170,12 @@ function shownOnce({ token }: IssuedToken): Html {
   </section>`;
 }
 
-function makeForm(base: string, server: WithId<Server>, { values, faults }: Typed): Html {
+function makeForm(base: string, server: WithId<Server>, { values, errors }: Typed): Html {
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
-      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', fault: faults.name })}
-      ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, fault: faults.lifetime })}
+      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
+      ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
     </div>
     <button type="submit">Make a token</button>
   </form>`;

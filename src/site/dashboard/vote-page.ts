@@ -22,7 +22,7 @@ import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, facts } from '../parts.ts';
 import { counted, relative, time, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { deliveryStateReader, type Standing } from './delivery-state.ts';
+import { type ListenerStatus, listenerStatusReader } from './listener-status.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { STATE_WORDS } from './vote-filter.ts';
 import { timelineList } from './vote-timeline.ts';
@@ -36,7 +36,7 @@ const SAYS = {
 /** `/dashboard/servers/<id>/votes/<vote>`: one vote's whole way, and the button that sends it again. */
 export function votePage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = deliveryStateReader(platform);
+  const statusOf = listenerStatusReader(platform);
 
   const voteOf = async (request: FastifyRequest): Promise<Vote> => {
     const { voteId = '' } = request.params as { voteId?: string };
@@ -52,8 +52,8 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const server = serverOf(request);
     const vote = await voteOf(request);
     const now = platform.clock.now();
-    const standing = await standingOf(server._id);
-    const timeline = await voteTimeline(platform, vote, standing.listener, now);
+    const status = await statusOf(server._id);
+    const timeline = await voteTimeline(platform, vote, status.listener, now);
     const { state } = vote.delivery;
     const votesPath = serverPath(base, server, '/votes');
     const path = `${votesPath}/${vote._id.toString()}`;
@@ -67,11 +67,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
           card({
             title: html`Vote of <bdi>${vote.username}</bdi>`,
             actions: stateBadge(vote),
-            body: [
-              standingNotice(timeline, standing, now),
-              about(vote),
-              resendAction(path, vote, standing, now),
-            ],
+            body: [standingNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
           }),
           card({ title: 'What happened', body: timelineList(timeline.events) }),
         ],
@@ -126,41 +122,40 @@ function about({ _id, votedAt, delivery, excludedAt }: Vote): Html {
 
 /** How a vote stands, in sentences. */
 function standingNotice(
-  { standing, mayHaveArrivedTwice }: VoteTimeline,
-  { queuePaused, listener }: Standing,
+  { status, mayHaveArrivedTwice }: VoteTimeline,
+  { queuePaused, listener }: ListenerStatus,
   now: Date,
 ): Content {
   const twice = mayHaveArrivedTwice ? ' It may have arrived more than once.' : '';
   const reason = listener && listenerReason(listener);
-  const mend =
-    standing.state === 'waiting' && reason?.code ? html`<p>${reason.cause} ${reason.mend}</p>` : '';
-  return html`<p>${sentence(standing, queuePaused, now)}${twice}</p>${mend}`;
+  const mend = status.state === 'waiting' && reason?.code ? html`<p>${reason.cause} ${reason.mend}</p>` : '';
+  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
 }
 
-function sentence(standing: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
-  switch (standing.state) {
+function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
+  switch (status.state) {
     case 'none':
-      return NONE[standing.why];
+      return NONE[status.why];
     case 'waiting': {
-      const { givenUpAt } = standing;
+      const { givenUpAt } = status;
       const until = givenUpAt
         ? ` It is given up ${relative(givenUpAt, now)}, on ${timeText(givenUpAt)}.`
         : '';
-      return `${waits(standing, queuePaused, now)}${until}`;
+      return `${waits(status, queuePaused, now)}${until}`;
     }
     case 'sending':
       return 'An attempt is under way.';
     case 'delivered': {
-      const at = standing.at ? ` on ${timeText(standing.at)}` : '';
-      if (standing.confirmed === false) {
+      const at = status.at ? ` on ${timeText(status.at)}` : '';
+      if (status.confirmed === false) {
         return `Sent${at}, and not confirmed: the listener closed without an answer, as most do in Votifier v1.`;
       }
-      return `Delivered${at}${standing.confirmed ? ', and confirmed by the listener' : ''}.`;
+      return `Delivered${at}${status.confirmed ? ', and confirmed by the listener' : ''}.`;
     }
     case 'unconfirmed':
-      return `It was sent, and no answer came: it may have arrived. Only you send it again, until ${timeText(standing.resendableUntil)}.`;
+      return `It was sent, and no answer came: it may have arrived. Only you send it again, until ${timeText(status.resendableUntil)}.`;
     case 'failed':
-      return `${FAILED[standing.why]} You can send it again until ${timeText(standing.resendableUntil)}.`;
+      return `${FAILED[status.why]} You can send it again until ${timeText(status.resendableUntil)}.`;
   }
 }
 
@@ -202,7 +197,7 @@ function waits(
   }
 }
 
-function resendAction(path: string, vote: Vote, { listener }: Standing, now: Date): Content {
+function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {
   const isOver = vote.votedAt.getTime() + RESENDABLE_MS <= now.getTime();
   if (isImported(vote) || isOver || !listener || !RESENDABLE_STATES.includes(vote.delivery.state)) return '';
   const isFirst = vote.delivery.state === 'none';

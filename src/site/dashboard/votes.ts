@@ -12,8 +12,8 @@ import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { deliveryStateReader, type Standing } from './delivery-state.ts';
 import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
+import { type ListenerStatus, listenerStatusReader } from './listener-status.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 import { inFewWords, stateBadge } from './vote-words.ts';
@@ -26,19 +26,19 @@ const SAYS = {
 /** `/dashboard/servers/<id>/votes`: every vote, newest first, and what became of it. */
 export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
-  const standingOf = deliveryStateReader(platform);
+  const statusOf = listenerStatusReader(platform);
 
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
     const path = serverPath(base, server, '/votes');
-    const [standing, page] = await Promise.all([
-      standingOf(server._id),
+    const [status, page] = await Promise.all([
+      statusOf(server._id),
       pageOfVotes(platform, server._id, wantedBy(filter), from),
     ]);
     const now = platform.clock.now();
-    const { listener } = standing;
-    const shown: Shown = { path, filter, from, page, standing, now };
+    const { listener } = status;
+    const shown: Shown = { path, filter, from, page, status, now };
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: votesFromText(from) } : {})}`,
@@ -47,7 +47,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
       body: [
         html`<section class="card">
             <div class="figures">${figure('Votes waiting', waitingWords(listener?.waiting ?? 0))}</div>
-            ${listenerLine(standing, now)}
+            ${listenerLine(status, now)}
             <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'The vote listener' : 'Set up the vote listener'}</a></p>
           </section>`,
         // What is typed there is not overwritten.
@@ -69,20 +69,20 @@ type Shown = {
   filter: VoteFilter;
   from: VotesFrom | undefined;
   page: VotesPage;
-  standing: Standing;
+  status: ListenerStatus;
   now: Date;
 };
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 
 /** Votes in the line are not sent again, so a filter for them has no such link. */
-function resendLink({ path, filter, standing }: Shown): Content {
+function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
-  if (!standing.listener || (state && !isResendable(state))) return '';
+  if (!status.listener || (state && !isResendable(state))) return '';
   return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again …</a>`;
 }
 
-function table({ path, filter, from, page, standing, now }: Shown): Html {
+function table({ path, filter, from, page, status, now }: Shown): Html {
   const { votes, next } = page;
   return html`${dataTable({
     caption: 'Votes, newest first',
@@ -99,7 +99,7 @@ function table({ path, filter, from, page, standing, now }: Shown): Html {
         cell: (vote) =>
           html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">counts nowhere</span>` : ''}</span>`,
       },
-      { title: 'Details', cell: (vote) => inFewWords(vote, standing.listener, now) },
+      { title: 'Details', cell: (vote) => inFewWords(vote, status.listener, now) },
     ],
     empty: emptyWords(filter, next !== null),
   })}

@@ -37,7 +37,7 @@ export function ownReviewCard(base: string, server: WithId<Server>, reader: Read
     id: 'your-review',
     title: 'Your review',
     body: reader
-      ? html`${reader.review ? standing(server, reader.review, now) : ''}${writing(path, server, reader)}`
+      ? html`${reader.review ? existing(server, reader.review, now) : ''}${writing(path, server, reader)}`
       : html`<p><a href="${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}">Sign in</a> or <a href="${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}">sign up</a> to write one.</p>`,
   });
 }
@@ -52,7 +52,7 @@ const STANDS: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: str
   ],
 };
 
-function standing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
+function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
   const [tone, word, sentence] = STANDS[review.state];
   return html`<p>${badge(tone, word)} <span class="soft">${sentence}</span></p>
     <p>${starsText(review.rating)} <bdi><strong>${review.username}</strong></bdi></p>
@@ -72,14 +72,14 @@ function writing(path: string, server: WithId<Server>, reader: Reader): Content 
 }
 
 function reviewForm(action: string, { name }: WithId<Server>, { user, review, typed }: Reader): Html {
-  const { values, faults } = typed ?? UNTOUCHED;
+  const { values, errors } = typed ?? UNTOUCHED;
   const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
-    ${typed ? notice('bad', faults.form ?? 'The review is not kept yet: see below.') : ''}
-    ${select({ name: 'rating', label: html`Stars for <bdi>${name}</bdi>`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', 'Choose'], ...stars], fault: faults.rating })}
-    ${textArea({ name: 'content', id: 'review-content', label: 'What should others know?', hint: `Up to ${count(LONGEST_REVIEW)} characters; it may be empty.`, rows: 5, value: values.content ?? review?.content ?? '', fault: faults.content })}
-    ${textField({ name: 'username', label: 'Name shown with it', required: true, value: values.username ?? shownName, fault: faults.username, spellcheck: false })}
+    ${typed ? notice('bad', errors.form ?? 'The review is not kept yet: see below.') : ''}
+    ${select({ name: 'rating', label: html`Stars for <bdi>${name}</bdi>`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', 'Choose'], ...stars], error: errors.rating })}
+    ${textArea({ name: 'content', id: 'review-content', label: 'What should others know?', hint: `Up to ${count(LONGEST_REVIEW)} characters; it may be empty.`, rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
+    ${textField({ name: 'username', label: 'Name shown with it', required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}
     <p class="hint">An operator reads it before it becomes public${review ? ', each time that it is changed' : ''}.</p>
     <button type="submit">${review ? 'Save the changes' : 'Send the review'}</button>
   </form>`;

@@ -51,7 +51,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
     return {
       title: `${heading}${of}`,
       ...(isWorthListing(query) ? { listed } : {}),
-      body: html`${head(heading, html`${standing(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
+      body: html`${head(heading, html`${existing(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
         ${rankingTable(base, heading, rows, narrowed ? nothingPasses(base, filters) : nothingListed(base))}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
@@ -83,7 +83,7 @@ function head(heading: string, detail: Content) {
 }
 
 /** How many servers the list has, and what it goes by. */
-function standing({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
+function existing({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
   if (isNarrowed(filters)) {
     const age = filters.online
       ? ' Who is online was looked up at most ten minutes ago; the status is that of now.'

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { Server } from '../../servers/server.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
-import { placeOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
+import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
 import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
@@ -21,7 +21,7 @@ export function serverHead(base: string, server: WithId<Server>, seen: Seen, rea
       <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
-      ${card({ id: 'join', title: 'How to join', body: html`${copyable(placeOf(server), 'the address')}${motdPanel(info.motd)}` })}
+      ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
       ${card({ title: 'How to vote', body: howToVote(server) })}
     </div>
     <section class="card">

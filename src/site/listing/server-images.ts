@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { Platform } from '../../process/platform.ts';
-import { placeOf } from '../dashboard/server-frame.ts';
+import { addressOf } from '../dashboard/server-frame.ts';
 import type { Html } from '../html.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
@@ -58,7 +58,7 @@ export function bannerImage(info: ServerInfo, site: string): Html {
 <circle cx="${edge + 6}" cy="30" r="6" fill="${DOTS[info.status]}"/>
 <text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
 <text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
-<text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(placeOf(info)), 14, 360)}</text>
+<text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(addressOf(info)), 14, 360)}</text>
 <text x="${right}" y="61" font-size="15" fill="#e5ebec" text-anchor="end">${rank}</text>
 <text x="${edge}" y="81" font-size="12" fill="#9dabae">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });

@@ -6,7 +6,7 @@ import { isProvenOwner } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { isByOperator, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { faultsOf, type Typed, typedValues } from '../form.ts';
+import { errorsOf, type Typed, typedValues } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
@@ -89,7 +89,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
       return sendPage(
         request,
         reply,
-        await page(request, server, wantedOf({}), faultsOf(error, values)),
+        await page(request, server, wantedOf({}), errorsOf(error, values)),
         400,
       );
     }

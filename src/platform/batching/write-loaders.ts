@@ -76,7 +76,7 @@ export async function sendRepeatable<D extends Document>(
 }
 
 /** Inserts documents: `true` for each that was stored, a duplicate key and what MongoDB refuses for that one alone. */
-export function insertTogether<D extends Document>(
+export function insertLoader<D extends Document>(
   safety: WriteSafety,
 ): BatchLoader<Collection<D>, OptionalUnlessRequiredId<D>, true> {
   return {
@@ -97,12 +97,12 @@ export function insertTogether<D extends Document>(
  * Updates documents, each inserted where none matches; a duplicate key fails its own request alone. They may be sent
  * twice.
  */
-export function upsertTogether<D extends Document>(safety: WriteSafety): Updating<D> {
+export function upsertLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, true);
 }
 
 /** Updates documents, those that match. They may be sent twice. */
-export function updateTogether<D extends Document>(safety: WriteSafety): Updating<D> {
+export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }
 

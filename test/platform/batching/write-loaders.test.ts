@@ -1,10 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { type Batcher, createBatcher } from '../../../src/platform/batching/batcher.ts';
-import {
-  insertTogether,
-  updateTogether,
-  upsertTogether,
-} from '../../../src/platform/batching/write-together.ts';
+import { insertLoader, updateLoader, upsertLoader } from '../../../src/platform/batching/write-loaders.ts';
 import { openMongo, REPLICATED } from '../../../src/platform/mongo.ts';
 import { mongoCommand, startFaultProxy } from '../../support/fault-proxy.ts';
 import { testConfig } from '../../support/test-platform.ts';
@@ -22,9 +18,9 @@ afterAll(async () => {
 });
 
 const IDS = Array.from({ length: 20 }, (_, i) => i);
-const inserting = insertTogether<Thing>(REPLICATED);
-const updating = updateTogether<Thing>(REPLICATED);
-const upserting = upsertTogether<Thing>(REPLICATED);
+const inserting = insertLoader<Thing>(REPLICATED);
+const updating = updateLoader<Thing>(REPLICATED);
+const upserting = upsertLoader<Thing>(REPLICATED);
 
 function settle(asked: (batcher: Batcher) => Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
   return Promise.allSettled(asked(createBatcher()));

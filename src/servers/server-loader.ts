@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
-import { anyOf, findTogether } from '../platform/batching/find-together.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import type { Server } from './server.ts';
 
 /** Servers by their ids, removed ones too; of each what `projection` names. */
-export function serversTogether(projection: Record<string, 1>) {
-  return findTogether<Server, ObjectId>({
+export function serverLoader(projection: Record<string, 1>) {
+  return findLoader<Server, ObjectId>({
     filter: (ids) => ({ _id: anyOf(ids) }),
     nameOf: (id) => id.toHexString(),
     keyOf: ({ _id }) => _id,

@@ -14,7 +14,7 @@ export function anyOf<T>(values: T[]): T | { $in: T[] } {
  * @param filter - for all of a batch, no key twice
  * @param nameOf - tells keys apart, and finds the key of a document
  */
-export function findTogether<D extends Document, Key>({
+export function findLoader<D extends Document, Key>({
   filter,
   nameOf,
   keyOf,

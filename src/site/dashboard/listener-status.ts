@@ -10,7 +10,7 @@ import { queuePaused } from '../../process/queue-pause.ts';
 const QUEUE_ASKED_MS = 2 * SECOND;
 
 /** What a server's votes depend on. */
-export type Standing = {
+export type ListenerStatus = {
   /** null: the server has none. Waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
   /** An operator holds the votes of every server; null: Redis does not say. */
@@ -18,7 +18,7 @@ export type Standing = {
 };
 
 /** Reads how a server's listener stands, for pages that ask every few seconds. */
-export function deliveryStateReader(platform: Platform): (serverId: ObjectId) => Promise<Standing> {
+export function listenerStatusReader(platform: Platform): (serverId: ObjectId) => Promise<ListenerStatus> {
   const askWhetherPaused = remembered(QUEUE_ASKED_MS, () => queuePaused(platform));
   return async (serverId) => {
     const [listener, paused] = await Promise.all([
