@@ -72,7 +72,7 @@ test('the name is changed, escaped and shown; what is no name is refused beside 
   expect(page.body).toContain('&lt;b&gt;Nora&lt;/b&gt; &amp; &quot;Co&quot;');
   const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
   expect(empty.statusCode).toBe(400);
-  expect(empty.body).toContain('id="name-fault"');
+  expect(empty.body).toContain('id="name-error"');
   expect((await web.platform.users.findOne({ _id: userId }))?.name).toBe(name);
 });
 
