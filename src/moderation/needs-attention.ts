@@ -99,7 +99,7 @@ async function withWaiting(
 /**
  * The votes that failed in the last 24 h, by server. A vote fails 72 h after it was cast at the latest, so those
  * cast in the last 4 days are looked at, `COUNTED` of them at most: after that many, the numbers are the least there
- * can be. This is one of the few questions about votes that name no server (docs/decisions.md).
+ * can be. This is one of the few questions about votes that name no server (ADR 88).
  */
 async function failedVotes(sources: Sources): Promise<Attention['failed']> {
   const now = sources.clock.now();

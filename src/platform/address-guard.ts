@@ -38,7 +38,7 @@ export class HostError extends Error {
 
 /**
  * Ports of remote shells and mail: never a game server or a vote listener, and a favourite of those who probe
- * through others.
+ * through others. Settings refuse them too, not only tests: waiting votes could probe them as well.
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 

@@ -22,7 +22,10 @@ export type HttpTarget = {
   previous: { secret: string; until: Date } | null;
 };
 
-/** No more of an answer's body is read; headers have Node's own bound of 16 KiB. */
+/**
+ * No more of an answer's body is read. Headers have Node's own bound of 16 KiB: a smaller one would make the 200 of a
+ * site with long policies ambiguous.
+ */
 const LONGEST_ANSWER = 4_096;
 
 /** Informational responses (HTTP 1xx) before the answer; a listener that sends more of them ends the attempt. */

@@ -61,7 +61,7 @@ type HttpListenerSet = {
 
 /**
  * Lets a server's votes be posted to a URL, signed after Standard Webhooks. The first time a secret is made;
- * another URL later keeps it (`rotateSecret` makes a new one).
+ * another URL later keeps it, so that moving the page loses no votes (`rotateSecret` makes a new one).
  *
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the kept secret cannot be read
  */

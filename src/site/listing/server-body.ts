@@ -24,7 +24,10 @@ const SAYS = {
 
 type View = { server: WithId<Server>; seen: Seen; wanted: Wanted; reader: Reader | null };
 
-/** A server's page, as everybody sees it; `reader` adds what is for one user. */
+/**
+ * A server's page, as everybody sees it; `reader` adds what is for one user. The order follows a player's questions:
+ * how to join, how to vote, how good the server is, then the charts.
+ */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;
