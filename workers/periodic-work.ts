@@ -1,10 +1,10 @@
 import { dueAggregates } from '../src/history/due-aggregates.ts';
 import { dueMails } from '../src/mail/send-mail.ts';
-import { after, DAY, MINUTE } from '../src/platform/clock.ts';
-import { dayOf, dueDays } from '../src/platform/periods/period-marks.ts';
+import { dueDays } from '../src/platform/periods/period-marks.ts';
 import type { Platform } from '../src/process/platform.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
 import { openExclusions } from '../src/votes/exclude-votes.ts';
+import { dueRepairs } from '../src/votes/repair-counters.ts';
 
 /** Work that comes round: the scheduler only enqueues it, a worker does it. */
 export type PeriodicWork = {
@@ -20,9 +20,6 @@ export type PeriodicWork = {
   enqueue(platform: Platform): Promise<boolean>;
 };
 
-/** A day's counters are repaired so long after its end (design rule 8). */
-const SETTLED_MS = 10 * MINUTE;
-
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
@@ -30,9 +27,7 @@ const EVERY_MINUTE = '* * * * *';
 export const PERIODIC_WORK: PeriodicWork[] = [
   daily('clean-up', (platform) => dueDays(platform, 'clean-up')),
   daily('aggregate-day', dueAggregates),
-  daily('repair-counters', (platform) =>
-    dueDays(platform, 'repair-counters', { last: dayOf(after(platform.clock.now(), -DAY - SETTLED_MS)) }),
-  ),
+  daily('repair-counters', dueRepairs),
   {
     name: 'repair-today',
     cron: EVERY_MINUTE,

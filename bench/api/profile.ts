@@ -1,17 +1,16 @@
 /**
- * Where a web process spends its time under votes, as a flame graph:
+ * Where a web process spends its time under votes, as a V8 profile of its last seconds, and a flame graph of it:
  *
- *   node bench/api/profile.ts [ours|peer] [connections] [seconds] [endpoint] > docs/flame-vote.svg
+ *   node bench/api/profile.ts [ours|peer] [connections] [seconds] [endpoint] > vote.cpuprofile
+ *   npx 0x@6.0.0 --visualize-cpu-profile vote.cpuprofile --output-html vote.html
  *
- * The process writes a V8 profile when it ends (`--cpu-prof`). Functions that took most by themselves go to standard
- * error.
+ * The process writes the profile when it ends (`--cpu-prof`). Chrome and VS Code open it too.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnvironment } from '../delivery/environment.ts';
 import { openArena } from './arena.ts';
-import { flameGraph, lastSeconds, ownTimes, type Profile } from './flame-graph.ts';
 import { listCallers } from './listing.ts';
 import type { Endpoint } from './load.ts';
 
@@ -37,9 +36,30 @@ await environment.close();
 
 const [name = ''] = await readdir(folder);
 const whole: Profile = JSON.parse(await readFile(join(folder, name), 'utf8'));
-const profile = lastSeconds(whole, Number(seconds));
 await rm(folder, { recursive: true });
 console.error(`${side}, ${endpoint}, ${connections} connections: ${score.perSecond.toFixed(0)}/s`);
-for (const [place, share] of ownTimes(profile).slice(0, 45))
-  console.error(`${(100 * share).toFixed(1).padStart(5)} %  ${place}`);
-console.log(flameGraph(profile, `${side}: ${endpoint} at ${connections} connections`));
+console.log(JSON.stringify(lastSeconds(whole, Number(seconds))));
+
+/** What this needs of a profile as V8 writes it: times in microseconds, and the node that each sample met. */
+type Profile = {
+  nodes: { id: number; hitCount: number }[];
+  samples: number[];
+  timeDeltas: number[];
+  startTime: number;
+  endTime: number;
+};
+
+/** The profile's last seconds alone: the start of a process is long and says nothing about its work. */
+function lastSeconds(profile: Profile, seconds: number): Profile {
+  const startTime = profile.endTime - seconds * 1e6;
+  let at = profile.startTime;
+  const first = profile.timeDeltas.findIndex((delta) => {
+    at += delta;
+    return at >= startTime;
+  });
+  const samples = profile.samples.slice(first);
+  const hits = new Map<number, number>();
+  for (const id of samples) hits.set(id, (hits.get(id) ?? 0) + 1);
+  const nodes = profile.nodes.map((node) => ({ ...node, hitCount: hits.get(node.id) ?? 0 }));
+  return { ...profile, nodes, samples, timeDeltas: profile.timeDeltas.slice(first), startTime };
+}

@@ -12,6 +12,8 @@ type Noting = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
+/** What mailing a change works on. */
+export type AccountMailing = Outbox & Pick<Noting, 'config'>;
 type Changed = Pick<User, 'email'> & { _id: ObjectId };
 
 const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
@@ -51,7 +53,7 @@ export async function noteAccountChange(
 
 /** Tells a user by mail how their account is opened now, whether or not they want other mail. */
 export async function mailAccountChange(
-  sources: Outbox & Pick<Noting, 'config'>,
+  sources: AccountMailing,
   { email }: Pick<User, 'email'>,
   change: keyof typeof SENTENCES,
 ): Promise<void> {

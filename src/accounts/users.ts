@@ -6,6 +6,7 @@ import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import { shownText } from '../platform/text.ts';
+import { type AccountMailing, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
 /** What deciding about users works on. */
@@ -77,14 +78,20 @@ export async function liftSuspension(deps: UserSources, userId: ObjectId, who: D
   });
 }
 
-/** Takes a lost second factor away. Every session ends: whoever found the phone is out too. */
-export async function resetTwoFactor(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
+/** Takes a lost second factor away, and mails it to the user. Every session ends: whoever found the phone is out too. */
+export async function resetTwoFactor(
+  deps: UserSources & AccountMailing,
+  userId: ObjectId,
+  who: Decider,
+): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await endSessions(deps, userId);
     await change(deps, userId, { $set: { twoFactorEnabled: false } });
     await deps.twoFactors.deleteMany({ userId: userId });
     return { action: 'person.reset-two-factor', details: {} };
   });
+  const user = await deps.users.findOne({ _id: userId });
+  if (user) await mailAccountChange(deps, user, 'two-factor-reset');
 }
 
 /** Makes a user an operator, or an operator an owner like others. Takes effect with their next request. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { makePasswordLink } from '../accounts/make-link.ts';
+import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
 import type { Platform } from '../process/platform.ts';
@@ -40,7 +41,7 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
 async function create(platform: Platform, options: { email: string; name?: string }): Promise<Answer> {
   const { user, isNew } = await createOperator(platform, options, DECIDER);
   const address = await linkFor(platform, user);
-  const needsFactor = platform.config.OPERATOR_TWO_FACTOR === 'required' && !user.twoFactorEnabled;
+  const needsFactor = lacksSecondFactor(platform, user);
   return {
     json: { user_id: user._id.toHexString(), email: user.email, is_new: isNew, link: address },
     text: [

@@ -63,11 +63,10 @@ export async function resendVote(
   const now = clock.now();
   const vote = await votes.findOne({ _id: voteId });
   if (!vote) return { kind: 'not-found' };
-  if (isImported(vote)) return { kind: 'imported' };
+  const why = whyNotResend(vote, now);
+  if (why) return why;
   const { serverId } = vote;
   const { state } = vote.delivery;
-  if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };
-  if (after(vote.votedAt, RESENDABLE_MS) <= now) return { kind: 'too-old' };
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return { kind: 'no-listener' };
 
@@ -90,6 +89,17 @@ export async function resendVote(
   });
   await wakeListener(producer, listener);
   return { kind: 'resent', from: state, mayArriveTwice };
+}
+
+/** Why a vote cannot be resent at `now`; null when it can be, once its server has a listener. */
+export function whyNotResend(
+  vote: Vote,
+  now: Date,
+): Extract<Resent, { kind: 'imported' | 'under-way' | 'too-old' }> | null {
+  const { state } = vote.delivery;
+  if (isImported(vote)) return { kind: 'imported' };
+  if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };
+  return after(vote.votedAt, RESENDABLE_MS) <= now ? { kind: 'too-old' } : null;
 }
 
 /**

@@ -9,7 +9,7 @@ import { findServer, type Lookups } from './find-server.ts';
 import { tame } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-error.ts';
-import { QueryLimit } from './query-limit.ts';
+import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** One query, name look-up included, waiting for a place not. */
@@ -41,7 +41,7 @@ type Bounds = {
  * @param lookups - how names are resolved; the machine's way by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
-  const limit = new QueryLimit(UDP_AT_ONCE);
+  const limit = limitQueries(UDP_AT_ONCE);
   return async (target, signal, mayConnect): Promise<Probe> => {
     try {
       return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, mayConnect }) };
@@ -65,14 +65,8 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  if (transportOf(game.protocol) !== 'udp')
-    return askInTurn(servers, game, target, left, { signal, mayConnect });
-  const leave = await limit.enter(signal);
-  try {
-    return await askInTurn(servers, game, target, left, { signal, mayConnect });
-  } finally {
-    leave();
-  }
+  const ask = () => askInTurn(servers, game, target, left, { signal, mayConnect });
+  return transportOf(game.protocol) === 'udp' ? limit(ask, signal) : ask();
 }
 
 /** Asks at one place after the other; each gets an equal share of the time that is left. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
+import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
-import { HOUR } from '../platform/clock.ts';
 import type { Platform } from '../process/platform.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
@@ -24,9 +24,6 @@ declare module 'fastify' {
     ownServer: WithId<Server> | null;
   }
 }
-
-/** An operator signs in, with a code of the second factor, at least this often. */
-const OPERATOR_SESSION_MS = 12 * HOUR;
 
 const STRANGER = { signedIn: null, cookies: [] };
 
@@ -86,31 +83,9 @@ export function serverOf(request: FastifyRequest): WithId<Server> {
   return request.ownServer;
 }
 
-/**
- * Whether whoever sent a request speaks as an operator. The role alone does not say so: an operator's session may be
- * old, or without a second factor, and still open what they own themselves.
- */
+/** Whether whoever sent a request has an operator's rights (`mayActAsOperator`). */
 export function isByOperator(sources: AdminRule, { signedIn }: FastifyRequest): boolean {
-  return signedIn !== null && mayUseAdminArea(sources, signedIn);
-}
-
-function mayUseAdminArea(rule: AdminRule, signedIn: SignedIn): boolean {
-  return (
-    signedIn.user.role === 'operator' && !lacksSecondFactor(rule, signedIn) && isFreshSession(rule, signedIn)
-  );
-}
-
-function lacksSecondFactor({ config }: AdminRule, { user }: SignedIn): boolean {
-  return config.OPERATOR_TWO_FACTOR === 'required' && !user.twoFactorEnabled;
-}
-
-/**
- * Whether an operator has signed in lately. Where they have a second factor, the code counts: a new password begins a
- * new session too, and needs none.
- */
-function isFreshSession({ clock }: AdminRule, { user, session }: SignedIn): boolean {
-  const proofs = user.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
-  return proofs.every((at) => at !== null && clock.now().getTime() - at.getTime() <= OPERATOR_SESSION_MS);
+  return signedIn !== null && mayActAsOperator(sources, signedIn);
 }
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
@@ -135,7 +110,7 @@ function refuseUnlessOperator(
   // Nothing tells an owner what the admin area has.
   if (signedIn.user.role !== 'operator') throw new PageError(404, 'There is no such page.');
   if (!isFreshSession(rule, signedIn)) return askToSignIn(request, reply);
-  if (lacksSecondFactor(rule, signedIn)) {
+  if (lacksSecondFactor(rule, signedIn.user)) {
     const { base } = request.server.site;
     if (!wantsPage(request)) throw new PageError(403, `Set up a second factor at ${base}/account first.`);
     return reply.redirect(`${base}/account/two-factor`, 303);
@@ -154,6 +129,6 @@ async function ownServerOf(
   const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
   const isOwn = server.ownerId?.equals(signedIn.user._id) ?? false;
-  if (!isOwn && !mayUseAdminArea(sources, signedIn)) throw missing;
+  if (!isOwn && !mayActAsOperator(sources, signedIn)) throw missing;
   return server;
 }

@@ -30,8 +30,9 @@ const KEY_LIFETIME_MS = DAY;
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
-type Answer = { kind: 'answer'; body: string; voteId: UUID };
-type KeyReused = { kind: 'key-reused'; username: string };
+/** The stored answer; `replayed` when another request of the key made it. */
+type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
+export type KeyReused = { kind: 'key-reused'; username: string };
 
 const insertClaims = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
@@ -44,7 +45,7 @@ const claimsTogether = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId
   options: MAJORITY,
 });
 
-type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
+export type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
  * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is
@@ -79,7 +80,7 @@ export async function castVoteOnce(
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
-      return { kind: 'answer', body: existing.answer, voteId: claim.voteId };
+      return { kind: 'answer', body: existing.answer, voteId: claim.voteId, replayed: true };
     }
     return finish(deps, request, { claim, ours, sending }, bodyOf);
   }
@@ -106,7 +107,7 @@ async function finish(
   const body = await storeAnswer(deps, claim, bodyOf(cast)).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);
   });
-  return { kind: 'answer', body, voteId: claim.voteId };
+  return { kind: 'answer', body, voteId: claim.voteId, replayed: false };
 }
 
 /** Claims the key, or finds who claimed it. A claim that has expired is replaced. */

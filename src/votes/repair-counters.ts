@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { dayOf, dueDays, startOf } from '../platform/periods/period-marks.ts';
 import { type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
@@ -33,6 +33,11 @@ export class DayNotSettledError extends Error {
     super(`The counters of ${day} are repaired from 10 minutes after its end on.`);
     this.name = 'DayNotSettledError';
   }
+}
+
+/** The UTC days whose counters are due for repair, oldest first: those that are settled and not marked (design rule 8). */
+export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string[]> {
+  return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
 
 /** So many servers are counted in one query. */

@@ -1,40 +1,68 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { QueryLimit } from '../../src/probing/query-limit.ts';
+import { limitQueries, type QueryLimit } from '../../src/probing/query-limit.ts';
+
+/** Takes a slot until `end` is called. */
+function hold(limit: QueryLimit, signal?: AbortSignal): { end: () => void; ended: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { end: resolve, ended: limit(() => promise, signal) };
+}
 
 describe('The limit of queries', () => {
-  it('lets them pass in the order in which they came', async () => {
-    const limit = new QueryLimit(1);
-    const leave = await limit.enter();
-    const passed: number[] = [];
+  it('runs them in the order in which they came', async () => {
+    const limit = limitQueries(1);
+    const first = hold(limit);
+    const started: number[] = [];
     const stopping = new AbortController();
-    const pass = async (number: number, signal?: AbortSignal) => {
-      const leaveAgain = await limit.enter(signal);
-      passed.push(number);
-      leaveAgain();
-    };
-    const waiting = [pass(1), pass(2, stopping.signal), pass(3), pass(4)];
+    const start = (number: number, signal?: AbortSignal) => limit(async () => started.push(number), signal);
+    const waiting = [start(1), start(2, stopping.signal), start(3), start(4)];
     stopping.abort();
-    await expect(waiting[1]).rejects.toMatchObject({ failure: 'stopped' });
-    expect(passed).toEqual([]);
-    leave();
+    await expect(waiting[1]).rejects.toMatchObject({ failure: 'stopped', message: 'The check was stopped.' });
+    expect(started).toEqual([]);
+    first.end();
     await Promise.all([waiting[0], waiting[2], waiting[3]]);
-    expect(passed).toEqual([1, 3, 4]);
+    expect(started).toEqual([1, 3, 4]);
   });
 
   it('keeps nobody waiting for more than half a minute', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const limit = new QueryLimit(1);
-    const leave = await limit.enter();
-    const waiting = limit.enter();
-    const refused = expect(waiting).rejects.toMatchObject({
+    const limit = limitQueries(1);
+    const first = hold(limit);
+    const refused = expect(limit(async () => 'started', undefined)).rejects.toMatchObject({
       failure: 'stopped',
       message: 'The check could not be made: too many others are under way.',
     });
     vi.advanceTimersByTime(30_000);
     await refused;
-    // The place is nobody's once the first one leaves.
-    leave();
-    await expect(limit.enter()).resolves.toBeTypeOf('function');
+    // The slot is free once the first one ends.
+    first.end();
+    await expect(limit(async () => 'started', undefined)).resolves.toBe('started');
+  });
+
+  it('keeps the slot of a query that has started until it ends, whatever the signal and the time say', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const limit = limitQueries(1);
+    const stopping = new AbortController();
+    const first = hold(limit, stopping.signal);
+    const second = vi.fn(async () => undefined);
+    await turn();
+    stopping.abort();
+    vi.advanceTimersByTime(29_000);
+    const waiting = limit(second, undefined);
+    vi.advanceTimersByTime(2_000);
+    await turn();
+    expect(second).not.toHaveBeenCalled();
+    first.end();
+    await Promise.all([first.ended, waiting]);
+    expect(second).toHaveBeenCalledOnce();
+  });
+
+  it('gives the slot of a query that failed to the next one', async () => {
+    const limit = limitQueries(1);
+    const failed = limit(() => Promise.reject(new Error('no answer')), undefined);
+    await expect(failed).rejects.toThrow('no answer');
+    await expect(limit(async () => 'started', undefined)).resolves.toBe('started');
   });
 });

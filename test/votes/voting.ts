@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
+import type { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -83,6 +84,11 @@ export async function refuse(deps: Platform, request: CastRequest): Promise<Refu
 /** An answer's body, in which all that the vote decides stands. */
 export function bodyOf({ vote, monthlyVotes }: Pick<Accepted, 'vote'> & { monthlyVotes?: number }): string {
   return JSON.stringify({ monthlyVotes, votedAt: vote.votedAt, username: vote.username });
+}
+
+/** What the client of a request with a key learns, without whether it is a replay. */
+export function answerOf(end: Awaited<ReturnType<typeof castVoteOnce>> | undefined): object | undefined {
+  return end?.kind === 'answer' ? { body: end.body, voteId: end.voteId } : end;
 }
 
 /** All votes of a server as they are stored, in the order of their insertion numbers. */

@@ -5,6 +5,11 @@ import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 /** Milliseconds that each request has spent waiting for the database. */
 const spent = new WeakMap<FastifyRequest, number>();
 
+/** Milliseconds that `request` may still wait for the database, of 5 s in all; not above 0 when they are over. */
+export function databaseTimeLeft(request: FastifyRequest): number {
+  return OPERATION_TIMEOUT_MS - (spent.get(request) ?? 0);
+}
+
 /**
  * `work`, given up when the request has waited for the database for 5 s in all. How long its body takes to
  * arrive is not counted. The work itself goes on unseen.
@@ -12,11 +17,11 @@ const spent = new WeakMap<FastifyRequest, number>();
  * @throws {DeadlineError} when the time is over, or what `work` throws
  */
 export async function withinDatabaseTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
-  const before = spent.get(request) ?? 0;
+  const left = databaseTimeLeft(request);
   const start = performance.now();
   try {
-    return await within(OPERATION_TIMEOUT_MS - before, work);
+    return await within(left, work);
   } finally {
-    spent.set(request, before + performance.now() - start);
+    spent.set(request, OPERATION_TIMEOUT_MS - left + performance.now() - start);
   }
 }

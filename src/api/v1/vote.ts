@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { DeadlineError } from '../../platform/deadline.ts';
-import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import { type Refusal, RefusedError, unavailable } from '../../process/http-errors.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type Accepted, castVote, type Refused, VoteResultUnknownError } from '../../votes/cast-vote.ts';
-import { castVoteOnce } from '../../votes/cast-vote-once.ts';
-import { COOLDOWN_MS, nextVoteAt } from '../../votes/cooldown.ts';
+import type { Refused } from '../../votes/cast-vote.ts';
+import type { KeyReused } from '../../votes/cast-vote-once.ts';
+import { COOLDOWN_MS } from '../../votes/cooldown.ts';
+import { submitVote, VoteResultUnknownError } from '../../votes/submit-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import type { VoteAnswer } from '../../votes/vote-answer.ts';
 import { callerOf } from './authentication.ts';
 import { requireRightClock } from './clock-gate.ts';
-import { withinDatabaseTime } from './database-time.ts';
+import { databaseTimeLeft } from './database-time.ts';
 import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import {
   answer,
@@ -59,17 +59,13 @@ const accepted = z
     }),
     next_vote_at: timestamp.meta({ description: 'When this player may vote for this server again.' }),
   })
-  .meta({ title: 'VoteAccepted' });
+  .meta({ title: 'VoteAccepted' }) satisfies z.ZodType<VoteAnswer>;
 
 const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
-function bodyOf({ vote, monthlyVotes }: Accepted): z.infer<typeof accepted> {
-  return { success: true, monthly_votes: monthlyVotes, next_vote_at: nextVoteAt(vote).toISOString() };
-}
-
-/** Names the spelling that voted: it may differ from the one that asks. */
-function refusalOf({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clock'>): Refusal {
+/** The player voted already: names the spelling that voted, which may differ from the one in the request. */
+function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();
   return {
     status: 429,
@@ -82,39 +78,18 @@ function refusalOf({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clo
   };
 }
 
+function keyReusedRefusal({ username }: KeyReused): Refusal {
+  return {
+    status: 422,
+    sentence: `This Idempotency-Key was used for the username "${username}": use a new key for each vote.`,
+  };
+}
+
 /** POST …/vote: casts a vote. */
 export const voteEndpoint: FastifyPluginAsyncZod<{
   platform: Platform;
   metrics: Pick<Metrics, 'voteEnded'>;
 }> = async (app, { platform, metrics }) => {
-  type Cast = { body: string; voteId: string; replayed: boolean };
-
-  async function cast(
-    request: Parameters<typeof castVote>[1],
-    key: string | undefined,
-    sending: () => void,
-  ): Promise<Cast | Refused> {
-    if (key === undefined) {
-      const end = await castVote(platform, request, undefined, sending);
-      if (end.kind === 'refused') return end;
-      return { body: JSON.stringify(bodyOf(end)), voteId: end.vote._id.toString(), replayed: false };
-    }
-    let replayed = true;
-    const answer = (ended: Accepted) => {
-      replayed = false;
-      return JSON.stringify(bodyOf(ended));
-    };
-    const end = await castVoteOnce(platform, { ...request, key }, answer, sending);
-    if (end.kind === 'refused') return end;
-    if (end.kind === 'key-reused') {
-      throw new RefusedError({
-        status: 422,
-        sentence: `This Idempotency-Key was used for the username "${end.username}": use a new key for each vote.`,
-      });
-    }
-    return { body: end.body, voteId: end.voteId.toString(), replayed };
-  }
-
   app.post(
     '/vote',
     {
@@ -150,38 +125,39 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
     },
     async (request, reply) => {
       const { serverId, token } = callerOf(request);
-      const vote = { serverId, username: request.body.username, tokenId: token._id };
-      let state: 'reading' | 'sent' | 'given-up' = 'reading';
-      const casting = cast(vote, request.headers['idempotency-key'], () => {
-        // The answer was that nothing was cast: it must stay true.
-        if (state === 'given-up') throw new DeadlineError(OPERATION_TIMEOUT_MS);
-        state = 'sent';
-      });
-      const end = await withinDatabaseTime(request, casting).catch((error: unknown) => {
-        const late = error instanceof DeadlineError && state === 'sent';
-        if (state === 'reading') state = 'given-up';
-        if (!(error instanceof VoteResultUnknownError || late)) throw error;
-        metrics.voteEnded('unknown');
-        request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
-        throw new RefusedError(unavailable(RESULT_UNKNOWN));
-      });
-      if ('kind' in end) {
+      const submission = {
+        serverId,
+        username: request.body.username,
+        tokenId: token._id,
+        key: request.headers['idempotency-key'],
+      };
+      const end = await submitVote(platform, submission, databaseTimeLeft(request)).catch(
+        (error: unknown) => {
+          if (!(error instanceof VoteResultUnknownError)) throw error;
+          metrics.voteEnded('unknown');
+          request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
+          throw new RefusedError(unavailable(RESULT_UNKNOWN));
+        },
+      );
+      if (end.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(end));
+      if (end.kind === 'refused') {
         metrics.voteEnded('refused');
-        throw new RefusedError(refusalOf(end, platform));
+        throw new RefusedError(cooldownRefusal(end, platform));
       }
-      metrics.voteEnded(end.replayed ? 'replayed' : 'accepted');
-      const { next_vote_at }: z.infer<typeof accepted> = JSON.parse(end.body);
-      const event = end.replayed ? 'vote.replayed' : 'vote.accepted';
-      request.log.info({ event, serverId: serverId.toHexString(), voteId: end.voteId });
+      const { nextVoteAt, body, replayed } = end;
+      const voteId = end.voteId.toString();
+      metrics.voteEnded(replayed ? 'replayed' : 'accepted');
+      const event = replayed ? 'vote.replayed' : 'vote.accepted';
+      request.log.info({ event, serverId: serverId.toHexString(), voteId });
       return (
         reply
           .headers({
-            'vote-id': end.voteId,
-            ...rateLimitHeaders('vote', COOLDOWN_MS, new Date(next_vote_at), platform.clock),
+            'vote-id': voteId,
+            ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, platform.clock),
           })
           .type('application/json; charset=utf-8')
           // A string goes out as it is: a replay is the first answer byte for byte.
-          .send(end.body as never)
+          .send(body as never)
       );
     },
   );

@@ -2,8 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import {
+  changeOwnAccount,
+  endSession,
+  finishPasswordChange,
+  listSessions,
+} from '../../accounts/own-account.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
@@ -43,21 +48,19 @@ const SAYS = {
 /** `/account`: what a user decides about themselves. */
 export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
-  const { users, sessions, clock } = platform;
 
   const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
     const view = signedIn && (await showUser(platform, signedIn.user._id));
     if (!signedIn || !view) throw new PageError(404, 'There is no such account any more.');
-    const own = sessions.find({ userId: view.user._id }).sort({ updatedAt: -1 }).limit(MOST_SESSIONS);
     return accountPage({
       base,
       sendsMail: platform.config.SMTP_URL !== undefined,
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
-      sessions: await own.toArray(),
-      now: clock.now(),
+      sessions: await listSessions(platform, view.user._id, MOST_SESSIONS),
+      now: platform.clock.now(),
       typed,
     });
   };
@@ -67,16 +70,14 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   app.post('/account/name', SIGNED_IN, async (request, reply) => {
     const { data, typed } = readForm(nameForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    const updatedAt = clock.now();
-    await users.updateOne({ _id: userOf(request)._id }, { $set: { name: data.name, updatedAt } });
+    await changeOwnAccount(platform, userOf(request)._id, { name: data.name });
     return reply.redirect(`${base}/account?done=name`, 303);
   });
 
   app.post('/account/mail', SIGNED_IN, async (request, reply) => {
     const { data } = readForm(mailForm, request);
     const wantsMail = data?.wantsMail === 'yes';
-    const updatedAt = clock.now();
-    await users.updateOne({ _id: userOf(request)._id }, { $set: { wantsMail, updatedAt } });
+    await changeOwnAccount(platform, userOf(request)._id, { wantsMail });
     return reply.redirect(`${base}/account?done=mail-${wantsMail ? 'on' : 'off'}`, 303);
   });
 
@@ -104,10 +105,8 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       const errors = { ...typed.errors, current: 'That is not your present password.' };
       return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
     }
-    // A link to set another one that somebody has asked for works no more.
-    await platform.verifications.deleteMany({ value: _id.toHexString() });
     request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
-    await noteAccountChange(platform, user, 'password');
+    await finishPasswordChange(platform, user);
     return reply.redirect(`${base}/account?done=password`, 303);
   });
 
@@ -121,7 +120,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
     const { sessionId } = request.params as { sessionId: string };
     if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'There is no such session.');
-    await sessions.deleteOne({ _id: new ObjectId(sessionId), userId: userOf(request)._id });
+    await endSession(platform, userOf(request)._id, new ObjectId(sessionId));
     return reply.redirect(`${base}/account?done=session`, 303);
   });
 }

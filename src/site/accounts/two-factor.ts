@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
@@ -52,8 +53,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       ? onPage(path, base, typed, sent)
       : offPage(path, typed, { isDemanded: isDemanded(request) });
 
-  const isDemanded = (request: FastifyRequest) =>
-    userOf(request).role === 'operator' && platform.config.OPERATOR_TWO_FACTOR === 'required';
+  const isDemanded = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
 
   /**
    * Does what needs the password, and a code where a second factor is on: whoever found out the password, or sits at an

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
-import { mailAccountChange } from '../../accounts/account-changes.ts';
 import { createAuth } from '../../accounts/auth.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import { sendLink } from '../../accounts/send-link.ts';
@@ -80,11 +79,7 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
 
   decision('suspend', 'suspended', (id, who, { reason = '' }) => suspendUser(platform, id, { reason }, who));
   decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
-  decision('reset-two-factor', 'two-factor', async (id, who) => {
-    await resetTwoFactor(platform, id, who);
-    const user = await platform.users.findOne({ _id: id });
-    if (user) await mailAccountChange(platform, user, 'two-factor-reset');
-  });
+  decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
   decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
 

@@ -5,14 +5,13 @@ import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import {
   DELIVERED_RESENDS,
   mayHaveArrived,
-  RESENDABLE_STATES,
   type Resent,
   resendVote,
+  whyNotResend,
 } from '../../delivery/resend-vote.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { RESENDABLE_MS } from '../../listeners/schedule.ts';
-import { isImported, type Vote } from '../../votes/vote.ts';
+import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
@@ -198,8 +197,7 @@ function waits(
 }
 
 function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {
-  const isOver = vote.votedAt.getTime() + RESENDABLE_MS <= now.getTime();
-  if (isImported(vote) || isOver || !listener || !RESENDABLE_STATES.includes(vote.delivery.state)) return '';
+  if (!listener || whyNotResend(vote, now)) return '';
   const isFirst = vote.delivery.state === 'none';
   const press = button({
     to: `${path}/resend`,
