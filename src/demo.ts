@@ -90,7 +90,7 @@ async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<voi
 async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
   if (uri === undefined) return;
   const mongo = await openMongo(uri, createLogger({ LOG_LEVEL: 'error' }, 'demo'));
-  const isOurs = await isForSamples(bindCollections(mongo.db)).finally(() => mongo.close());
+  const isOurs = await isForSamples(bindCollections(mongo)).finally(() => mongo.close());
   if (isOurs) return;
   throw new ConfigError([
     'MONGODB_URI names a database with servers or users in it, and a demo would put made-up ones among them: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Db, MongoClient, ObjectId } from 'mongodb';
+import { type Db, ObjectId } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { startService } from '../../src/embedded/service-process.ts';
@@ -15,6 +15,8 @@ import type { StatusSample } from '../../src/history/status-sample.ts';
 import { PROBE_SUMS } from '../../src/history/sum-samples.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { startOf } from '../../src/platform/periods/period-marks.ts';
 import { bindCollections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
@@ -28,8 +30,8 @@ const YESTERDAY = '2028-02-29';
 const ROUNDS = 288;
 const BATCH = 20_000;
 
-async function fill(db: Db, count: number): Promise<void> {
-  const { servers, statusSamples } = bindCollections(db);
+async function fill(mongo: Mongo, count: number): Promise<void> {
+  const { servers, statusSamples } = bindCollections(mongo);
   const listedAt = startOf(YESTERDAY);
   const ids = Array.from({ length: count }, () => new ObjectId());
   const listed = ids.map((_id, i) => ({
@@ -86,12 +88,13 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1_000;
 }
 
-async function compare(db: Db, count: number): Promise<void> {
-  await migrateDatabase(db);
-  const filling = await seconds(() => fill(db, count));
+async function compare(mongo: Mongo, count: number): Promise<void> {
+  const { db } = mongo;
+  await migrateDatabase(mongo);
+  const filling = await seconds(() => fill(mongo, count));
   console.log(`${count} servers, ${count * ROUNDS} samples (${filling.toFixed(1)} s to insert)`);
   const deps = {
-    ...bindCollections(db),
+    ...bindCollections(mongo),
     clock: { now: () => after(startOf(TODAY), 10 * MINUTE) },
   };
   const ours = () => aggregateDay(deps, YESTERDAY);
@@ -109,11 +112,13 @@ async function compare(db: Db, count: number): Promise<void> {
 
 const dir = await mkdtemp(join(tmpdir(), 'tallyport-bench-'));
 const mongod = await startService(MONGOD, { binary: await findMongod(ownEnvironment(), console.log), dir });
-const client = await new MongoClient(MONGOD.address(mongod.port), { ignoreUndefined: true }).connect();
+const log = createLogger({ LOG_LEVEL: 'error' }, 'bench');
 try {
-  for (const count of sizes) await compare(client.db(`bench_${count}`), count);
+  for (const count of sizes) {
+    const mongo = await openMongo(`${MONGOD.address(mongod.port)}/bench_${count}`, log, { operationMs: 0 });
+    await compare(mongo, count).finally(() => mongo.close());
+  }
 } finally {
-  await client.close();
   await mongod.stop();
   await rm(dir, { recursive: true, force: true });
 }

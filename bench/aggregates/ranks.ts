@@ -73,8 +73,8 @@ const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(t
 
 for (const { servers, votes, rounds } of SIZES) {
   const mongo = await openMongo(`${mongod.uri}/bench_${servers}`, log, { operationMs: 0 });
-  await migrateDatabase(mongo.db);
-  const collections = bindCollections(mongo.db);
+  await migrateDatabase(mongo);
+  const collections = bindCollections(mongo);
   for (let from = 0; from < servers; from += BULK) {
     const some = Array.from({ length: Math.min(BULK, servers - from) }, (_, i) => server(from + i));
     await collections.servers.insertMany(some);

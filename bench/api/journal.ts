@@ -24,7 +24,7 @@ const config = loadConfig({
   SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
 }) as ConnectedConfig;
 const platform = await openPlatform(config, 'bench');
-await migrateDatabase(platform.mongo.db);
+await migrateDatabase(platform.mongo);
 const without = { ...platform, durability: { confirm: async () => undefined } };
 const serverId = new ObjectId();
 const request = (username: string) => ({ serverId, username, tokenId: new ObjectId() });

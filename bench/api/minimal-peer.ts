@@ -8,15 +8,22 @@ import { createServer } from 'node:http';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { bindCollections } from '../../src/process/collections.ts';
+import type { ApiToken } from '../../src/servers/api-token.ts';
+import type { Server } from '../../src/servers/server.ts';
 import { noDelivery } from '../../src/votes/cast-vote.ts';
+import type { Vote } from '../../src/votes/vote.ts';
 
 const { MONGODB_URI = '', PORT, METRICS_PORT } = process.env;
 const DAY_MS = 24 * 3_600_000;
 
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 100, ignoreUndefined: true });
 await client.connect();
-const db = bindCollections(client.db());
+const database = client.db();
+const db = {
+  servers: database.collection<Server>('servers'),
+  apiTokens: database.collection<ApiToken>('api_tokens'),
+  votes: database.collection<Vote>('votes'),
+};
 const app = Fastify();
 
 async function callerOf(request: FastifyRequest): Promise<{ serverId: ObjectId; tokenId: ObjectId } | null> {

@@ -11,8 +11,14 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import { Redis } from 'ioredis';
 import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { bindCollections } from '../../src/process/collections.ts';
+import type { StatusSample } from '../../src/history/status-sample.ts';
+import type { Listener } from '../../src/listeners/listener.ts';
+import type { Review, ReviewList } from '../../src/reviews/review.ts';
+import type { ApiToken } from '../../src/servers/api-token.ts';
+import type { Server } from '../../src/servers/server.ts';
 import { noDelivery } from '../../src/votes/cast-vote.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import type { VoteCounter } from '../../src/votes/vote-counter.ts';
 
 const { MONGODB_URI = '', REDIS_URL = '', PORT, METRICS_PORT } = process.env;
 const DURABLE = { w: 'majority', journal: true } as const;
@@ -24,7 +30,17 @@ const REPORT_MS = 5 * 60_000;
 const writeConcern = { w: 'majority' } as const;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 100, ignoreUndefined: true, writeConcern });
 await client.connect();
-const db = bindCollections(client.db());
+const database = client.db();
+const db = {
+  servers: database.collection<Server>('servers'),
+  apiTokens: database.collection<ApiToken>('api_tokens'),
+  votes: database.collection<Vote>('votes'),
+  voteCounters: database.collection<VoteCounter>('vote_counters'),
+  listeners: database.collection<Listener>('listeners'),
+  statusSamples: database.collection<StatusSample>('status_samples'),
+  reviews: database.collection<Review>('reviews'),
+  reviewLists: database.collection<ReviewList>('review_lists'),
+};
 const queue = new Queue('forward', {
   connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
   prefix: '{peer}',

@@ -51,7 +51,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
   };
   const config = loadConfig({ ...env, LOG_LEVEL: 'error' }) as ConnectedConfig;
   const platform = await openPlatform(config, 'bench', { mongoOperationMs: 0 });
-  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo);
   const running: Program[] = [];
   const note = async (program: Promise<Program>) => {
     running.push(await program);

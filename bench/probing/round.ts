@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MongoClient, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
@@ -19,6 +19,8 @@ import { REDIS } from '../../src/embedded/redis-server.ts';
 import { freePort, startService } from '../../src/embedded/service-process.ts';
 import { after, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { openMongo } from '../../src/platform/mongo.ts';
 import { bindCollections, type Collections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import { addServer } from '../../src/servers/listing.ts';
@@ -107,9 +109,9 @@ async function report({ servers, statusSamples }: Collections, tookMs: number): 
 
 const far = fork(new URL('round-responders.ts', import.meta.url), [String(lost)]);
 const [places] = (await once(far, 'message')) as [Place[]];
-const client = await new MongoClient(processEnv.MONGODB_URI).connect();
-const collections = bindCollections(client.db());
-await migrateDatabase(client.db());
+const mongo = await openMongo(processEnv.MONGODB_URI, createLogger({ LOG_LEVEL: 'error' }, 'bench'));
+const collections = bindCollections(mongo);
+await migrateDatabase(mongo);
 const worker = await start('main.ts', 'probe-servers');
 await list(collections, places);
 const began = performance.now();
@@ -125,7 +127,7 @@ for (const child of [worker, scheduler]) {
   await once(child, 'exit');
 }
 far.disconnect();
-await client.close();
+await mongo.close();
 await redis.running.stop();
 await mongod.running.stop();
 await rm(dir, { recursive: true });

@@ -10,6 +10,7 @@ import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
+import { MigrationError } from '../process/migrations.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './words.ts';
 
@@ -55,6 +56,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
     error instanceof DayNotOverError ||
     error instanceof ExclusionError ||
     error instanceof LeaseLostError ||
+    error instanceof MigrationError ||
     error instanceof TransferError ||
     error instanceof UserError
   )

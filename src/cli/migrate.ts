@@ -1,22 +1,49 @@
 import type { Command } from 'commander';
 import { migrateDatabase } from '../process/migrate.ts';
+import { listMigrations } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { iso, when } from './words.ts';
 
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
-    .description('make the collections and indexes that are missing; run it at each release')
-    .addHelpText('after', examples(terminal, 'migrate'))
-    .action(onPlatform(terminal, migrate, { migrates: true }));
+    .description(
+      'make missing collections and indexes, and run the pending migrations; run it at each release',
+    )
+    .option('--list', 'only show the migrations and when each was applied')
+    .addHelpText('after', examples(terminal, 'migrate', 'migrate --list'))
+    .action(onPlatform(terminal, migrate, { migrates: true, longRun: true }));
 }
 
-async function migrate({ mongo }: Platform): Promise<Answer> {
-  const { made } = await migrateDatabase(mongo.db);
-  const text =
-    made.length === 0
-      ? 'Everything is there already.'
-      : `Made:\n${made.map((name) => `  ${name}`).join('\n')}`;
-  return { json: { made }, text };
+async function migrate({ mongo, clock }: Platform, { list = false }: { list?: boolean }): Promise<Answer> {
+  if (list) return listed(await listMigrations(mongo), clock.now());
+  const { made, ran } = await migrateDatabase(mongo);
+  const text = [...namesUnder('Made:', made), ...namesUnder('Ran:', ran)].join('\n');
+  return { json: { made, ran }, text: text || 'Everything is there already.' };
+}
+
+function namesUnder(head: string, names: string[]): string[] {
+  return names.length === 0 ? [] : [head, ...names.map((name) => `  ${name}`)];
+}
+
+function listed(migrations: Awaited<ReturnType<typeof listMigrations>>, now: Date): Answer {
+  return {
+    json: migrations.map(({ name, appliedAt, repeats }) => ({
+      name,
+      applied_at: iso(appliedAt),
+      repeats,
+    })),
+    text: table(
+      ['Migration', 'Applied', ''],
+      migrations.map(({ name, appliedAt, repeats }) => [
+        name,
+        appliedAt ? when(appliedAt, now) : 'pending',
+        repeats ? 'runs again at each migrate' : '',
+      ]),
+      'There are no migrations.',
+    ),
+  };
 }

@@ -4,7 +4,8 @@ import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
-import { migrateDatabase, missingUniqueIndexes } from '../process/migrate.ts';
+import { missingUniqueIndexes } from '../process/indexes.ts';
+import { migrateDatabase } from '../process/migrate.ts';
 import { openPlatform, type Platform } from '../process/platform.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
@@ -110,7 +111,7 @@ async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: bo
       'The database is not prepared yet: run `tallyport migrate` first.',
     );
   }
-  await migrateDatabase(mongo.db);
+  await migrateDatabase(mongo);
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   hasTakenVotes,
   type Listener,
   type ListenerState,
-  listenerSchema,
   listenerState,
   REACHABLE,
   type ResendOwed,
@@ -247,7 +246,7 @@ async function insert(
   changed: Changed,
   resends: Resends,
 ): Promise<Listener | null> {
-  const listener = await checked<Listener>(listenerSchema, {
+  const listener = await checked<Listener>(deps.listeners, {
     _id: new ObjectId(),
     serverId,
     ...changed,

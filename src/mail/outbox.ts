@@ -4,7 +4,7 @@ import { checked } from '../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
 import type { SecretBox } from '../platform/secrets.ts';
-import { type Mail, mailSchema } from './mail.ts';
+import type { Mail } from './mail.ts';
 
 /** What writing a mail works on. */
 export type Outbox = {
@@ -38,7 +38,7 @@ export async function putMail(
   { id = new ObjectId().toHexString(), to, subject, text }: NewMail,
 ): Promise<boolean> {
   const now = clock.now();
-  const mail = await checked<Mail>(mailSchema, {
+  const mail = await checked<Mail>(mails, {
     _id: id,
     to,
     subject,

@@ -1,4 +1,5 @@
-import mongoose, { type InferRawDocType, type Schema } from 'mongoose';
+import type { Collection as DriverCollection } from 'mongodb';
+import mongoose, { type InferRawDocType } from 'mongoose';
 
 /** The type of a nested definition; mongoose's inference gives it an `_id`, which ours switch off. */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
@@ -15,15 +16,15 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Checks `document` against its mongoose schema and returns it as it is.
+ * Validates `document` with the mongoose model of its collection and returns it as it is: mongoose's casts and
+ * defaults are not stored.
  *
  * @throws {InvalidDocumentError} naming each field that is missing or wrong.
  */
-export async function checked<T>(schema: Schema, document: T): Promise<T> {
-  // A document outside any connection: mongoose's schema is our schema language, the driver does the writing.
-  const Detached = mongoose.Document as unknown as new (fields: T, schema: Schema) => mongoose.Document;
+export async function checked<T extends object>(collection: DriverCollection<T>, document: T): Promise<T> {
+  const Model = modelOf(collection);
   try {
-    await new Detached(document, schema).validate();
+    await new Model(document).validate();
     return document;
   } catch (error) {
     if (!(error instanceof mongoose.Error.ValidationError)) throw error;
@@ -31,4 +32,12 @@ export async function checked<T>(schema: Schema, document: T): Promise<T> {
       Object.fromEntries(Object.entries(error.errors).map(([path, error]) => [path, error.message])),
     );
   }
+}
+
+/** The model whose `Model.collection` it is. */
+function modelOf(collection: object): mongoose.Model<object> {
+  const models = collection instanceof mongoose.Collection ? Object.values(collection.conn.models) : [];
+  const model = models.find((candidate) => candidate.collection === collection);
+  if (!model) throw new TypeError('not the collection of a model');
+  return model;
 }

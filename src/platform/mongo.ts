@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Db, MongoClient, type MongoClientOptions, MongoNetworkError } from 'mongodb';
+import { type Db, MongoClient, MongoNetworkError } from 'mongodb';
+import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 
-/** A client of MongoDB and the database that its address names. */
+/** A mongoose connection, on which the models are compiled, and the driver's database of it. */
 export type Mongo = {
-  client: MongoClient;
+  connection: Connection;
   db: Db;
   /** A lone mongod: no member of a replica set, no router of a sharded cluster. */
   isStandalone: boolean;
@@ -30,9 +31,15 @@ export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 /** Reads only what a majority holds: no failover takes it back, so it can be promised. */
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
-function clientOptions(operationMs: number, durable: boolean): MongoClientOptions {
+function connectOptions(uri: string, operationMs: number, durable: boolean): ConnectOptions {
   return {
     appName: 'tallyport',
+    dbName: databaseName(uri),
+    // `tallyport migrate` makes collections and indexes.
+    autoCreate: false,
+    autoIndex: false,
+    // An operation without a connection fails after `serverSelectionTimeoutMS` instead of waiting in mongoose.
+    bufferCommands: false,
     socketTimeoutMS: operationMs,
     waitQueueTimeoutMS: operationMs,
     serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
@@ -51,7 +58,8 @@ function clientOptions(operationMs: number, durable: boolean): MongoClientOption
  *
  * @param options - in milliseconds: `timeoutMs` for the first answer, `operationMs` for each operation (0: for
  *   ever); `durable`: every write waits for the journal, so what is told as done outlives a crash of a lone mongod
- * @throws the driver's error when the patience is over, or at once when the address or the credentials are wrong.
+ * @throws the error of the driver or of mongoose when the patience is over, or at once when the address or the
+ *   credentials are wrong.
  */
 export async function openMongo(
   uri: string,
@@ -62,21 +70,23 @@ export async function openMongo(
     durable = false,
   }: { timeoutMs?: number; operationMs?: number; durable?: boolean } = {},
 ): Promise<Mongo> {
-  const client = new MongoClient(uri, clientOptions(operationMs, durable));
+  const options = connectOptions(uri, operationMs, durable);
+  const connection = mongoose.createConnection();
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
-      await client.connect();
-      const { setName, msg } = await client.db().command({ hello: 1 });
+      await connection.openUri(uri, options);
+      const db = requireDb(connection);
+      const { setName, msg } = await db.command({ hello: 1 });
       return {
-        client,
-        db: client.db(databaseName(client)),
+        connection,
+        db,
         isStandalone: setName === undefined && msg !== 'isdbgrid',
-        close: () => client.close(),
+        close: () => connection.destroy(),
       };
     } catch (error) {
       if (!isPassing(error) || Date.now() >= deadline) {
-        await client.close();
+        await connection.destroy();
         throw error;
       }
       log.warn({ event: 'mongodb.waiting', reason: String(error) }, 'MongoDB does not answer yet');
@@ -85,15 +95,21 @@ export async function openMongo(
   }
 }
 
+function requireDb({ db }: Connection): Db {
+  if (!db) throw new Error('the connection is not open');
+  return db;
+}
+
 /** The driver calls a database that the address does not name `test`: ours is `tallyport`. */
-function databaseName(client: MongoClient): string {
-  const named = client.options.dbName;
+function databaseName(uri: string): string {
+  // Only parses the address.
+  const named = new MongoClient(uri).options.dbName;
   return named === 'test' ? 'tallyport' : named;
 }
 
 function isPassing(error: unknown): boolean {
   const name = error instanceof Error ? error.name : '';
-  return /^Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|ServerClosed|TopologyClosed|PoolCleared)/.test(
+  return /^Mongo(?:ose)?(ServerSelection|Network|NetworkTimeout|OperationTimeout|ServerClosed|TopologyClosed|PoolCleared)/.test(
     name,
   );
 }
@@ -117,7 +133,7 @@ export function isUnknownResult(error: unknown): boolean {
 }
 
 const LOST =
-  /^Mongo(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
+  /^Mongo(?:ose)?(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
 
 /** What the driver throws, bare, when a connection ends while it writes. */
 const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);

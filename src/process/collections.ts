@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import type { Schema } from 'mongoose';
+import type { Collection } from 'mongodb';
+import type { Model, Schema } from 'mongoose';
 import {
   type Credential,
   credentialSchema,
@@ -20,6 +20,7 @@ import { type SentNotifications, sentNotificationsSchema } from '../notification
 import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.ts';
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
+import type { Mongo } from '../platform/mongo.ts';
 import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
@@ -37,97 +38,77 @@ import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion.ts';
+import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 
-/** Every collection's schema, as `migrate` makes them and readiness checks them. */
-export const SCHEMAS: Schema[] = [
-  serverSchema,
-  serverDraftSchema,
-  apiTokenSchema,
-  voteSchema,
-  voteCounterSchema,
-  voteExclusionSchema,
-  idempotencyKeySchema,
-  listenerSchema,
-  checkAllowanceSchema,
-  statusSampleSchema,
-  dailyStatsSchema,
-  periodMarkSchema,
-  workLeaseSchema,
-  rankSnapshotSchema,
-  rankedListSchema,
-  listingSummarySchema,
-  reviewSchema,
-  reviewListSchema,
-  auditEntrySchema,
-  rateLimitSchema,
-  userSchema,
-  sessionSchema,
-  credentialSchema,
-  verificationSchema,
-  twoFactorSchema,
-  mailSchema,
-  sentNotificationsSchema,
-];
+/** A model: its name in mongoose, its schema and, for the compiler only, the type of its documents. */
+type ModelDefinition<T extends object> = { name: string; schema: Schema; document?: T };
 
-/** The collections that features work on, each under the name by which features ask for it. */
-export type Collections = {
-  servers: Collection<Server>;
-  serverDrafts: Collection<ServerDraft>;
-  apiTokens: Collection<ApiToken>;
-  votes: Collection<Vote>;
-  voteCounters: Collection<VoteCounter>;
-  voteExclusions: Collection<VoteExclusion>;
-  idempotencyKeys: Collection<IdempotencyKey>;
-  listeners: Collection<Listener>;
-  diagnosisAllowances: Collection<CheckAllowance>;
-  statusSamples: Collection<StatusSample>;
-  dailyStats: Collection<DailyStats>;
-  periodMarks: Collection<PeriodMark>;
-  workLeases: Collection<WorkLease>;
-  rankSnapshots: Collection<RankSnapshot>;
-  rankedLists: Collection<RankedList>;
-  listingSummary: Collection<ListingSummary>;
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  auditLog: Collection<AuditEntry>;
-  rateLimits: Collection<RateLimit>;
-  users: Collection<User>;
-  sessions: Collection<SignInSession>;
-  credentials: Collection<Credential>;
-  verifications: Collection<Verification>;
-  twoFactors: Collection<SecondFactor>;
-  mails: Collection<Mail>;
-  sentNotifications: Collection<SentNotifications>;
+function define<T extends object>(name: string, schema: Schema): ModelDefinition<T> {
+  return { name, schema };
+}
+
+/** Every model, under the name by which features ask for its collection. */
+const MODELS = {
+  servers: define<Server>('Server', serverSchema),
+  serverDrafts: define<ServerDraft>('ServerDraft', serverDraftSchema),
+  apiTokens: define<ApiToken>('ApiToken', apiTokenSchema),
+  votes: define<Vote>('Vote', voteSchema),
+  voteCounters: define<VoteCounter>('VoteCounter', voteCounterSchema),
+  voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
+  idempotencyKeys: define<IdempotencyKey>('IdempotencyKey', idempotencyKeySchema),
+  listeners: define<Listener>('Listener', listenerSchema),
+  diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),
+  statusSamples: define<StatusSample>('StatusSample', statusSampleSchema),
+  dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
+  periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),
+  workLeases: define<WorkLease>('WorkLease', workLeaseSchema),
+  rankSnapshots: define<RankSnapshot>('RankSnapshot', rankSnapshotSchema),
+  rankedLists: define<RankedList>('RankedList', rankedListSchema),
+  listingSummary: define<ListingSummary>('ListingSummary', listingSummarySchema),
+  reviews: define<Review>('Review', reviewSchema),
+  reviewLists: define<ReviewList>('ReviewList', reviewListSchema),
+  auditLog: define<AuditEntry>('AuditEntry', auditEntrySchema),
+  rateLimits: define<RateLimit>('RateLimit', rateLimitSchema),
+  users: define<User>('User', userSchema),
+  sessions: define<SignInSession>('SignInSession', sessionSchema),
+  credentials: define<Credential>('Credential', credentialSchema),
+  verifications: define<Verification>('Verification', verificationSchema),
+  twoFactors: define<SecondFactor>('SecondFactor', twoFactorSchema),
+  mails: define<Mail>('Mail', mailSchema),
+  sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
+  migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };
 
-export function bindCollections(db: Db): Collections {
-  return {
-    servers: db.collection('servers'),
-    serverDrafts: db.collection('server_drafts'),
-    apiTokens: db.collection('api_tokens'),
-    votes: db.collection('votes'),
-    voteCounters: db.collection('vote_counters'),
-    voteExclusions: db.collection('vote_exclusions'),
-    idempotencyKeys: db.collection('idempotency_keys'),
-    listeners: db.collection('listeners'),
-    diagnosisAllowances: db.collection('diagnosis_allowances'),
-    statusSamples: db.collection('status_samples'),
-    dailyStats: db.collection('daily_stats'),
-    periodMarks: db.collection('period_marks'),
-    workLeases: db.collection('work_leases'),
-    rankSnapshots: db.collection('rank_snapshots'),
-    rankedLists: db.collection('ranked_lists'),
-    listingSummary: db.collection('listing_summary'),
-    reviews: db.collection('reviews'),
-    reviewLists: db.collection('review_lists'),
-    auditLog: db.collection('audit_log'),
-    rateLimits: db.collection('rate_limits'),
-    users: db.collection('people'),
-    sessions: db.collection('sessions'),
-    credentials: db.collection('credentials'),
-    verifications: db.collection('verifications'),
-    twoFactors: db.collection('two_factors'),
-    mails: db.collection('mails'),
-    sentNotifications: db.collection('listener_notices'),
-  };
+type Models = typeof MODELS;
+
+/**
+ * The collections that features work on: each is `Model.collection`, typed as the driver's own, so a wrong type in a
+ * filter does not compile. Tests refuse misspelt keys (docs/adr/0061-mongoose-and-migrations.md).
+ */
+export type Collections = {
+  [Key in keyof Models]: Models[Key] extends ModelDefinition<infer T> ? Collection<T> : never;
+};
+
+/** Every schema; readiness looks for its unique indexes. */
+export const SCHEMAS: Schema[] = Object.values(MODELS).map(({ schema }) => schema);
+
+/** Compiles the models on the connection; a second call gives the same ones. */
+export function compileModels({
+  connection,
+}: Pick<Mongo, 'connection'>): Record<keyof Models, Model<object>> {
+  const compiled = Object.entries(MODELS).map(([key, { name, schema }]) => [
+    key,
+    connection.model<object>(name, schema),
+  ]);
+  return Object.fromEntries(compiled);
+}
+
+/** Compiles the models on the connection and hands out their collections. */
+export function bindCollections(mongo: Pick<Mongo, 'connection' | 'db'>): Collections {
+  const { db } = mongo;
+  const models = Object.entries(compileModels(mongo));
+  // mongoose's wrapper of the driver's collection lacks `db`, on which batched writes send commands.
+  const bound = models.map(([key, { collection }]) => [key, Object.assign(collection, { db })]);
+  const collections: object = Object.fromEntries(bound);
+  return collections as Collections;
 }

@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
 import { remembered, within } from '../platform/deadline.ts';
 import { RETRY_AFTER_SECONDS } from './http-errors.ts';
-import { missingUniqueIndexes } from './migrate.ts';
+import { missingUniqueIndexes } from './indexes.ts';
 import type { Platform } from './platform.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 

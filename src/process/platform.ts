@@ -28,7 +28,7 @@ export async function openPlatform(
   options: OpenOptions = {},
 ): Promise<Platform> {
   const resources = await openResources(config, processName, options);
-  const collections = bindCollections(resources.mongo.db);
+  const collections = bindCollections(resources.mongo);
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   return {
     ...resources,

@@ -5,7 +5,7 @@ import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
-import { type Review, reviewSchema } from './review.ts';
+import type { Review } from './review.ts';
 
 /** The most code points that a review may have. */
 export const LONGEST_REVIEW = 2_000;
@@ -31,7 +31,7 @@ export async function writeReview(
   { serverId, ...input }: NewReview & { serverId: ObjectId },
 ): Promise<{ reviewId: string }> {
   const { username, rating, content } = parseInput(newReview, input);
-  const review = await checked<Review>(reviewSchema, {
+  const review = await checked<Review>(reviews, {
     _id: new ObjectId(),
     serverId,
     username,

@@ -8,7 +8,7 @@ import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
-import { type ApiToken, apiTokenSchema } from './api-token.ts';
+import type { ApiToken } from './api-token.ts';
 import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.ts';
@@ -64,7 +64,7 @@ export async function issueToken(tokens: Tokens, request: TokenRequest): Promise
 async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest): Promise<IssuedToken> {
   const token = makeToken();
   const now = clock.now();
-  const document = await checked<ApiToken>(apiTokenSchema, {
+  const document = await checked<ApiToken>(apiTokens, {
     _id: request.tokenId ?? new ObjectId(),
     serverId: request.serverId,
     name: request.name,

@@ -7,7 +7,7 @@ import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { addressHolder, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
-import { type ServerDraft, serverDraftSchema } from './server-draft.ts';
+import type { ServerDraft } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
 
 export type Drafting = {
@@ -104,7 +104,7 @@ async function insertDraft(
     const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
     if (slot === undefined) throw new TooManyDraftsError();
-    const draft = await checked<ServerDraft>(serverDraftSchema, {
+    const draft = await checked<ServerDraft>(serverDrafts, {
       _id: new ObjectId(),
       ownerId,
       slot,
@@ -178,7 +178,7 @@ export async function saveMove(
       address: 'Another server is listed there. If it is yours, ask the operator of this listing.',
     });
   const { name, game, queryPort, countryCode } = server;
-  const move = await checked<ServerDraft>(serverDraftSchema, {
+  const move = await checked<ServerDraft>(serverDrafts, {
     _id: new ObjectId(),
     ownerId,
     serverId: server._id,

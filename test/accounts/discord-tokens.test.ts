@@ -27,8 +27,8 @@ test('tokens of Discord that an older version kept are deleted; passwords stay',
     password: 'scrypt$1',
   };
   await credentials.insertMany([discord, password]);
-  await migrateDatabase(mongo.db);
-  await migrateDatabase(mongo.db);
+  await migrateDatabase(mongo);
+  await migrateDatabase(mongo);
   expect(await credentials.find().sort({ providerId: 1 }).toArray()).toEqual([
     password,
     { ...discord, accessToken: null, refreshToken: null },

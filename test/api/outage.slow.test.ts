@@ -154,7 +154,7 @@ test('while a unique index is missing the API answers 503', async () => {
     { error: 'The database is not prepared yet: try again in a few seconds.' },
   ]);
   expect((await ask(`${tallyport.url}/readyz`)).status).toBe(503);
-  await migrateDatabase(tallyport.platform.mongo.db);
+  await migrateDatabase(tallyport.platform.mongo);
   expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
 });
 

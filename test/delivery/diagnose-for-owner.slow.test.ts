@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
@@ -9,6 +9,7 @@ import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { openMongo } from '../../src/platform/mongo.ts';
 import { bindCollections } from '../../src/process/collections.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
@@ -148,7 +149,9 @@ it('an owner has six in any minute over all processes and restarts; another owne
   clock.stop(new Date());
   const first = clock.now();
   // Another process: its own collections on the same database.
-  const other = { ...deps, ...bindCollections(platform.mongo.db) };
+  const mongo = await openMongo(platform.config.MONGODB_URI, platform.log);
+  onTestFinished(() => mongo.close());
+  const other = { ...deps, ...bindCollections(mongo) };
   const kinds = async (count: number, ownerId = 'owner-1') => {
     const asked = Array.from({ length: count }, (_, n) => diagnose({ ownerId }, n % 2 ? deps : other));
     return (await Promise.all(asked)).map(({ kind }) => kind).toSorted();

@@ -100,6 +100,31 @@ test('a refusal of the database is a known end, and so is a fault of ours', asyn
   expect(isUnknownResult('a text')).toBe(false);
 });
 
+test('an address that names no database means `tallyport`', async () => {
+  const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
+  const { origin } = new URL(inject('mongodbUri').replace('mongodb:', 'http:'));
+  const named = async (path: string) => {
+    const mongo = await openMongo(`${origin.replace('http:', 'mongodb:')}${path}`, log);
+    onTestFinished(() => mongo.close());
+    return mongo.db.databaseName;
+  };
+  expect(await named('')).toBe('tallyport');
+  expect(await named('/?retryWrites=true')).toBe('tallyport');
+  expect(await named('/other')).toBe('other');
+});
+
+test('MongoDB is waited for while it starts, and no longer than asked', async () => {
+  const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
+  const uri = proxy.through(unmigratedNames().mongodbUri);
+  await proxy.refuse();
+  onTestFinished(() => proxy.restore());
+  await expect(openMongo(uri, log, { timeoutMs: 0 })).rejects.toThrow(/ECONNREFUSED|closed/);
+  const waiting = openMongo(uri, log);
+  await proxy.restore();
+  const mongo = await waiting;
+  await mongo.close();
+});
+
 test('writes wait for the journal where that is asked for', async () => {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
   const written = async (durable: boolean) => {

@@ -34,7 +34,7 @@ test('without a unique index a process is not ready, and the missing one is name
   const { ready, checks } = await readiness(platform);
   expect(ready).toBe(false);
   expect(checks.indexes).toBe('missing votes.serverId_1_usernameKey_1_seq_1: run `tallyport migrate`');
-  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo);
 });
 
 test('with an empty database a process is not ready', async () => {

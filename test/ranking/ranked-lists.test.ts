@@ -142,7 +142,7 @@ it('makes the lists of what an older version listed with the migration', async (
   await platform.rankedLists.deleteMany({});
   await platform.listingSummary.deleteMany({});
   expect(await allPages(platform, {})).toEqual([]);
-  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo);
   expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
   expect(await searchNames(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
 });

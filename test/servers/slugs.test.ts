@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
+import { completeServers } from '../../src/process/migrations/0001-complete-servers.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
@@ -108,7 +108,7 @@ it('servers of an older version get their slugs from migration', async () => {
   const [id, renamed] = [await list('Old Version'), await list('Renamed Before')];
   await rename(renamed, 'Renamed After');
   await platform.servers.updateOne({ _id: id }, { $unset: { slugs: '' } });
-  await migrateDatabase(platform.mongo.db);
+  await completeServers(platform.mongo);
   expect(await platform.servers.findOne({ _id: id })).toMatchObject({ slugs: ['old-version'] });
   expect(await foundBy('renamed-before')).toBe(renamed.toHexString());
 });

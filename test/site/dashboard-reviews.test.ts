@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
+import { spreadReviewLists } from '../../src/process/migrations/0002-spread-review-lists.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -106,7 +107,6 @@ it('only a public review of the owner’s own server can be answered, in words',
 });
 
 it('the spread follows every decision, and a list without one gets it from migration', async () => {
-  const { migrateDatabase } = await import('../../src/process/migrate.ts');
   const id = await server();
   const [five, two] = [await approved(id, 5), await approved(id, 2)];
   await moderateReview(web.platform, two, 'rejected', 'test');
@@ -115,6 +115,6 @@ it('the spread follows every decision, and a list without one gets it from migra
   const spread = async () => (await web.platform.reviewLists.findOne({ _id: id }))?.spread;
   expect(await spread()).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0, 5: 1 });
   await web.platform.reviewLists.updateOne({ _id: id }, { $unset: { spread: '' } });
-  await migrateDatabase(web.platform.mongo.db);
+  await spreadReviewLists(web.platform.mongo);
   expect(await spread()).toEqual({ 5: 1 });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
+import type { Mongo } from '../../src/platform/mongo.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
@@ -46,9 +47,10 @@ export function unmigratedNames(): FreshNames {
  * Migrates the database at `uri`, unless it comes from the pool with its collections and indexes. A test that drops an
  * index makes it again; every other change of the collections is noticed.
  */
-export async function migrateFresh({ mongo: { db } }: { mongo: { db: Db } }, uri: string): Promise<void> {
+export async function migrateFresh({ mongo }: { mongo: Mongo }, uri: string): Promise<void> {
   if (migrated.has(uri)) return;
-  await migrateDatabase(db);
+  await migrateDatabase(mongo);
+  const { db } = mongo;
   if (uri === addressOf(db.databaseName)) migrated.set(uri, describe(await collectionsOf(db)));
 }
 
@@ -106,10 +108,10 @@ function describe(collections: Info[]): string {
   return JSON.stringify(collections.map(({ name, options }) => [name, options]).toSorted());
 }
 
-/** Deletes all documents; one command finds the collections that have some. */
+/** Deletes all documents but the notes of applied migrations; one command finds the collections that have some. */
 async function empty(db: Db, collections: Info[]): Promise<void> {
   const some = (name: string) => [{ $limit: 1 }, { $project: { _id: { $literal: name } } }];
-  const [first = '', ...others] = collections.map(({ name }) => name);
+  const [first = '', ...others] = collections.map(({ name }) => name).filter((name) => name !== 'migrations');
   const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: some(coll) } }));
   const filled = await db
     .collection(first)

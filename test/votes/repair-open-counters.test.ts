@@ -126,7 +126,7 @@ test('counts votes of the previous version, and forgets what that noted on a cou
   const raise = async (name: string) => {
     const votedAt = clock.now();
     await platform.votes.insertOne(storedVote(serverId, name, votedAt));
-    await voteCounters.updateOne(
+    await platform.mongo.db.collection('vote_counters').updateOne(
       { serverId, month: votedAt.toISOString().slice(0, 7), 'raises.id': { $ne: new ObjectId() } },
       {
         $inc: { [`days.${dayOf(votedAt)}`]: 1 },
@@ -136,7 +136,7 @@ test('counts votes of the previous version, and forgets what that noted on a cou
     );
   };
   await raise('Young');
-  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo);
   // The process that made it looks for it still.
   expect(await voteCounters.findOne({ serverId })).toHaveProperty('raises');
   await accept(platform, ballot('New version', serverId));
@@ -150,8 +150,8 @@ test('counts votes of the previous version, and forgets what that noted on a cou
 
   const old = { id: ObjectId.createFromTime(Date.now() / SECOND - 120), votes: 1 };
   await voteCounters.updateOne({ serverId }, { $set: { raises: [old], recount: {} } as never });
-  await migrateDatabase(platform.mongo.db);
-  await migrateDatabase(platform.mongo.db);
+  await migrateDatabase(platform.mongo);
+  await migrateDatabase(platform.mongo);
   const migrated = await voteCounters.findOne({ serverId });
   expect(migrated).not.toHaveProperty('raises');
   expect(migrated).not.toHaveProperty('recount');

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError, unavailable } from '../../process/http-errors.ts';
-import { missingUniqueIndexes } from '../../process/migrate.ts';
+import { missingUniqueIndexes } from '../../process/indexes.ts';
 import type { Platform } from '../../process/platform.ts';
 import { withinDatabaseTime } from './database-time.ts';
 

@@ -1,0 +1,13 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const appliedMigrationDefinition = {
+  /** The migration's name: `0001-complete-servers`. */
+  _id: { type: String, required: true },
+  /** When its first run ended. */
+  appliedAt: { type: Date, required: true },
+} as const;
+
+/** The migrations that this database has had. */
+export const appliedMigrationSchema = new Schema(appliedMigrationDefinition, { collection: 'migrations' });
+
+export type AppliedMigration = InferRawDocType<typeof appliedMigrationDefinition>;

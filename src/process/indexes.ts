@@ -1,0 +1,82 @@
+import type { Db, IndexDescriptionInfo } from 'mongodb';
+import type { Model, Schema } from 'mongoose';
+import type { Mongo } from '../platform/mongo.ts';
+import { compileModels, SCHEMAS } from './collections.ts';
+
+type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
+
+/**
+ * Makes every collection and index that the schemas declare and that is not there yet, all collections at once.
+ * Running it twice, or on two machines at once, does no harm.
+ *
+ * @returns what it made, by collection: `['votes', 'votes.open_work']`; and whether there was no collection before
+ * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
+ *   another name; then none of that collection's missing indexes is
+ */
+export async function makeIndexes(mongo: Mongo): Promise<{ made: string[]; wasEmpty: boolean }> {
+  const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
+  const existing = new Set(collections.map(({ name }) => name));
+  const models = Object.values(compileModels(mongo));
+  const made = await Promise.all(models.map((model) => makeIndexesOf(model, mongo.db, existing)));
+  return { made: made.flat(), wasEmpty: existing.size === 0 };
+}
+
+/**
+ * Makes one collection and its missing indexes; gives the names of what it made. One command makes all the indexes, so
+ * a large collection is read once: `Model.createIndexes()` sends one command for each.
+ */
+async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
+  const name = model.collection.collectionName;
+  const isNew = !existing.has(name);
+  // With the schema's time series options. One that somebody else made in the meantime is no error. Other collections
+  // come into being with their first index.
+  const { length: indexCount } = model.schema.indexes();
+  if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) await model.createCollection();
+  const names = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
+  const missing = model.schema.indexes().flatMap(([key, options]) => {
+    const { name: _, background: __, ...rest } = options as IndexOptions;
+    const wanted = indexName(key, options as IndexOptions);
+    return names.has(wanted) ? [] : [{ ...rest, key: key as Record<string, 1 | -1>, name: wanted }];
+  });
+  if (missing.length > 0) await db.collection(name).createIndexes(missing);
+  return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
+}
+
+/** The unique indexes without which votes could be counted twice; those that are missing: `votes.…`. */
+export async function missingUniqueIndexes(db: Db): Promise<string[]> {
+  const checks = SCHEMAS.map(async (schema) => {
+    const name = collectionName(schema);
+    const unique = schema.indexes().filter(([, options]) => options.unique);
+    if (unique.length === 0) return [];
+    const there = await indexesOf(db, name);
+    return unique
+      .map(([keys, options]) => indexName(keys, options))
+      .filter((wanted) => !there.some((index) => index.name === wanted && index.unique))
+      .map((wanted) => `${name}.${wanted}`);
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+async function indexesOf(db: Db, name: string): Promise<IndexDescriptionInfo[]> {
+  try {
+    return await db.collection(name).indexes();
+  } catch (error) {
+    if (error instanceof Error && 'codeName' in error && error.codeName === 'NamespaceNotFound') return [];
+    throw error;
+  }
+}
+
+function collectionName(schema: Schema): string {
+  const name = schema.get('collection');
+  if (!name) throw new Error('a schema without a collection name');
+  return name;
+}
+
+function indexName(keys: object, options: { name?: string }): string {
+  return (
+    options.name ??
+    Object.entries(keys)
+      .map(([field, direction]) => `${field}_${direction}`)
+      .join('_')
+  );
+}

@@ -1,0 +1,84 @@
+import { DURABLE, type Mongo } from '../platform/mongo.ts';
+import { bindCollections } from './collections.ts';
+import { completeServers } from './migrations/0001-complete-servers.ts';
+import { spreadReviewLists } from './migrations/0002-spread-review-lists.ts';
+import { forgetDiscordTokens } from './migrations/0003-forget-discord-tokens.ts';
+import { forgetRaises } from './migrations/0004-forget-raises.ts';
+import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
+
+/**
+ * A change of stored documents. It can run twice, also at the same time, and runs while processes of the previous
+ * version still serve (design rule 15). The indexes of this version are there when it runs.
+ */
+export type Migration = {
+  /** Its number and subject; stored, so it never changes. */
+  name: string;
+  up: (mongo: Mongo) => Promise<void>;
+  /** What it changes can come back after its first run: each later `tallyport migrate` runs it again. */
+  repeats?: true;
+};
+
+/** All migrations in their order. A new one goes to the end. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001-complete-servers', up: completeServers },
+  { name: '0002-spread-review-lists', up: spreadReviewLists },
+  { name: '0003-forget-discord-tokens', up: forgetDiscordTokens, repeats: true },
+  { name: '0004-forget-raises', up: forgetRaises, repeats: true },
+  { name: '0005-list-ranked-servers', up: listRankedServers, repeats: true },
+];
+
+/** A migration failed; those before it are done, and the next `tallyport migrate` goes on with it. */
+export class MigrationError extends Error {
+  readonly code = 'migration-failed';
+
+  constructor(migration: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`The migration ${migration} failed: ${reason}`, { cause });
+    this.name = 'MigrationError';
+  }
+}
+
+/**
+ * Runs the pending migrations in their order, each noted when it has ended, and those that repeat.
+ *
+ * @returns the names of those that were pending
+ * @throws {MigrationError} at the first that fails
+ */
+export async function runMigrations(mongo: Mongo, migrations: readonly Migration[]): Promise<string[]> {
+  const states = await listMigrations(mongo, migrations);
+  const ran: string[] = [];
+  for (const [place, migration] of migrations.entries()) {
+    const isPending = !states[place]?.appliedAt;
+    if (!isPending && !migration.repeats) continue;
+    await migration.up(mongo).catch((error: unknown) => {
+      throw new MigrationError(migration.name, error);
+    });
+    if (!isPending) continue;
+    await noteApplied(mongo, [migration]);
+    ran.push(migration.name);
+  }
+  return ran;
+}
+
+/** Notes that these migrations are done. Of two runs at once the first one's time is kept. */
+export async function noteApplied(mongo: Mongo, migrations: readonly Migration[]): Promise<void> {
+  const appliedAt = new Date();
+  const notes = migrations.map(({ name }) => ({
+    updateOne: { filter: { _id: name }, update: { $setOnInsert: { appliedAt } }, upsert: true },
+  }));
+  await bindCollections(mongo).migrations.bulkWrite(notes, { ordered: false, writeConcern: DURABLE });
+}
+
+/** All migrations in their order, with the time of their first run; null where that is pending. */
+export async function listMigrations(
+  mongo: Mongo,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<{ name: string; appliedAt: Date | null; repeats: boolean }[]> {
+  const applied = await bindCollections(mongo).migrations.find().toArray();
+  const times = new Map(applied.map(({ _id, appliedAt }) => [_id, appliedAt]));
+  return migrations.map(({ name, repeats = false }) => ({
+    name,
+    appliedAt: times.get(name) ?? null,
+    repeats,
+  }));
+}

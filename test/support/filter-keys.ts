@@ -1,0 +1,44 @@
+import type { Document } from 'mongodb';
+import type { Schema } from 'mongoose';
+import { SCHEMAS } from '../../src/process/collections.ts';
+
+const schemas = new Map(SCHEMAS.map((schema) => [schema.get('collection'), schema]));
+
+/** The operations whose first argument is a filter. */
+const FILTERED = /^(find|count|update|delete|replace)/;
+
+/** Which collections the library for accounts stores fields in that no schema of ours has. */
+const OF_THE_LIBRARY = new Set(['credentials', 'two_factors', 'verifications', 'sessions']);
+
+/**
+ * Throws where a filter names a field that no document has: the driver's types let a misspelt key pass. mongoose calls
+ * it with each operation on `Model.collection`.
+ */
+export function requireKnownKeys(collection: string, operation: string, first: unknown): void {
+  const schema = schemas.get(collection);
+  if (!schema || OF_THE_LIBRARY.has(collection)) return;
+  const filters = FILTERED.test(operation) ? [first] : operation === 'bulkWrite' ? bulkFilters(first) : [];
+  for (const key of filters.flatMap(keysOf)) {
+    if (!isKnown(schema, key)) throw new Error(`${operation} of ${collection}: there is no field «${key}»`);
+  }
+}
+
+function bulkFilters(operations: unknown): unknown[] {
+  const all = Array.isArray(operations) ? operations : [];
+  return all.flatMap((operation: Document) => Object.values(operation).map(({ filter }) => filter));
+}
+
+function keysOf(filter: unknown): string[] {
+  if (typeof filter !== 'object' || filter === null) return [];
+  return Object.entries(filter).flatMap(([key, value]) => {
+    if (!key.startsWith('$')) return [key];
+    return Array.isArray(value) && ['$and', '$or', '$nor'].includes(key) ? value.flatMap(keysOf) : [];
+  });
+}
+
+/** Whether it is a path of the schema, or lies in a field that holds anything. */
+function isKnown(schema: Schema, key: string): boolean {
+  if (schema.pathType(key) !== 'adhocOrUndefined') return true;
+  const parts = key.split('.');
+  return parts.some((_, at) => schema.path(parts.slice(0, at).join('.'))?.instance === 'Mixed');
+}
