@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
-    .description('make the collections and indexes that are missing; run it at each release')
+    .description('create missing collections and indexes; run it at each release')
     .addHelpText('after', examples(terminal, 'migrate'))
     .action(onPlatform(terminal, migrate, { migrates: true }));
 }
@@ -16,7 +16,7 @@ async function migrate({ mongo }: Platform): Promise<Answer> {
   const { made } = await migrateDatabase(mongo.db);
   const text =
     made.length === 0
-      ? 'Everything is there already.'
-      : `Made:\n${made.map((name) => `  ${name}`).join('\n')}`;
+      ? 'Everything exists already.'
+      : `Created:\n${made.map((name) => `  ${name}`).join('\n')}`;
   return { json: { made }, text };
 }

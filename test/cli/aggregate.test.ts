@@ -15,7 +15,7 @@ afterAll(() => cli.close());
 const daysAgo = (days: number) => addDays(dayOf(new Date()), -days);
 
 describe('aggregate', () => {
-  it('computes one day, or all finished ones since one, and the figures', async () => {
+  it('computes one day, or all finished days since a day, and the figures', async () => {
     const { server_id } = await cli.addServer('Alpha');
     const serverId = new ObjectId(server_id);
     const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
@@ -35,7 +35,7 @@ describe('aggregate', () => {
     expect((await daily())?.uptimePercentage).toBeCloseTo(66.67, 1);
   });
 
-  it('leaves a day to the workers where the figures could not be computed', async () => {
+  it('leaves a day to the workers if the figures could not be computed', async () => {
     const { server_id } = await cli.addServer('Unfinished');
     const { platform } = cli;
     const noon = after(startOf(daysAgo(4)), 12 * HOUR);

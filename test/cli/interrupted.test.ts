@@ -6,7 +6,7 @@ import { openCli, tallyport } from './tallyport.ts';
 it.each([
   [
     'import votes -',
-    'Stopped in the middle: run the same command again to finish. Until then, figures may miss what is in already.\n',
+    'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.\n',
   ],
   ['server list', ''],
 ])('«%s» ends with 130 at the first signal, whatever it waits for', async (line, says) => {

@@ -5,7 +5,7 @@ import { openCli, tallyport } from './tallyport.ts';
 const words = (line: string) => line.split(' ');
 
 describe('with MongoDB away', () => {
-  it('an address that is none is a fault of configuration', async () => {
+  it('an invalid address is a configuration error', async () => {
     const env = environment({ MONGODB_URI: 'mongodb://user:pass@word@127.0.0.1/x' });
     const ended = await tallyport(['server', 'list', '--json'], { env });
 
@@ -15,7 +15,7 @@ describe('with MongoDB away', () => {
 });
 
 describe('with Redis away', () => {
-  it('every command works; one that wakes a worker says who finds the work', async () => {
+  it('every command works; one that wakes a worker prints that a worker finds the work later', async () => {
     const cli = await openCli();
     onTestFinished(() => cli.close());
     const env = { ...cli.env, REDIS_URL: 'redis://127.0.0.1:1' };
@@ -32,7 +32,7 @@ describe('with Redis away', () => {
 });
 
 describe('the database', () => {
-  it('is prepared by migrate; before, a command refuses to work on it', async () => {
+  it('is created by migrate; before that, commands refuse to work on it', async () => {
     const env = environment();
     const run = (line: string) => tallyport(words(line), { env });
     const before = await run('server list --json');
@@ -41,7 +41,7 @@ describe('the database', () => {
 
     expect(before).toMatchObject({ code: 1, json: { code: 'not-migrated' } });
     expect(migrated.json.made).toContain('servers.slug_1');
-    expect(again).toMatchObject({ code: 0, stdout: 'Everything is there already.\n', stderr: '' });
+    expect(again).toMatchObject({ code: 0, stdout: 'Everything exists already.\n', stderr: '' });
     expect(await run('server list')).toMatchObject({ code: 0, stdout: 'No server is listed yet.\n' });
   });
 });

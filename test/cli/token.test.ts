@@ -25,7 +25,7 @@ const speaksFor = async (serverId: string, token: string) =>
   (await authenticate(cli.platform, serverId, token)) !== null;
 
 describe('token issue', () => {
-  it('makes a token that works, and says nothing but its id and itself', async () => {
+  it('makes a token that works, and prints only the token and its id', async () => {
     const { server_id, slug } = await cli.addServer('Issuing');
     const issued = await issue(slug);
 
@@ -33,7 +33,7 @@ describe('token issue', () => {
     expect(await speaksFor(server_id, issued.token)).toBe(true);
   });
 
-  it('shows the token once, in words too', async () => {
+  it('shows the token once, in the text output too', async () => {
     const { slug, server_id } = await cli.addServer('Issuing in words');
     const { stdout } = await cli.run(`token issue ${slug} --name website --expires-in 90d`);
     const token = /^ {2}(tp_\w{36})$/m.exec(stdout)?.[1] ?? '';
@@ -53,7 +53,7 @@ describe('token issue', () => {
 });
 
 describe('token list', () => {
-  it('shows every token and its state, never the token itself', async () => {
+  it('shows the id and state of every token, never the token', async () => {
     const { slug } = await cli.addServer('Listing');
     const first = await issue(slug, '--name plugin');
     const second = await issue(slug, '--expires-in 1h');
@@ -76,7 +76,7 @@ describe('token list', () => {
 });
 
 describe('token revoke', () => {
-  it('revokes the only valid token without being told which', async () => {
+  it('revokes the only valid token without an id', async () => {
     const { slug, server_id } = await cli.addServer('Revoking');
     const { token, token_id } = await issue(slug);
     const ended = await cli.run(`token revoke ${slug} --json`);
@@ -87,7 +87,7 @@ describe('token revoke', () => {
     expect(await cli.run(`token revoke ${slug}`)).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('asks which of several is meant, by name', async () => {
+  it('asks for the id if there are several, and prints their names', async () => {
     const { slug, server_id } = await cli.addServer('Choosing');
     const [plugin, website] = [await issue(slug, '--name plugin'), await issue(slug, '--name website')];
     const ended = await cli.run(`token revoke ${slug}`);
@@ -98,7 +98,7 @@ describe('token revoke', () => {
     expect(await speaksFor(server_id, plugin.token)).toBe(true);
   });
 
-  it('knows no token of another server', async () => {
+  it('does not find a token of another server', async () => {
     const { slug } = await cli.addServer('Mine');
     const other = await cli.addServer('Theirs');
     const { token, token_id } = await issue(other.slug);
@@ -111,7 +111,7 @@ describe('token revoke', () => {
 });
 
 describe('token rotate', () => {
-  it('gives a new token while the old one goes on for the overlap', async () => {
+  it('makes a new token; the old one stays valid for the overlap', async () => {
     const { slug, server_id } = await cli.addServer('Rotating');
     const old = await issue(slug, '--name plugin');
     const ended = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
@@ -128,7 +128,7 @@ describe('token rotate', () => {
     expect(await authenticate(later, server_id, String(token))).not.toBeNull();
   });
 
-  it('rotates no token that is revoked or unknown', async () => {
+  it('does not rotate a revoked or unknown token', async () => {
     const { slug } = await cli.addServer('Not rotating');
     const { token_id } = await issue(slug);
     await cli.run(`token revoke ${slug}`);
