@@ -1,14 +1,14 @@
-/** A profile as V8 writes it: nodes of a tree of calls, and which node each sample met. */
+/** A V8 profile: the nodes of a call tree, and the node of each sample. */
 export type Profile = {
   nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[];
   samples: number[];
-  /** Microseconds: when it ended, and the time from each sample to the next. */
+  /** Microseconds: the end, and the time between samples. */
   endTime: number;
   startTime: number;
   timeDeltas: number[];
 };
 
-/** The profile without all but its last `seconds`: a process's start is long and says nothing of its work. */
+/** The last `seconds` of a profile, without the start of the process. */
 export function lastSeconds(profile: Profile, seconds: number): Profile {
   const from = profile.endTime - seconds * 1e6;
   let at = profile.startTime;
@@ -21,21 +21,21 @@ export function lastSeconds(profile: Profile, seconds: number): Profile {
 
 type Frame = { name: string; url: string; own: number; all: number; children: Map<string, Frame> };
 
-/** What is no work of the process. */
+/** Frames that are not work of the process. */
 const IDLE = new Set(['(idle)', '(program)']);
 
 const WIDTH = 1_200;
 const ROW = 16;
-/** Narrower frames, in pixels, are not drawn: nobody could read them, and they make the file large. */
+/** Narrower frames, in pixels, are not drawn: they are not readable and make the file large. */
 const NARROWEST = 2;
 
 function place({ functionName, url }: Profile['nodes'][number]['callFrame']): { name: string; url: string } {
-  // Of a path what is inside the repository or a package; nothing of the machine.
+  // Only the part of a path inside the repository or a package, without paths of the machine.
   const short = url.replace(/^file:\/\//, '').replace(/^.*\/(node_modules|src|workers|bench)\//, '$1/');
   return { name: functionName || '(anonymous)', url: short };
 }
 
-/** The tree of calls with each frame's samples; the same function called from one place by many ways is one frame. */
+/** The call tree with each frame's samples; calls of a function from the same parent are one frame. */
 function treeOf({ nodes, samples }: Profile): Frame {
   const hits = new Map<number, number>();
   for (const id of samples) hits.set(id, (hits.get(id) ?? 0) + 1);
@@ -59,7 +59,7 @@ function treeOf({ nodes, samples }: Profile): Frame {
   return root;
 }
 
-/** Each function's share of the busy time by itself, the largest first. */
+/** Each function's own share of the busy time, largest first. */
 export function ownTimes(profile: Profile): [place: string, share: number][] {
   const root = treeOf(profile);
   const own = new Map<string, number>();
@@ -75,7 +75,7 @@ export function ownTimes(profile: Profile): [place: string, share: number][] {
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Ours, the driver's, other packages', and Node's own code differ in colour. */
+/** The colours of our code, the driver, other packages and Node. */
 function colour({ url }: Frame): string {
   if (url.startsWith('src/') || url.startsWith('bench/')) return '#f2a65a';
   if (/^node_modules\/(mongodb|bson)\//.test(url)) return '#8fb996';
@@ -83,7 +83,7 @@ function colour({ url }: Frame): string {
   return '#d5d0c8';
 }
 
-/** An SVG of the profile, callers above what they call; a frame's title says its share. */
+/** An SVG of the profile, callers above callees; a frame's title contains its share. */
 export function flameGraph(profile: Profile, title: string): string {
   const root = treeOf(profile);
   const parts: string[] = [];

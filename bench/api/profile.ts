@@ -1,10 +1,10 @@
 /**
- * Where a web process spends its time under votes, as a flame graph:
+ * A flame graph of a web process under load:
  *
  *   node bench/api/profile.ts [ours|peer] [connections] [seconds] [endpoint] > docs/flame-vote.svg
  *
- * The process writes a V8 profile when it ends (`--cpu-prof`). Functions that took most by themselves go to standard
- * error.
+ * The process writes a V8 profile when it ends (`--cpu-prof`). The functions with the most own time are printed on
+ * standard error.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
