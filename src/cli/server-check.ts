@@ -58,16 +58,16 @@ type Recorded = Extract<Checked, { kind: 'recorded' }>;
 function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
   const status = statusAt(server, now);
   const { current } = server;
-  const said = probe.ok
+  const shown = probe.ok
     ? probe.answer
     : { ...current, onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers, latencyMs: null };
   const json = {
     status,
-    online_players: said.onlinePlayers,
-    max_players: said.maxPlayers,
-    latency_ms: said.latencyMs === null ? null : Math.round(said.latencyMs * 100) / 100,
-    motd: said.motd,
-    server_version: said.version,
+    online_players: shown.onlinePlayers,
+    max_players: shown.maxPlayers,
+    latency_ms: shown.latencyMs === null ? null : Math.round(shown.latencyMs * 100) / 100,
+    motd: shown.motd,
+    server_version: shown.version,
   };
   if (!probe.ok) {
     const error = sentence(probe.words);

@@ -53,7 +53,7 @@ export function serverText(
 
 /** The owner, and how the ownership was proved. */
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
-  if (!ownerId) return ownerEmail ? `nobody yet; imported for ${ownerEmail}` : '-';
+  if (!ownerId) return ownerEmail ? `none yet; imported for ${ownerEmail}` : '-';
   const who = owner ?? `${ownerId.toHexString()} (no such user)`;
   return proof ? `${who}, proved by ${PROOFS[proof.method]} ${when(proof.at, now)}` : who;
 }

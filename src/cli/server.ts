@@ -24,7 +24,7 @@ import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
 
 export function addServerCommands(program: Command, terminal: Terminal): void {
-  const server = program.command('server').description('list, change and remove game servers');
+  const server = program.command('server').description('list, check, change and remove game servers');
 
   server
     .command('add')

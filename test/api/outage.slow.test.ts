@@ -104,16 +104,16 @@ describe('a vote whose insert loses its connection', () => {
   test('in a call that waits for MongoDB beyond 5 s is 503 and says so', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
-    const held = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const clock = useFastClock();
     clock.slowDown();
     const holding = tallyport.proxy.stallNext(mongoCommand('insert', 'votes'), () => {
       clock.speedUp();
-      return held.promise;
+      return released.promise;
     });
     const unknown = await tallyport.vote(server, 'Steve');
     expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
-    held.resolve();
+    released.resolve();
     await holding;
   });
 });

@@ -160,8 +160,8 @@ describe('a header', () => {
 
   test.each(['cookie', 'x-forwarded-for', 'idempotency-key', 'a'])('%s, repeated', async (name) => {
     const repeated = (size: number) => `${name}: a=b\r\n`.repeat(size / (name.length + 7));
-    const asked = (size: number) => get('/dashboard').replace(/\r\n$/, `${repeated(size)}\r\n`);
-    expect(await growth((size) => send(asked(size)))).toBeLessThan(MOST_GROWTH);
+    const request = (size: number) => get('/dashboard').replace(/\r\n$/, `${repeated(size)}\r\n`);
+    expect(await growth((size) => send(request(size)))).toBeLessThan(MOST_GROWTH);
   });
 });
 

@@ -146,7 +146,7 @@ describe('a report is refused', () => {
       'server_version must have at most 100 characters.',
     ],
     [
-      'two faults',
+      'two errors',
       { online_players: 'x', max_players: 'y' },
       `online_players ${players(0)} max_players ${players(-1)}`,
     ],

@@ -86,8 +86,8 @@ test('a token that one process revokes is refused by the others within 5 s', asy
   const server = await tallyport.addServer();
   expect((await tallyport.call(server, 'info', {}, web.url)).status).toBe(200);
   await revokeToken(tallyport.platform, server.serverId, server.tokenId);
-  const asked = () => tallyport.call(server, 'info', {}, web.url);
-  await expect.poll(async () => (await asked()).status, { timeout: 20_000 }).toBe(401);
+  const readInfo = () => tallyport.call(server, 'info', {}, web.url);
+  await expect.poll(async () => (await readInfo()).status, { timeout: 20_000 }).toBe(401);
   expect(AUTHENTICATION_TTL_MS).toBeLessThan(5_000);
 });
 

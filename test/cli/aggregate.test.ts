@@ -67,8 +67,8 @@ describe('aggregate', () => {
     ' --day 2026-02-30',
     ' --day 2026-11-01 --since 2026-11-01',
   ])('asks for one day: aggregate%s', async (options) => {
-    const ended = await cli.run(`aggregate${options}`);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('a day such as 2026-11-20');
+    const result = await cli.run(`aggregate${options}`);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('a day such as 2026-11-20');
   });
 });

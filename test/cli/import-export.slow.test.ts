@@ -113,12 +113,12 @@ it.concurrent.each([
       'import votes': ['-'],
       'aggregate --day': [dayOf(new Date(Date.now() - DAY))],
     }[command];
-    const ended = await tallyport([...command.split(' '), ...(given ?? [])], {
+    const result = await tallyport([...command.split(' '), ...(given ?? [])], {
       env: { ...cli.env, MONGODB_URI: proxy.through(uri) },
       input: lines([{ server_id: id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' }]),
     });
     await proxy.close();
-    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect([result.code, result.stderr]).toEqual([0, '']);
   },
   60_000,
 );

@@ -18,7 +18,7 @@ it.each([
   onTestFinished(() => proxy.close());
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const held = proxy.stallNext(mongoCommand('find', 'servers'), () => {
+  const stalled = proxy.stallNext(mongoCommand('find', 'servers'), () => {
     reached.resolve();
     return released.promise;
   });
@@ -39,5 +39,5 @@ it.each([
   expect(await running).toMatchObject({ code: 130, stdout: '', stderr: says });
   expect(signals).toBeUndefined();
   released.resolve();
-  await held;
+  await stalled;
 });

@@ -24,11 +24,11 @@ afterAll(async () => {
 describe('listener set and show', () => {
   it('sets a v2 listener and shows its state, never its token', async () => {
     const { slug, server_id } = await cli.addServer('Two');
-    const ended = await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    const result = await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     const shown = await cli.run(`listener show ${slug} --json`);
 
-    expect(ended.code).toBe(0);
-    expect(shown.json).toEqual(ended.json);
+    expect(result.code).toBe(0);
+    expect(shown.json).toEqual(result.json);
     expect(shown.json).toEqual({
       server_id,
       listener_id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -65,14 +65,14 @@ describe('listener set and show', () => {
     const file = join(folder, 'public.key');
     const { publicKeyLine } = new VotifierListener();
     await writeFile(file, `${publicKeyLine}\n`);
-    const ended = await cli.run(
+    const result = await cli.run(
       `listener set ${slug} --protocol votifier-v1 --host Mc.example.org --port 8192 --public-key-file ${file}`,
     );
     const listener = await cli.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
 
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
-    expect(ended.stdout).toContain(`node src/cli.ts listener test ${slug}`);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toContain('mc.example.org:8192 (votifier-v1)');
+    expect(result.stdout).toContain(`node src/cli.ts listener test ${slug}`);
     expect(listener && openListener(cli.platform.secrets, listener).protocol).toBe('votifier-v1');
   });
 
@@ -105,8 +105,8 @@ describe('listener set and show', () => {
       'votifier-v2 takes --host and --port and --token, not --url.',
     ],
   ])('refuses %s: each protocol has its own options', async (options, error) => {
-    const ended = await cli.run(`listener set alpha ${options} --json`);
-    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
+    const result = await cli.run(`listener set alpha ${options} --json`);
+    expect(result).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
   });
 
   it('does not change the service name unless it is given', async () => {
@@ -149,10 +149,10 @@ describe('listener set and show', () => {
 
   it('refuses an API token of the listing', async () => {
     const { slug } = await cli.addServer('Own token');
-    const ended = await setV2(cli, slug, { port: 8192, token: makeToken() });
+    const result = await setV2(cli, slug, { port: 8192, token: makeToken() });
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
-    expect(ended.json.error).toMatch(/^This is an API token of this listing/);
+    expect(result).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
+    expect(result.json.error).toMatch(/^This is an API token of this listing/);
   });
 
   it('warns only of an address that Tallyport does not connect to', async () => {
@@ -233,8 +233,8 @@ describe('listener pause, resume and remove', () => {
 
     expect(first).toMatchObject({ code: 0, json: { server_id, removed: true, released_votes: 0 } });
     for (const command of ['remove', 'show', 'pause', 'resume', 'test']) {
-      const ended = await cli.run(`listener ${command} ${slug} --json`);
-      expect(ended).toMatchObject({ code: 1, json: { code: 'no-listener' } });
+      const result = await cli.run(`listener ${command} ${slug} --json`);
+      expect(result).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     }
   });
 });

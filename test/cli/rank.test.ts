@@ -82,8 +82,8 @@ it('excludes votes with a reason, shows the exclusion, and undoes it', async () 
 
 it('refuses to exclude votes of the future', async () => {
   const { slug } = await cli.addServer('Future');
-  const ended = await cli.run(
+  const result = await cli.run(
     `vote exclude ${slug} --since 2026-01-01 --until 2999-01-01 --reason bought --json`,
   );
-  expect(ended).toMatchObject({ code: 1, json: { code: 'range-not-over' } });
+  expect(result).toMatchObject({ code: 1, json: { code: 'range-not-over' } });
 });

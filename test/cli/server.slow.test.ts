@@ -39,12 +39,12 @@ describe('server add', () => {
   });
 
   it('prints the game, and warns of an address that is not probed', async () => {
-    const ended = await cli.run('server add --name Charlie --game bedrock --address 10.0.0.7 --port 19132');
+    const result = await cli.run('server add --name Charlie --game bedrock --address 10.0.0.7 --port 19132');
 
-    expect(ended.stdout).toMatch(
+    expect(result.stdout).toMatch(
       /\nIts game is Minecraft: Bedrock Edition \(\w+\)\. .*server check charlie\n/,
     );
-    expect(ended.stderr).toMatch(
+    expect(result.stderr).toMatch(
       /^Warning: 10\.0\.0\.7 is not a public address .*\(ALLOWED_PRIVATE_RANGES, REFUSED_RANGES\)\.\n$/,
     );
   });
@@ -97,9 +97,9 @@ describe('server games', () => {
   });
 
   it('suggests similar games for an unknown one', async () => {
-    const ended = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
-    expect(ended.code).toBe(1);
-    expect(ended.json).toEqual({
+    const result = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
+    expect(result.code).toBe(1);
+    expect(result.json).toEqual({
       error: 'There is no game «valhiem» in the list. Near it: valheim (Valheim).',
       code: 'invalid-input',
     });
@@ -148,10 +148,10 @@ describe('server list and show', () => {
 
   it('return 1 if there is no such server', async () => {
     for (const server of ['nobody', new ObjectId().toHexString()]) {
-      const ended = await cli.run(`server show ${server} --json`);
+      const result = await cli.run(`server show ${server} --json`);
 
-      expect(ended.code).toBe(1);
-      expect(ended.json).toEqual({ error: expect.stringContaining(server), code: 'server-not-found' });
+      expect(result.code).toBe(1);
+      expect(result.json).toEqual({ error: expect.stringContaining(server), code: 'server-not-found' });
     }
   });
 
@@ -168,7 +168,7 @@ describe('server edit', () => {
     const { slug } = await cli.addServer('Edited');
     await cli.run(`server edit ${slug} --query-port 7 --game minecraft --country AT --premium`);
     const before = await cli.run(`server show ${slug} --json`);
-    const ended = await cli.run(
+    const result = await cli.run(
       `server edit ${slug} --name none --query-port none --game none --country none --no-premium --json`,
     );
 
@@ -178,8 +178,8 @@ describe('server edit', () => {
       country_code: 'AT',
       is_premium: true,
     });
-    expect(ended.code).toBe(0);
-    expect(ended.json).toMatchObject({
+    expect(result.code).toBe(0);
+    expect(result.json).toMatchObject({
       slug: 'none',
       name: 'none',
       port: 25_565,
@@ -199,10 +199,10 @@ describe('server remove', () => {
 
   it('needs a confirmation or --yes', async () => {
     const { slug } = await cli.addServer('Staying');
-    const ended = await cli.run(`server remove ${slug}`);
+    const result = await cli.run(`server remove ${slug}`);
 
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('--yes');
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('--yes');
     expect((await cli.run(`server show ${slug} --json`)).json.removed_at).toBeNull();
   });
 
@@ -212,10 +212,10 @@ describe('server remove', () => {
       tallyport(['server', 'remove', slug], { env: cli.env, input, isTTY: true });
 
     for (const typed of ['n\n', '\n', '']) {
-      const ended = await remove(typed);
-      expect(ended).toMatchObject({ code: 1, stdout: '' });
-      expect(ended.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
-      expect(ended.stderr).toMatch(/Nothing was changed\.\n$/);
+      const result = await remove(typed);
+      expect(result).toMatchObject({ code: 1, stdout: '' });
+      expect(result.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
+      expect(result.stderr).toMatch(/Nothing was changed\.\n$/);
     }
     expect(await remove('y\n')).toMatchObject({
       code: 0,
@@ -278,7 +278,7 @@ describe('server transfer', () => {
 
   it('returns 1 if no user has the address', async () => {
     const { slug } = await cli.addServer('TtlCache');
-    const ended = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
-    expect(ended).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
+    const result = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
+    expect(result).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
   });
 });

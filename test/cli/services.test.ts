@@ -2,15 +2,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { environment } from './environment.ts';
 import { openCli, tallyport } from './tallyport.ts';
 
-const words = (line: string) => line.split(' ');
+const split = (line: string) => line.split(' ');
 
 describe('with MongoDB away', () => {
   it('an invalid address is a configuration error', async () => {
     const env = environment({ MONGODB_URI: 'mongodb://user:pass@word@127.0.0.1/x' });
-    const ended = await tallyport(['server', 'list', '--json'], { env });
+    const result = await tallyport(['server', 'list', '--json'], { env });
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'configuration' } });
-    expect(ended.stdout).not.toContain('pass@word');
+    expect(result).toMatchObject({ code: 1, json: { code: 'configuration' } });
+    expect(result.stdout).not.toContain('pass@word');
   });
 });
 
@@ -19,7 +19,7 @@ describe('with Redis away', () => {
     const cli = await openCli();
     onTestFinished(() => cli.close());
     const env = { ...cli.env, REDIS_URL: 'redis://127.0.0.1:1' };
-    const run = (line: string) => tallyport(words(line), { env });
+    const run = (line: string) => tallyport(split(line), { env });
     await run('server add --name Alpha --address a.example --port 1');
     const set = 'listener set alpha --protocol votifier-v2 --host h.example --port 8192 --token abcdef012345';
 
@@ -34,7 +34,7 @@ describe('with Redis away', () => {
 describe('the database', () => {
   it('is created by migrate; before that, commands refuse to work on it', async () => {
     const env = environment();
-    const run = (line: string) => tallyport(words(line), { env });
+    const run = (line: string) => tallyport(split(line), { env });
     const before = await run('server list --json');
     const migrated = await run('migrate --json');
     const again = await run('migrate');

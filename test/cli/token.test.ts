@@ -12,9 +12,9 @@ afterAll(() => cli.close());
 type Issued = { token_id: string; token: string };
 
 async function issue(server: string, options = ''): Promise<Issued> {
-  const ended = await cli.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
-  expect(ended.code).toBe(0);
-  return ended.json as Issued;
+  const result = await cli.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
+  expect(result.code).toBe(0);
+  return result.json as Issued;
 }
 
 async function list(server: string): Promise<Record<string, unknown>[]> {
@@ -46,9 +46,9 @@ describe('token issue', () => {
 
   it('refuses a name that is too long', async () => {
     const { slug } = await cli.addServer('Long name');
-    const ended = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
+    const result = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'invalid-input' } });
+    expect(result).toMatchObject({ code: 1, json: { code: 'invalid-input' } });
   });
 });
 
@@ -79,9 +79,9 @@ describe('token revoke', () => {
   it('revokes the only valid token without an id', async () => {
     const { slug, server_id } = await cli.addServer('Revoking');
     const { token, token_id } = await issue(slug);
-    const ended = await cli.run(`token revoke ${slug} --json`);
+    const result = await cli.run(`token revoke ${slug} --json`);
 
-    expect(ended).toMatchObject({ code: 0, json: { token_id, revoked: true } });
+    expect(result).toMatchObject({ code: 0, json: { token_id, revoked: true } });
     expect(await speaksFor(server_id, token)).toBe(false);
     expect((await cli.run(`token revoke ${slug} ${token_id}`)).code).toBe(0);
     expect(await cli.run(`token revoke ${slug}`)).toMatchObject({ code: 1, stdout: '' });
@@ -90,11 +90,11 @@ describe('token revoke', () => {
   it('asks for the id if there are several, and prints their names', async () => {
     const { slug, server_id } = await cli.addServer('Choosing');
     const [plugin, website] = [await issue(slug, '--name plugin'), await issue(slug, '--name website')];
-    const ended = await cli.run(`token revoke ${slug}`);
+    const result = await cli.run(`token revoke ${slug}`);
 
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain(`${plugin.token_id}  plugin`);
-    expect(ended.stderr).toContain(`${website.token_id}  website`);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(`${plugin.token_id}  plugin`);
+    expect(result.stderr).toContain(`${website.token_id}  website`);
     expect(await speaksFor(server_id, plugin.token)).toBe(true);
   });
 
@@ -102,9 +102,9 @@ describe('token revoke', () => {
     const { slug } = await cli.addServer('Mine');
     const other = await cli.addServer('Theirs');
     const { token, token_id } = await issue(other.slug);
-    const ended = await cli.run(`token revoke ${slug} ${token_id} --json`);
+    const result = await cli.run(`token revoke ${slug} ${token_id} --json`);
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
+    expect(result).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     expect(await speaksFor(other.server_id, token)).toBe(true);
     expect((await cli.run(`token revoke ${slug} nonsense --json`)).json.code).toBe('token-not-found');
   });
@@ -114,10 +114,10 @@ describe('token rotate', () => {
   it('makes a new token; the old one stays valid for the overlap', async () => {
     const { slug, server_id } = await cli.addServer('Rotating');
     const old = await issue(slug, '--name plugin');
-    const ended = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
-    const { token, token_id, old_token_id, old_expires_at } = ended.json;
+    const result = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
+    const { token, token_id, old_token_id, old_expires_at } = result.json;
 
-    expect(ended.code).toBe(0);
+    expect(result.code).toBe(0);
     expect(old_token_id).toBe(old.token_id);
     expect(token_id).not.toBe(old.token_id);
     expect(Math.abs(Date.parse(String(old_expires_at)) - Date.now() - 30 * 60_000)).toBeLessThan(60_000);
@@ -134,8 +134,8 @@ describe('token rotate', () => {
     await cli.run(`token revoke ${slug}`);
 
     for (const id of [token_id, 'nonsense']) {
-      const ended = await cli.run(`token rotate ${slug} ${id} --json`);
-      expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
+      const result = await cli.run(`token rotate ${slug} ${id} --json`);
+      expect(result).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     }
   });
 });

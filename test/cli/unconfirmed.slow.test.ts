@@ -159,14 +159,14 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
   });
   const resent = await cli.run(`vote resend ${slug} --since 2026-01-01 --json`);
   expect(resent.json).toMatchObject({ resent: 0, unconfirmed: 1 });
-  const told = await cli.run(`vote resend ${slug} --since 2026-01-01`);
-  expect(told.stdout).toContain('1 vote of this time range is unconfirmed and may have arrived');
+  const text = await cli.run(`vote resend ${slug} --since 2026-01-01`);
+  expect(text.stdout).toContain('1 vote of this time range is unconfirmed and may have arrived');
   const story = await cli.run(`vote show ${voteId}`);
   expect(story.stdout).toMatch(/^closed-without-answer: +Copy the token/m);
 
-  const kept = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
-  expect(kept).toMatchObject({ unconfirmed: 1 });
-  expect(kept).not.toHaveProperty('resent');
+  const unchanged = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
+  expect(unchanged).toMatchObject({ unconfirmed: 1 });
+  expect(unchanged).not.toHaveProperty('resent');
   expect((await set(TOKEN)).json).toMatchObject({ resent: 1, unconfirmed: 0, waiting: 1, max_sendings: 1 });
   await drainHere(platform, server_id);
   expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({

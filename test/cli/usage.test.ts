@@ -92,10 +92,10 @@ describe('wrong use', () => {
 
   it('is one JSON value with --json, wherever --json is in the arguments', async () => {
     for (const args of ['--json server lst', 'server lst --json', 'server --json']) {
-      const ended = await run(args);
+      const result = await run(args);
 
-      expect(ended.code).toBe(2);
-      expect(ended.json).toEqual({ error: expect.any(String), code: 'wrong-use' });
+      expect(result.code).toBe(2);
+      expect(result.json).toEqual({ error: expect.any(String), code: 'wrong-use' });
     }
   });
 });

@@ -69,9 +69,9 @@ describe('vote resend', () => {
     ['alpha --since yesterday', /2026-11-20/],
     ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],
   ])('refuses «%s»', async (line, error) => {
-    const ended = await cli.run(`vote resend ${line} --json`);
-    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
-    expect(ended.json.error).toMatch(error);
+    const result = await cli.run(`vote resend ${line} --json`);
+    expect(result).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
+    expect(result.json.error).toMatch(error);
   });
 
   it('returns an error for an unknown vote', async () => {
