@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Another image, or this one by its digest: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:…
+# To use another image or pin a digest: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:…
 ARG NODE_IMAGE=node:24-slim
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
@@ -7,7 +7,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev
 
 FROM ${NODE_IMAGE}
-# Names are resolved on the thread pool: a few dead name servers must not hold up the other listeners.
+# Node resolves host names on this thread pool. With the default of 4 a few dead name servers delay every listener.
 ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
@@ -17,5 +17,5 @@ COPY workers workers
 USER node
 EXPOSE 3000
 # One image, three processes: `node src/server.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.
-# Each handles SIGTERM itself and ends within 20 s; web goes on for SHUTDOWN_DELAY_MS before.
+# Each handles SIGTERM and exits within 20 s; web first continues for SHUTDOWN_DELAY_MS.
 CMD ["node", "src/server.ts"]

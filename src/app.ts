@@ -7,7 +7,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
-import { leaveConnections, refuseOverload, watchRequests } from './api/requests.ts';
+import { closeConnections, refuseOverload, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
@@ -57,7 +57,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
-  leaveConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
+  closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
   await app.register(underPressure, {
     maxEventLoopDelay: parts.maxEventLoopDelayMs ?? SECOND,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,

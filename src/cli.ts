@@ -1,6 +1,6 @@
 #!/usr/bin/env node
+import { sentence, systemReason } from './cli/format.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
-import { sentence, systemReason } from './cli/words.ts';
 import { ownEnvironment } from './platform/config.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
@@ -14,12 +14,12 @@ async function run(args: string[]): Promise<number> {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader such as `head` may leave before all is written.
+  // A reader such as `head` may close the pipe early.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
   process.exitCode = 1;
 });
 const exitCode = await run(process.argv.slice(2));
 if (exitCode !== 0) process.exitCode = exitCode;
-// What an interrupted command was doing would keep the process alive.
+// Interrupted work would keep the process alive.
 if (exitCode === INTERRUPTED) process.exit();

@@ -1,6 +1,6 @@
 /**
- * How long a day of many servers takes beside one bare aggregation that gives the same sums, on a mongod of its own,
- * in turns: `node bench/aggregates/daily.ts [servers …]`, by default `2500 10000`. A day is 288 probes a server.
+ * Compares the aggregation of a day of many servers with one bare aggregation of the same sums, in turn, on its own
+ * mongod: `node bench/aggregates/daily.ts [servers …]`, by default `2500 10000`. A day is 288 probes a server.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { newProbeState } from '../../src/servers/listing.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
 
-/** Far from the end of the time that samples are kept. */
+/** Much newer than the retention time of samples. */
 const TODAY = '2028-03-01';
 const YESTERDAY = '2028-02-29';
 const ROUNDS = 288;
@@ -45,7 +45,7 @@ async function fill(mongo: Mongo, count: number): Promise<void> {
   }));
   await servers.insertMany(listed as never);
   let batch: StatusSample[] = [];
-  // As they come in: one round of all servers after the other.
+  // In the order of production: one round of all servers after the other.
   for (let round = 0; round < ROUNDS; round += 1) {
     const at = after(startOf(YESTERDAY), (round * DAY) / ROUNDS);
     for (const [i, serverId] of ids.entries()) {
@@ -72,7 +72,7 @@ async function bare(db: Db): Promise<void> {
     .toArray();
 }
 
-/** Ours and the bare one must have said the same of every server. */
+/** The number of servers for which ours and the bare one differ; it must be 0. */
 async function differences(db: Db): Promise<number> {
   let differing = 0;
   for await (const { serverId, probes } of db.collection('daily_stats').find({ day: YESTERDAY })) {
@@ -99,7 +99,7 @@ async function compare(mongo: Mongo, count: number): Promise<void> {
   };
   const ours = () => aggregateDay(deps, YESTERDAY);
   for (const turn of ['first', 'again', 'once more']) {
-    // The first reader finds the samples less warm: it changes from turn to turn.
+    // The first reader has a colder cache, so the order changes from turn to turn.
     const native = turn === 'again' ? await seconds(() => bare(db)) : undefined;
     const own = await seconds(ours);
     const peer = native ?? (await seconds(() => bare(db)));

@@ -1,10 +1,10 @@
 /**
- * Ranking beside a bare native pipeline that gives the same places, on a mongod of its own:
+ * Compares the ranking with a bare pipeline that computes the same ranks, on its own mongod:
  *
  *   node bench/aggregates/ranks.ts
  *
- * Both read the counters; the votes themselves are not inserted. The bare peer looks the counters up for each
- * server and merges every place, in one aggregation.
+ * Both read the counters; no votes are inserted. The bare peer looks up the counters of each server and merges every
+ * rank, in one aggregation.
  */
 import { ObjectId } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
@@ -51,7 +51,7 @@ function server(i: number) {
   };
 }
 
-/** `votes` in all, some servers with many and most with few, spread over the 30 days. */
+/** `votes` in total: many for some servers and few for most, spread over the 30 days. */
 function counters(serverId: ObjectId, i: number, mean: number) {
   const share = (mean / 30) * (0.2 + 1.6 * (((i * 2_654_435_761) % 1_000) / 1_000));
   const months = new Map<string, Record<string, number>>();
@@ -142,7 +142,7 @@ for (const { servers, votes, rounds } of SIZES) {
       { $set: { rankPosition: { $add: ['$rankPosition', 1] }, ranked: null } },
     ]);
 
-  // Every place changes: the most that a ranking can have to write.
+  // Every rank changes: the largest number of writes.
   const times = { bare: [] as number[], all: [] as number[], none: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     await shuffle();
@@ -156,7 +156,7 @@ for (const { servers, votes, rounds } of SIZES) {
   }
   const [peer, all, none] = [median(times.bare), median(times.all), median(times.none)];
   console.log(
-    `${servers} servers, ${votes} votes: bare ${peer.toFixed(0)} ms; every place new ${all.toFixed(0)} ms (${(all / peer).toFixed(2)}); none new ${none.toFixed(0)} ms (${(none / peer).toFixed(2)})`,
+    `${servers} servers, ${votes} votes: bare ${peer.toFixed(0)} ms; every rank new ${all.toFixed(0)} ms (${(all / peer).toFixed(2)}); none new ${none.toFixed(0)} ms (${(none / peer).toFixed(2)})`,
   );
   await mongo.db.dropDatabase();
   await mongo.close();

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { cpuSeconds, type Environment, type Program } from '../delivery/environment.ts';
 import type { Round, Score } from './load.ts';
 
-/** A score, and what each answer took of the processors, in microseconds. */
+/** A score, and the processor time of an answer in microseconds. */
 export type Measured = Score & { cpu: { web: number; mongod: number; redis: number } };
 
-/** Asks in a process of its own. */
+/** The load generator, in its own process. */
 export type Arena = {
   /** One round against `web`. */
   play(web: Program, round: Omit<Round, 'port' | 'name'>): Promise<Measured>;
   close(): void;
 };
 
-/** Opens the process that asks. */
+/** Starts the load generator. */
 export function openArena({ mongodPid, redisPid }: Environment): Arena {
   const asker = fork(new URL('load.ts', import.meta.url), { serialization: 'advanced' });
   let rounds = 0;

@@ -1,14 +1,14 @@
 /**
- * The API beside two bare peers, in turns on one mongod and Redis, one web process each: one that does all that ours
- * does (peer.ts), and one that does the least (minimal-peer.ts; vote, check-vote and info).
+ * Compares the API with two bare peers, in turn on one mongod and Redis, one web process each: one that does the same as
+ * ours (peer.ts), and one that does the minimum (minimal-peer.ts; vote, check-vote and info).
  *
  *   node bench/api/compare.ts [seconds] [rounds] [servers] [past votes] [connections] [endpoints] [peers]
  *
  *   node bench/api/compare.ts 3 5 10000 10000 1,10,50,200 vote,check-vote,info,reviews,status peer,minimal
  *
- * Every round asks one endpoint for some seconds, over all servers evenly or of one alone. A server reports its status
- * once in five minutes, so a round of reports ends with the last server. No worker runs: calls for it pile up in Redis,
- * on both sides. Votes are of new players each, and so are the questions whether they voted.
+ * Every round calls one endpoint for some seconds, for all servers evenly or for one server. A server reports its status
+ * once in five minutes, so a round of reports ends with the last server. No worker runs, so its jobs accumulate in Redis,
+ * on both sides. Every vote and every check-vote is for a new player.
  */
 import { UUID } from 'mongodb';
 import { after, MINUTE } from '../../src/platform/clock.ts';
@@ -24,14 +24,14 @@ const endpoints = (process.argv[7] ?? 'vote,check-vote,info,reviews,status').spl
 type Peer = 'peer' | 'minimal';
 const peers = (process.argv[8] ?? 'peer,minimal').split(',') as Peer[];
 
-/** Times each peer at 50 connections; the minimal one answers no more. */
+/** The aims as a multiple of each peer at 50 connections; the minimal peer has no other endpoints. */
 const AIMS: Record<Peer, Partial<Record<Endpoint, number>>> = {
   peer: { vote: 3, 'check-vote': 4, info: 5, reviews: 2, status: 2 },
   minimal: { vote: 2.5, 'check-vote': 2.5, info: 5 },
 };
 const AIM_AT = 50;
 const AIM_ALONE = 0.85;
-/** Of the processor time of the minimal peer's vote. */
+/** As a share of the processor time of the minimal peer's vote. */
 const AIM_CPU = 0.3;
 
 console.log(`node bench/api/compare.ts ${process.argv.slice(2).join(' ')}`);
@@ -49,7 +49,7 @@ type Side = keyof typeof sides;
 
 async function play(web: Program, endpoint: Endpoint, hot: boolean, connections: number): Promise<Measured> {
   if (endpoint === 'status') {
-    // Servers that report as they should.
+    // Servers that may report now.
     const lastReport = { id: new UUID(), at: after(new Date(), -6 * MINUTE) };
     await platform.servers.updateMany({}, { $set: { lastReport } });
   }
@@ -80,7 +80,7 @@ function middle(rounds: Measured[]): Measured {
 
 const totalCpu = ({ cpu }: Measured) => cpu.web + cpu.mongod + cpu.redis;
 
-/** A first round of each, not counted, then rounds in turns, each with another side first. */
+/** One round of each to warm up, then rounds in turn, each with another side first. */
 async function compare(endpoint: Endpoint, hot: boolean, connections: number): Promise<void> {
   const compared = peers.filter((peer) => AIMS[peer][endpoint] !== undefined);
   const order: Side[] = ['ours', ...compared];

@@ -1,7 +1,7 @@
 /**
- * `node bench/api/journal.ts [SECONDS]`: what it costs on a lone mongod that a refusal and check-vote rest on journaled
- * votes only. Both are asked in this process, of votes of 5 hours ago and of votes cast within the last seconds, with
- * the wait for the journal and without.
+ * `node bench/api/journal.ts [SECONDS]`: the cost, on a standalone mongod, of using only journaled votes for refusals and
+ * check-vote. It calls both in this process, for votes of 5 hours ago and for votes of the last seconds, with and without
+ * the wait for the journal.
  */
 import { ObjectId } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
@@ -41,7 +41,7 @@ for (const [call, ask] of KINDS) {
     for (const connections of [1, 50]) {
       const figures: string[] = [];
       for (const on of [without, platform]) {
-        // A vote is young until the journal was flushed after all clocks have passed it.
+        // A vote is young until the journal was flushed after it on all clocks.
         const username = age === 'old' ? 'old' : `young${Math.random()}`;
         if (age === 'young') await castVote(platform, request(username));
         figures.push(await measure(connections, () => ask(on, username)));
@@ -60,9 +60,9 @@ async function measure(connections: number, ask: () => Promise<unknown>): Promis
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (performance.now() < until) {
-        const asked = performance.now();
+        const startedAt = performance.now();
         await ask();
-        times.push(performance.now() - asked);
+        times.push(performance.now() - startedAt);
       }
     }),
   );

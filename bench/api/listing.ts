@@ -9,7 +9,7 @@ import type { Caller } from './load.ts';
 
 const BATCH = 5_000;
 
-/** Lists servers, each with a token, a vote listener that nobody serves, a past of three months and 12 reviews. */
+/** Lists servers, each with a token, a vote listener that does not run, three months of history and 12 reviews. */
 export async function listCallers(platform: Platform, servers: number): Promise<Caller[]> {
   const now = new Date();
   const ids = await listServersAt(
@@ -41,7 +41,7 @@ export async function listCallers(platform: Platform, servers: number): Promise<
   return callers;
 }
 
-/** Adds delivered votes of the last year, evenly over the servers, each of a player of its own. */
+/** Adds delivered votes of the last year, spread evenly over the servers, each of another player. */
 export async function addVotes(
   { votes }: Pick<Platform, 'votes'>,
   callers: Caller[],

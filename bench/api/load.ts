@@ -1,11 +1,11 @@
 /**
- * Asks one endpoint over and over, each of its connections the next as soon as it has its answer: a process apart, on
- * bare sockets, because it shares the machine with what it measures. Its parent sends a `Round` and gets a `Score`.
+ * Calls one endpoint repeatedly; each connection sends the next request after its answer. It is a separate process and
+ * uses raw sockets, because it shares the machine with the measured process. The parent sends a `Round` and gets a `Score`.
  */
 import { connect } from 'node:net';
 import { quantile } from '../delivery/figures.ts';
 
-/** A server's id and a token for it, as they stand in a request. */
+/** A server's id and a token for it. */
 export type Caller = { serverId: string; token: string };
 
 export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status';
@@ -14,11 +14,11 @@ export type Round = {
   port: number;
   endpoint: Endpoint;
   connections: number;
-  /** For so long, or until so many answers came. */
+  /** The end of the round: a duration, or a number of answers. */
   seconds: number;
   answers: number;
   callers: Caller[];
-  /** Begins every player's name, so that no other round has the same ones. */
+  /** The prefix of every player's name, unique to the round. */
   name: string;
 };
 
@@ -37,7 +37,7 @@ function requestOf({ endpoint, callers, name }: Round, n: number): string {
   return `POST ${path} HTTP/1.1\r\n${head}${kind}\r\n${body}`;
 }
 
-/** How many bytes `text` must have to be a whole answer; unknown while its head is incomplete. */
+/** The length of the complete answer in bytes; unknown while its head is incomplete. */
 function lengthOf(text: string): number {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return Number.POSITIVE_INFINITY;
@@ -48,9 +48,9 @@ function lengthOf(text: string): number {
 async function run(round: Round): Promise<Score> {
   const times: number[] = [];
   let failed = 0;
-  let asked = 0;
+  let sent = 0;
   const began = performance.now();
-  const over = () => asked >= round.answers || performance.now() - began >= round.seconds * 1_000;
+  const over = () => sent >= round.answers || performance.now() - began >= round.seconds * 1_000;
 
   const converse = () => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,10 +64,10 @@ async function run(round: Round): Promise<Score> {
       }
       text = '';
       since = performance.now();
-      socket.write(requestOf(round, asked));
-      asked += 1;
+      socket.write(requestOf(round, sent));
+      sent += 1;
     };
-    // One byte a character, so that lengths are bytes.
+    // One byte for each character, so that lengths are bytes.
     socket.setEncoding('latin1').on('data', (chunk) => {
       text += chunk;
       if (text.length < lengthOf(text)) return;

@@ -1,7 +1,7 @@
 /**
- * The least that an engineer could do with Fastify and MongoDB's driver: a vote is three operations (token, newest vote,
- * insert), check-vote two (token, newest vote), info two (token, server). Nothing is counted, queued, logged or removed,
- * and the same votes are stored as durably as ours.
+ * The minimal implementation with Fastify and MongoDB's driver: a vote is three operations (token, newest vote, insert),
+ * check-vote two (token, newest vote), info two (token, server). It counts, queues, logs and removes nothing, and stores
+ * the same votes with the same durability as ours.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';

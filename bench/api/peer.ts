@@ -1,8 +1,7 @@
 /**
- * What is compared with: the same five answers as any engineer would write them with Fastify and MongoDB's driver, as
- * their documentation recommends: schemas compiled by Fastify, a pool of 100, projections, the same indexes and write
- * concern, one operation for each need. It writes no log, checks only what its schemas say, and makes no answers of
- * failure but 401 and 429: each of these makes it faster.
+ * The peer for comparison: the same five endpoints with Fastify and MongoDB's driver as their documentation recommends:
+ * schemas compiled by Fastify, a pool of 100, projections, the same indexes and write concern, one operation for each
+ * need. It writes no log, checks only its schemas, and has no errors except 401 and 429: each of these makes it faster.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -26,7 +25,7 @@ const SAFE = { readConcern: { level: 'majority' } } as const;
 const DAY_MS = 24 * 3_600_000;
 const REPORT_MS = 5 * 60_000;
 
-// Ours too waits for a majority with every write: on a lone mongod that is its journal.
+// Like ours, it waits for a majority in every write: on a standalone mongod that is the journal.
 const writeConcern = { w: 'majority' } as const;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 100, ignoreUndefined: true, writeConcern });
 await client.connect();

@@ -6,7 +6,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 /** A listed server and a token for it. */
 export type Caller = { serverId: ObjectId; token: string };
 
-/** Makes a token for each server. */
+/** Issues a token for each server. */
 export async function callersOf(platform: Platform, serverIds: ObjectId[]): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const serverId of serverIds) {
@@ -16,16 +16,16 @@ export async function callersOf(platform: Platform, serverIds: ObjectId[]): Prom
   return callers;
 }
 
-// Node's own client is leaner than fetch: it must not be what is measured.
+// Node's http client needs less processor time than fetch; the client must not dominate the measurement.
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
 
-/** Casts a vote; gives its id. */
+/** Casts a vote and returns its id. */
 export async function castVote(url: string, caller: Caller, username: string): Promise<string> {
   const headers = await call(url, caller, 'vote', JSON.stringify({ username }));
   return String(headers['vote-id']);
 }
 
-/** Asks whether a player voted. */
+/** Calls check-vote. */
 export async function checkVote(url: string, caller: Caller, username: string): Promise<void> {
   await call(url, caller, `check-vote?username=${username}`);
 }
@@ -36,7 +36,7 @@ function call(url: string, { serverId, token }: Caller, endpoint: string, body?:
     ...(body ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {}),
   };
   const { promise, resolve, reject } = Promise.withResolvers<NodeJS.Dict<string | string[]>>();
-  const asked = request(
+  const sent = request(
     `${url}/api/v1/servers/${serverId.toHexString()}/${endpoint}`,
     { agent, headers, method: body ? 'POST' : 'GET' },
     (response) => {
@@ -46,6 +46,6 @@ function call(url: string, { serverId, token }: Caller, endpoint: string, body?:
       });
     },
   );
-  asked.on('error', reject).end(body);
+  sent.on('error', reject).end(body);
   return promise;
 }

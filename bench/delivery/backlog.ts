@@ -1,6 +1,6 @@
 /**
- * How fast one worker drains the votes that wait for one listener that returns, beside a bare loop that records
- * nothing, at the same concurrency against the same listener process, in turns:
+ * Compares how fast one worker drains the backlog of a listener that is back with a bare loop that records nothing, at the
+ * same concurrency against the same listener process, in turn:
  *
  *   node bench/delivery/backlog.ts [votes] [rounds]
  */
@@ -26,7 +26,7 @@ const bare = fork(new URL('bare-loop.ts', import.meta.url));
 const worker = await environment.worker();
 const port = fakes.ports[0] as number;
 
-/** Votes a second that the listener saw, first to last. */
+/** Votes a second at the listener, from the first to the last. */
 async function rate(): Promise<number> {
   const [received] = (await fakes.report()).received;
   if (!received?.firstAt || !received.lastAt) throw new Error('the listener saw nothing');
@@ -39,7 +39,7 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
   const [serverId] = (await listServersAt(platform, [port], TOKEN)) as [ObjectId];
   await insertWaitingVotes(platform, [serverId], votes);
   await until(async () => (await platform.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
-  // The vote that found the listener down would be tried again some seconds later, after all others.
+  // The vote that failed while the listener was down would be tried some seconds later, after all others.
   const waiting = { serverId, 'delivery.state': 'waiting' } as const;
   await platform.votes.updateMany(waiting, { $set: { 'delivery.nextAt': new Date() } });
   await fakes.start(0);
@@ -69,7 +69,7 @@ async function bareRound(): Promise<{ rate: number; cpu: string }> {
 }
 
 console.log(`node bench/delivery/backlog.ts ${votes} ${rounds}`);
-console.log(`${votes} votes for one listener that returns, ${MOST_AT_ONCE} at once`);
+console.log(`${votes} votes for one listener that is back, ${MOST_AT_ONCE} at once`);
 const results = { bare: [] as number[], ours: [] as number[] };
 for (let round = 0; round <= rounds; round += 1) {
   const one = { bare: await bareRound(), ours: await drained() };

@@ -1,6 +1,7 @@
 /**
- * The bare peer of backlog.ts, in a process of its own: connects, reads the greeting, writes a signed v2 frame,
- * reads the answer, and records nothing. Told how many votes to send where and how many at once; tells when done.
+ * The bare peer of backlog.ts, in its own process: connects, reads the greeting, writes a signed v2 frame, reads the
+ * answer, and records nothing. The parent sends the listener, the number of votes and the concurrency, and gets a message
+ * at the end.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import net from 'node:net';
@@ -26,22 +27,22 @@ function send({ port, token }: Order, n: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ port, host: '127.0.0.1' });
     let greeted = false;
-    let heard = '';
+    let received = '';
     socket.setEncoding('utf8').on('error', reject);
     socket.on('data', (text: string) => {
-      heard += text;
-      const line = heard.indexOf('\n');
-      if (line === -1) return;
-      const said = heard.slice(0, line).trim();
-      heard = heard.slice(line + 1);
+      received += text;
+      const end = received.indexOf('\n');
+      if (end === -1) return;
+      const reply = received.slice(0, end).trim();
+      received = received.slice(end + 1);
       if (!greeted) {
         greeted = true;
-        socket.write(frame(said.split(' ')[2] ?? '', token, n));
+        socket.write(frame(reply.split(' ')[2] ?? '', token, n));
         return;
       }
       socket.destroy();
-      if (JSON.parse(said).status === 'ok') resolve();
-      else reject(new Error(said));
+      if (JSON.parse(reply).status === 'ok') resolve();
+      else reject(new Error(reply));
     });
   });
 }

@@ -15,22 +15,22 @@ import { startMongod, startRedis } from '../../test/support/services.ts';
 /** A process of the platform, running and ready. */
 export type Program = { pid: number; url: string; stop(): Promise<void> };
 
-/** A platform of its own on fresh services, its processes started one by one. */
+/** A platform on new services, whose processes are started one by one. */
 export type Environment = {
   platform: Platform;
   mongodPid: number;
   redisPid: number;
   web(env?: Record<string, string>): Promise<Program>;
   worker(env?: Record<string, string>): Promise<Program>;
-  /** Another program of this repository that takes its ports from PORT and METRICS_PORT, as they do. */
+  /** Another program of this repository that reads its ports from PORT and METRICS_PORT. */
   program(path: string, env?: Record<string, string>): Promise<Program>;
-  /** Ends every process and service. */
+  /** Stops every process and service. */
   close(): Promise<void>;
 };
 
 const READY_TIMEOUT_MS = 60 * SECOND;
 
-/** Starts mongod and Redis and migrates; production's settings but for loopback listeners. */
+/** Starts mongod and Redis and migrates; production settings, except that listeners on loopback are allowed. */
 export async function openEnvironment(changes: Record<string, string> = {}): Promise<Environment> {
   const own = ownEnvironment();
   const quiet = () => undefined;
@@ -78,7 +78,7 @@ async function start(path: string, env: Record<string, string | undefined>): Pro
   const [port, metricsPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [entry], {
     env: { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) },
-    // It logs as in production, and nobody here spends time on reading it.
+    // It logs as in production, and the log is discarded.
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await untilReady(child, metricsPort);
@@ -103,18 +103,18 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-/** Linux counts a process's time on the processors in hundredths of a second. */
+/** Linux counts processor time in hundredths of a second. */
 const TICKS_A_SECOND = 100;
 
-/** Seconds of processor time that a process has used so far. */
+/** The processor time of a process so far, in seconds. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold anything.
+  // The name, in brackets, may contain any character.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
-/** Memory that a process holds, in MB. */
+/** The memory of a process, in MB. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;

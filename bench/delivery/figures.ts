@@ -11,12 +11,12 @@ export function median(values: number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Says how a figure stands to what is aimed at: `0.62 (aim ≥ 0.5: met)`. */
+/** Compares a figure with its aim: `0.62 (aim ≥ 0.5: met)`. */
 export function against(aim: string, met: boolean): string {
   return `(aim ${aim}: ${met ? 'met' : 'MISSED'})`;
 }
 
-/** The shares of one processor that processes use from now until the returned function is called. */
+/** The share of one processor that each process uses, until the returned function is called. */
 export async function watchCpu(pids: Record<string, number[]>): Promise<() => Promise<string>> {
   const began = performance.now();
   const used = async () => {
@@ -36,7 +36,7 @@ export async function watchCpu(pids: Record<string, number[]>): Promise<() => Pr
   };
 }
 
-/** Waits until `done` says so. */
+/** Waits until `done` returns true. */
 export async function until(done: () => Promise<boolean>, everyMs = 100): Promise<void> {
   while (!(await done())) await pause(everyMs);
 }

@@ -1,7 +1,7 @@
 /**
- * Ten thousand listeners that accept and never answer (every tenth drips a byte a second), each with votes waiting,
- * beside healthy ones, on one worker with production's settings: how long a healthy listener's votes take, how many
- * connections are open at once, and how much memory the worker gains:
+ * Ten thousand listeners that accept and never answer (every tenth sends a byte a second), each with waiting votes, next
+ * to healthy ones, on one worker with production settings. It measures how long a healthy listener's votes take, how many
+ * connections are open at once, and how much memory the worker needs in addition:
  *
  *   node bench/delivery/herd.ts [silent listeners] [votes waiting for each] [seconds]
  */
@@ -36,7 +36,7 @@ const ofHealthy = { serverId: { $in: healthy } };
 const notDelivered = () =>
   platform.votes.countDocuments({ ...ofHealthy, 'delivery.state': { $ne: 'delivered' } });
 
-/** Casts a vote every so often, whether the earlier ones have arrived or not. */
+/** Casts a vote at a fixed interval, whether or not the earlier ones have arrived. */
 async function cast(name: string, forMs: number): Promise<void> {
   const began = performance.now();
   for (let n = 0; performance.now() - began < forMs; n += 1) {

@@ -1,12 +1,11 @@
 /**
- * How long a vote takes from its own time (the request that casts it) to its acknowledgement by the listener, on one
- * web process and one worker, one vote at a time: on an idle platform, and then with dead listeners beside it whose
- * votes wait:
+ * The time from a vote's request to the listener's acknowledgement, on one web process and one worker, one vote at a
+ * time: on an idle platform, and then with dead listeners whose votes wait:
  *
  *   node bench/delivery/latency.ts [votes] [dead listeners] [votes waiting for them]
  *
- * A quarter of the dead ones take a connection and say nothing, the others refuse it. Measured from the moment their
- * votes begin to wait, so while their first attempts and tests are made, not once they are known to be dead.
+ * A quarter of the dead listeners accept a connection and are silent, the others refuse it. The measurement starts when
+ * their votes begin to wait, so it includes the time of their first attempts and tests.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { UUID } from 'mongodb';
@@ -22,7 +21,7 @@ const [votes = 1_000, dead = 200, waiting = 50_000] = process.argv.slice(2).map(
 const AIMS = { median: 20, p99: 100, ratio: 1.3 };
 const HEALTHY = 20;
 const TOKEN = 'a-token-of-this-bench';
-/** Between an acknowledgement and the next vote, at random: the platform is at rest when a vote comes. */
+/** The random time between an acknowledgement and the next vote, so that the platform is idle when a vote comes. */
 const LONGEST_PAUSE_MS = 50;
 
 const fakes = await startFakeListeners({
@@ -49,7 +48,7 @@ async function arrival(voteId: string): Promise<void> {
   early.delete(voteId);
 }
 
-/** Casts votes one at a time; gives the milliseconds from each one's time to its acknowledgement. */
+/** Casts votes one at a time; returns the milliseconds from each vote to its acknowledgement. */
 async function latencies(name: string, count: number): Promise<number[]> {
   const ids: UUID[] = [];
   for (let n = 0; n < count; n += 1) {

@@ -1,10 +1,10 @@
 /**
- * What the log line and the signature of one attempt cost the worker, beside the plainest ways, in turns:
+ * Compares the cost of an attempt's log line and signature with the simplest implementation, in turn:
  *
  *   node bench/delivery/per-attempt.ts [rounds]
  *
- * The line beside pino without a search for secrets; the frame signed with a listener's key object beside one whose key
- * is made from the token each time.
+ * The log line is compared with pino without a search for secrets, the frame signed with a listener's key object with one
+ * whose key is made from the token each time.
  */
 import { Writable } from 'node:stream';
 import { UUID } from 'mongodb';

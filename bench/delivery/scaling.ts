@@ -1,12 +1,11 @@
 /**
- * What two more workers bring where listeners are slow to answer: how fast one worker process and how fast three
- * deliver the same votes, in turns:
+ * The gain of two more workers if listeners answer slowly: the rate at which one worker process and three deliver the same
+ * votes, in turn:
  *
  *   node bench/delivery/scaling.ts [listeners] [votes each] [answer ms] [concurrency of a worker] [rounds]
  *
- * A worker's WORKER_CONCURRENCY is set far below its default of 256 here, so that waiting for the listeners is the
- * limit and not the processors, of which a small machine would have none to spare for two more workers. The CPU
- * line shows whether that holds.
+ * WORKER_CONCURRENCY is far below its default of 256 here, so that the limit is the wait for listeners and not the
+ * processors of a small machine. The CPU line shows whether this is true.
  */
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
@@ -24,7 +23,7 @@ const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: liste
 const environment = await openEnvironment({ WORKER_CONCURRENCY: String(concurrency) });
 const { platform } = environment;
 
-/** Votes a second, from the first that a listener took to the last. */
+/** Votes a second, from the first acknowledged one to the last. */
 async function delivered(workers: number): Promise<number> {
   const serverIds = await listServersAt(platform, fakes.ports, TOKEN, new Date());
   await insertWaitingVotes(platform, serverIds, each);

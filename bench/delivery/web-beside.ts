@@ -1,13 +1,12 @@
 /**
- * What draining does to the web process beside it: its answers' p99, asked at a fixed rate whether earlier answers
- * have come or not, while the worker is idle and while a backlog drains:
+ * The effect of a draining backlog on the web process: the p99 of its response times at a fixed rate (open loop), while
+ * the worker is idle and while a backlog drains:
  *
  *   node bench/delivery/web-beside.ts [requests a second] [seconds] [votes waiting] [listeners that return] [rounds]
  *
- * Half of the requests cast votes for a server whose listener answers, the others ask check-vote. Every time counts
- * from the moment when the request was due, so a stall of this process or of the web shows in each request it
- * delayed. A disk that stalls for a moment decides one p99, so the rounds' ratios are what counts, by their median. All
- * processes share one machine's processors.
+ * Half of the requests cast votes for a server whose listener answers, the others call check-vote. Times are measured
+ * from when a request was due, so a stall of this process or of the web shows in each delayed request. A short stall of
+ * the disk can decide one p99, so the result is the median of the rounds' ratios. All processes share one machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { wakeListener } from '../../src/listeners/delivery-queues.ts';
@@ -25,7 +24,7 @@ const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10, rounds =
   .map(Number);
 const AIM = 1.2;
 const TOKEN = 'a-token-of-this-bench';
-/** How a listener stands that is away. */
+/** The breaker of a listener that is down. */
 const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-refused' } as const;
 const HEALTHY = 5;
 
@@ -41,10 +40,10 @@ const callers = await callersOf(
 
 type Times = { vote: number[]; check: number[] };
 
-/** Asks at the fixed rate for as long as `going` says; gives the milliseconds of every answer. */
+/** Sends requests at the fixed rate while `going` returns true; returns the response times in milliseconds. */
 async function load(name: string, going: (elapsedMs: number) => boolean): Promise<Times> {
   const times: Times = { vote: [], check: [] };
-  const asked: Promise<unknown>[] = [];
+  const sent: Promise<unknown>[] = [];
   const began = performance.now();
   for (let n = 0; going(performance.now() - began); n += 1) {
     const due = began + (n * 1_000) / perSecond;
@@ -53,13 +52,13 @@ async function load(name: string, going: (elapsedMs: number) => boolean): Promis
     if (!caller) break;
     const kind = n % 2 ? 'check' : 'vote';
     const ask = kind === 'vote' ? castVote : checkVote;
-    asked.push(
+    sent.push(
       ask(web.url, caller, `${name}-${n}`).then(() => {
         return times[kind].push(performance.now() - due);
       }),
     );
   }
-  await Promise.all(asked);
+  await Promise.all(sent);
   return times;
 }
 
@@ -90,7 +89,7 @@ console.log(
 const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
 const ratios: Record<keyof Times, number[]> = { vote: [], check: [] };
 for (let round = 1; round <= rounds; round += 1) {
-  // The votes are there in both halves: what their insertion leaves MongoDB to do is not the drain's.
+  // The votes exist in both halves, so MongoDB's work after their insertion does not count as the drain's.
   const returned = await listServersAt(platform, fakes.ports.slice(HEALTHY), TOKEN, new Date());
   const theirs = { serverId: { $in: returned } };
   const later = after(new Date(), HOUR);
@@ -115,7 +114,7 @@ for (let round = 1; round <= rounds; round += 1) {
     ratios[kind].push(ratio);
     console.log(`  ${kind}: p99 draining ÷ idle ${ratio.toFixed(2)}`);
   }
-  // The next round begins idle.
+  // The next round starts idle.
   await platform.votes.deleteMany({ 'delivery.queuedAt': { $exists: true } });
 }
 for (const kind of ['vote', 'check'] as const) {

@@ -1,6 +1,6 @@
 /**
- * The bare peer of pages.ts, in a process of its own: Fastify that sends bodies from memory, with nothing around it.
- * It is told a body by its parent and answers every path with it.
+ * The bare peer of pages.ts, in its own process: Fastify that sends bodies from memory, without anything else. The parent
+ * sends a body, and it answers every path with it.
  */
 import Fastify from 'fastify';
 

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Platform } from '../../src/process/platform.ts';
 
-/** What an operation on the database read, and what it gave. */
+/** What a database operation examined and returned. */
 export type Examined = {
   what: string;
   keys: number;
@@ -10,7 +10,7 @@ export type Examined = {
   isIndexed: boolean;
 };
 
-/** The operations on the database that a piece of work makes, as MongoDB's profiler has them. */
+/** The database operations of `work`, from MongoDB's profiler. */
 export async function examinedBy(platform: Platform, work: () => Promise<unknown>): Promise<Examined[]> {
   const { db } = platform.mongo;
   const profile = db.collection('system.profile');
@@ -29,7 +29,7 @@ export async function examinedBy(platform: Platform, work: () => Promise<unknown
 function examined(operation: Document): Examined {
   const { keysExamined: keys = 0, docsExamined: documents = 0, nreturned: returned = 0 } = operation;
   const what = `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
-  // Rule 13: at most 3 times what is returned, and 10.
+  // Rule 13: at most 3 times what is returned, plus 10.
   const isBounded = Math.max(keys, documents) <= 3 * returned + 10;
   return {
     what,

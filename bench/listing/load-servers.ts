@@ -44,7 +44,7 @@ const VERSIONS = ['Paper 1.21.4', 'Spigot 1.20.6', 'Purpur 1.19.4', '1.8.x – 1
 
 const pick = <T>(all: T[], seed: number): T => all[Math.floor(chance(seed) * all.length)] as T;
 
-/** The name of the server that has, or nearly, this place. */
+/** The name of the server with this rank, approximately. */
 export function nameAt(i: number): string {
   const name = `${pick(FIRST.split(' '), i)} ${pick(SECOND.split(' '), i + 0.3)}${pick(KINDS, i + 0.6)}`;
   return i % 3 === 0 ? `${name} ${i % 1_000}` : name;
@@ -52,19 +52,19 @@ export function nameAt(i: number): string {
 
 const BULK = 5_000;
 
-/** Those that pages of the benchmark show have 30 days behind them. */
+/** Servers on the measured pages have 30 days of history. */
 const WITH_DAYS = 10_000;
-/** The last page of so many. */
+/** The measured page far back in the ranking. */
 const DEEP = 4_000;
 
 const hasDays = (i: number, deep: number) => i < WITH_DAYS || (i >= 20 * (deep - 2) && i < 20 * (deep + 2));
 
-/** What was loaded: pages of 20 that have 30 days behind them, one far back, and a server with everything. */
+/** The loaded data: pages of 20 servers with 30 days of history, one far back, and a server with all data. */
 export type LoadedServers = { pages: number; deep: number; slug: string; seconds: Record<string, number> };
 
 /**
- * Lists many servers and gives them their votes, and those that pages show their days, and lets the product compute
- * what follows from these: figures, places, and the lists that pages read.
+ * Lists many servers with votes, adds history to those on the measured pages, and lets Tallyport compute figures, ranks
+ * and the lists that pages read.
  */
 export async function loadServers(platform: Platform, servers: number): Promise<LoadedServers> {
   const deep = Math.min(DEEP, Math.floor(servers / 20) - 4);
@@ -132,7 +132,7 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
       latencyMs: isOnline ? 40 : null,
       checkedAt: now,
       succeededAt: now,
-      // Nobody probes them here: they stay as they are for the length of the benchmark.
+      // They are not probed, so their status does not change during the benchmark.
       intervalSeconds: 86_400,
       nextAt: after(now, DAY),
       urgent: false,
@@ -140,7 +140,7 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
   };
 }
 
-/** The further back, the fewer votes: places are as the numbers are, nearly. */
+/** Servers with a higher number have fewer votes, so ranks are approximately the numbers. */
 function countersOf(serverId: ObjectId, i: number, today: string): Document[] {
   const months = new Map<string, Record<string, number>>();
   for (const [n, day] of rankingDays(today).entries()) {
@@ -170,7 +170,7 @@ async function insertDays(platform: Platform, ids: ObjectId[]): Promise<void> {
   }
 }
 
-/** A server with all that its page shows: samples every five minutes, votes, reviews. */
+/** A server with all data of its page: samples every five minutes, votes, reviews. */
 async function addSample(platform: Platform): Promise<string> {
   const [sample] = SAMPLES;
   const now = platform.clock.now();

@@ -1,4 +1,4 @@
-/** Asks for pages as fast as they come, in a process of its own: `{url, paths, seconds, connections}` → figures. */
+/** Requests pages as fast as possible, in its own process: `{url, paths, seconds, connections}` → figures. */
 import autocannon from 'autocannon';
 
 export type Load = { url: string; paths: string[]; seconds: number; connections: number };
@@ -14,7 +14,7 @@ process.on('message', async ({ url, paths, seconds, connections }: Load) => {
       {
         setupRequest(request) {
           next += 1;
-          // From everywhere: what one address may ask for is limited.
+          // From many addresses, because the requests of one address are limited.
           const from = `10.${(next >> 16) & 255}.${(next >> 8) & 255}.${next & 255}`;
           const path = paths[next % paths.length] ?? '/';
           return { ...request, path, headers: { ...request.headers, 'x-forwarded-for': from } };

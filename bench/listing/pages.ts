@@ -1,12 +1,12 @@
 /**
- * The public pages of a listing of many servers: what their queries examine, and how many of them a web process
- * sends a second, beside a bare Fastify page of the same bytes from memory, in turns:
+ * The public pages of a listing of many servers: what their queries examine, and how many pages a second a web process
+ * sends, compared with a bare Fastify process that sends the same bytes from memory, in turn:
  *
  *   node bench/listing/pages.ts [servers] [seconds a turn] [turns] [connections]
  *
- * Each page alone, which a process makes anew once in three seconds; then more different pages of the ranking, and
- * more different servers' pages, than are asked for twice in that time. Web, bare peer, load and mongod are
- * processes of their own on one machine.
+ * First each page alone, which a process renders once in three seconds; then so many different pages of the ranking and
+ * of servers that none is requested twice in that time. Web, bare peer, load and mongod are separate processes on one
+ * machine.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,15 +21,15 @@ import { type LoadedServers, loadServers, nameAt } from './load-servers.ts';
 const [servers = 100_000, seconds = 5, turns = 5, connections = 50] = process.argv.slice(2).map(Number);
 
 const start = (file: string) => fork(fileURLToPath(new URL(file, import.meta.url)));
-/** Sends a message to a process of ours and gives its answer. */
-async function told<T>(child: ChildProcess, message: unknown): Promise<T> {
+/** Sends a message to a child process and returns its answer. */
+async function exchange<T>(child: ChildProcess, message: unknown): Promise<T> {
   const answer = once(child, 'message');
   child.send(message as never);
   return (await answer)[0] as T;
 }
 
 console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
-// The load says whom each request comes from.
+// The load generator sets the client address of each request.
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { platform } = environment;
 const loaded = await loadServers(platform, servers);
@@ -41,7 +41,7 @@ const [address] = (await once(bare, 'message')) as [AddressInfo];
 const bareUrl = `http://127.0.0.1:${address.port}`;
 const load = start('load.ts');
 
-/** The pages that are measured: one page, or many that are asked for in turn. */
+/** The measured pages: one page, or many that are requested in turn. */
 function measured({ pages, deep, slug }: LoadedServers): Record<string, string[]> {
   const numbers = Array.from({ length: pages }, (_, i) => i + 1);
   return {
@@ -63,7 +63,7 @@ function misspelt(name: string): string {
   return `${name.slice(0, 2)}${name[3]}${name[2]}${name.slice(4)}`;
 }
 
-/** Asks for a page once, as a stranger does, and gives it. */
+/** Requests a page once, without a session, and returns it. */
 async function pageAt(path: string): Promise<string> {
   const answer = await fetch(`${web.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
@@ -76,8 +76,8 @@ async function compare(name: string, paths: string[]): Promise<void> {
   const operations = await examinedBy(platform, async () => {
     html = await pageAt(path);
   });
-  await told(bare, { html });
-  const ask = (url: string) => told<Answered>(load, { url, paths, seconds, connections } satisfies Load);
+  await exchange(bare, { html });
+  const ask = (url: string) => exchange<Answered>(load, { url, paths, seconds, connections } satisfies Load);
   const ratios: number[] = [];
   const ours: Answered[] = [];
   await ask(web.url);

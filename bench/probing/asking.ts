@@ -1,6 +1,6 @@
 /**
- * How fast servers are asked beside a bare gamedig loop with the same responders, protocols, concurrency and
- * work, in turns: `node bench/probing/asking.ts [queries a round] [concurrency] [rounds]`.
+ * Compares the rate of queries with a bare gamedig loop with the same responders, protocols, concurrency and work, in
+ * turn: `node bench/probing/asking.ts [queries a round] [concurrency] [rounds]`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** Queries a second, microseconds of this process's CPU time a query, and how many were not answered. */
+/** Queries a second, this process's CPU time for a query in microseconds, and the number without an answer. */
 type Result = { rate: number; cpuUs: number; failed: number };
 
 async function round(way: Way, places: Place[]): Promise<Result> {
@@ -79,7 +79,7 @@ async function compare(name: string, places: Place[]): Promise<void> {
   console.log(name.padEnd(14), ...cells.map((cell) => cell.padStart(10)));
 }
 
-/** The places of all games in turn. */
+/** The addresses of all games in turn. */
 function mixed(places: Place[]): Place[] {
   const kinds = Object.values(Object.groupBy(places, ({ game }) => game)).map((alike) => alike ?? []);
   return (kinds[0] ?? []).flatMap((_, index) => kinds.flatMap((alike) => alike[index] ?? []));
@@ -95,5 +95,5 @@ for (const [game, alike = []] of Object.entries(Object.groupBy(places, ({ game }
 }
 await compare('mixed', mixed(places));
 far.disconnect();
-// gamedig's own socket would keep us alive.
+// gamedig's socket would keep the process alive.
 process.exit();

@@ -1,6 +1,6 @@
 /**
- * The far end of asking.ts, in a process of its own. More servers of each kind than are asked at once: gamedig
- * takes one answer for the answer to every query of the same address and port that is under way.
+ * The remote peer of asking.ts, in its own process. It has more servers of each kind than are queried at once, because
+ * gamedig uses one answer for all running queries of the same address and port.
  */
 import { BedrockServer, JavaServer, SourceServer } from '../../test/support/fake-game-servers.ts';
 

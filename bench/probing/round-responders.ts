@@ -1,4 +1,4 @@
-/** The far end of round.ts, in a process of its own: responders of four kinds that lose a share of requests. */
+/** The remote peer of round.ts, in its own process: responders of four kinds that lose a share of requests. */
 import {
   BedrockServer,
   JavaServer,

@@ -1,7 +1,7 @@
 /**
- * One round of probes by one real worker and one scheduler, against local responders of which a share of requests
- * is lost: `node bench/probing/round.ts [servers] [seconds of the round] [share lost]`. Says how many servers were
- * missed and how many were called offline; both must be 0.
+ * One round of probes by one real worker and one scheduler, against local responders that lose a share of requests:
+ * `node bench/probing/round.ts [servers] [seconds of the round] [share lost]`. Prints how many servers were missed and how
+ * many were called offline; both must be 0.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ import type { Server } from '../../src/servers/server.ts';
 
 const [count = 10_000, seconds = 300, lost = 0.02] = process.argv.slice(2).map(Number);
 
-/** Probes that were begun at the end of the round have this long to end. */
+/** Probes that start at the end of the round have this long to finish. */
 const LAST_ANSWERS_MS = 15 * SECOND;
 
 type Place = { game: string; port: number };
@@ -70,10 +70,10 @@ async function start(entry: string, ...args: string[]): Promise<ChildProcess> {
   return child;
 }
 
-/** Lists the servers as they stand in the middle of their life: seen online, due evenly over the round. */
+/** Lists servers that were seen online and are due evenly over the round. */
 async function list(collections: Collections, places: Place[]): Promise<void> {
   const clock = { now: () => new Date() };
-  // Nobody ranks here.
+  // No ranking runs.
   const producer = { add: async () => false };
   const added = { name: 'Bench', address: '127.0.0.1', port: 1, game: 'minecraft' };
   const { serverId } = await addServer({ ...collections, clock, producer }, added, 'bench');

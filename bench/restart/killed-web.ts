@@ -1,9 +1,9 @@
 /**
- * A web process is killed with `kill -9` under load; a scheduler and a worker run, and nobody does anything:
+ * A web process is killed with `kill -9` under load while a scheduler and a worker run:
  *
  *   node bench/restart/killed-web.ts [votes a second] [seconds of load] [servers]
  *
- * Says how many votes no counter has right after, and how long it takes until all are counted (at most 5 minutes).
+ * Prints how many votes are not counted right after, and how long it takes until all are counted (at most 5 minutes).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -16,7 +16,7 @@ console.log(`node bench/restart/killed-web.ts ${process.argv.slice(2).join(' ')}
 const environment = await openEnvironment();
 const { platform } = environment;
 const callers = await listCallers(platform, servers);
-// What the listing made up has counters and no votes; here both begin with nothing.
+// The generated listing has counters without votes; here both start empty.
 await Promise.all([platform.votes.deleteMany({}), platform.voteCounters.deleteMany({})]);
 await environment.program('workers/scheduler.ts');
 await environment.worker();
@@ -34,7 +34,7 @@ const cast = async (n: number): Promise<void> => {
   await answer?.arrayBuffer().catch(() => undefined);
 };
 
-/** Votes and what the counters say, in all and of the servers for which both differ. */
+/** Votes and counters, in total and for the servers for which they differ. */
 async function compare() {
   const [votes, counters] = await Promise.all([
     platform.votes.aggregate([{ $group: { _id: '$serverId', votes: { $sum: 1 } } }]).toArray(),

@@ -4,17 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../../src/platform/clock.ts';
 import { isReady, type Web } from './web.ts';
 
-/** What stands before web processes and sends each request to one of those that are ready. */
+/** A load balancer that sends each request to one of the ready web processes. */
 export type LoadBalancer = {
   url: string;
-  /** Whether it sends requests to this one. */
+  /** Whether it sends requests to this process. */
   sendsTo(web: Web): boolean;
   close(): Promise<void>;
 };
 
 /**
- * Starts one as simple as they come: it asks `/readyz` of each once a second, keeps its connections, and tries
- * nothing twice. A request that fails is answered with 502.
+ * Starts a simple load balancer: it checks `/readyz` of each process once a second, keeps connections alive, and does not
+ * retry. A request that fails gets 502.
  */
 export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
   const agent = new Agent({ keepAlive: true });
@@ -24,7 +24,7 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     while (!stop.signal.aborted) {
       const answer = await isReady(web.url);
       if (answer) ready.add(web);
-      // Silence alone is no reason: on a busy machine an answer takes its time.
+      // A missing answer does not count: on a busy machine an answer may be late.
       if (answer === false) ready.delete(web);
       await pause(SECOND, undefined, { signal: stop.signal }).catch(() => undefined);
     }
@@ -37,8 +37,8 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     if (!web) return void outgoing.writeHead(502).end('nobody is ready');
     const { method = 'GET', url = '/', headers } = incoming;
     const forwarded = request(`${web.url}${url}`, { method, headers, agent }, (answer) => {
-      const { connection: _, ...kept } = answer.headers;
-      outgoing.writeHead(answer.statusCode ?? 502, kept);
+      const { connection: _, ...headers } = answer.headers;
+      outgoing.writeHead(answer.statusCode ?? 502, headers);
       answer.pipe(outgoing);
     });
     forwarded.on('error', (error) => {

@@ -1,7 +1,7 @@
 /**
- * `node bench/restart/replays.ts [KILLS]`: two web processes on a replica set of three whose primary is killed again
- * and again (20 times by default), while every vote is sent to both at once under one Idempotency-Key, and asked for
- * again later. Exit code 1 when two answers of a key differ, or a player has other than one vote.
+ * `node bench/restart/replays.ts [KILLS]`: two web processes on a replica set of three whose primary is killed again and
+ * again (20 times by default). Every vote is sent to both at once with one Idempotency-Key, and repeated later. The exit
+ * code is 1 if two answers to a key differ, or a player does not have exactly one vote.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
@@ -15,7 +15,7 @@ import { openWeb, prepare } from './web.ts';
 
 const KILLS = Number(process.argv[2] ?? 20);
 const CLIENTS = 8;
-/** A primary is killed so long after there is one, at a moment that nobody plans. */
+/** A primary is killed this long after its election, plus a random time. */
 const ALIVE_MS = { least: 2 * SECOND, more: 2 * SECOND };
 
 const env = ownEnvironment();
@@ -25,8 +25,8 @@ const { env: own, caller } = await prepare(set.uri('replays'), redis.url, { SHUT
 const webs = [await openWeb(own), await openWeb(own)];
 await Promise.all(webs.map((web) => web.start()));
 
-/** What was told for each key, first. */
-const told = new Map<string, string>();
+/** The first answer to each key. */
+const answered = new Map<string, string>();
 const counts = { answers: 0, unavailable: 0, lost: 0 };
 const differences: string[] = [];
 const ending = new AbortController();
@@ -35,7 +35,7 @@ const clients = Array.from({ length: CLIENTS }, async (_, client) => {
   for (let n = 0; !ending.signal.aborted; n += 1) {
     const key = `${client}-${n}`;
     await Promise.all(webs.map(({ url }) => cast(url, key)));
-    const older = [...told.keys()].at(Math.floor(Math.random() * -200));
+    const older = [...answered.keys()].at(Math.floor(Math.random() * -200));
     if (older) await Promise.all(webs.map(({ url }) => cast(url, older)));
   }
 });
@@ -46,29 +46,29 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
   const next = await set.primary();
   await primary.restart();
   console.log(
-    `kill ${kill}: port ${primary.port}, then primary ${next.port}; ${told.size} keys, ${counts.answers} answers, ${differences.length} differ`,
+    `kill ${kill}: port ${primary.port}, then primary ${next.port}; ${answered.size} keys, ${counts.answers} answers, ${differences.length} differ`,
   );
 }
 ending.abort();
 await Promise.all(clients);
 
-// Whatever was told before is told still.
-for (const key of told.keys()) for (const { url } of webs) await untilTold(url, key);
+// Every earlier answer is repeated.
+for (const key of answered.keys()) for (const { url } of webs) await untilAnswered(url, key);
 const doubles = await votesBesideOne();
 for (const difference of differences.slice(0, 20)) console.log(`  ${difference}`);
 console.log(
-  `${KILLS} kills: ${told.size} keys told, ${counts.answers} answers of 200, ${counts.unavailable} of 503, ${counts.lost} without an answer; ${differences.length} replays differ; ${doubles} players with other than one vote`,
+  `${KILLS} kills: ${answered.size} keys answered, ${counts.answers} answers of 200, ${counts.unavailable} of 503, ${counts.lost} without an answer; ${differences.length} replays differ; ${doubles} players without exactly one vote`,
 );
 await Promise.all(webs.map((web) => web.stop()));
 await redis.stop();
 await set.stop();
 process.exit(differences.length === 0 && doubles === 0 ? 0 : 1);
 
-async function untilTold(url: string, key: string): Promise<void> {
+async function untilAnswered(url: string, key: string): Promise<void> {
   while ((await cast(url, key)) !== 200) await pause(200);
 }
 
-/** Casts the vote of a key and compares its answer with the first one; the status, 0 where none came. */
+/** Casts the vote of a key and compares its answer with the first one. Returns the status, 0 without an answer. */
 async function cast(url: string, key: string): Promise<number> {
   const answer = await fetch(`${url}/api/v1/servers/${caller.serverId}/vote`, {
     method: 'POST',
@@ -92,13 +92,13 @@ async function cast(url: string, key: string): Promise<number> {
   }
   counts.answers += 1;
   const whole = `${answer.headers.get('vote-id')} ${said}`;
-  const first = told.get(key);
-  if (first === undefined) told.set(key, whole);
+  const first = answered.get(key);
+  if (first === undefined) answered.set(key, whole);
   else if (first !== whole) differences.push(`${key}: ${first} and then ${whole}`);
   return 200;
 }
 
-/** How many of the players who were told of a vote have none, or more than one. */
+/** The number of players with an accepted vote who have none, or more than one. */
 async function votesBesideOne(): Promise<number> {
   const client = new MongoClient(set.uri('replays'));
   const names = await client
@@ -111,6 +111,6 @@ async function votesBesideOne(): Promise<number> {
   const votes = new Map<string, number>();
   for (const name of names) votes.set(name, (votes.get(name) ?? 0) + 1);
   const wrong = new Set([...votes].filter(([, count]) => count > 1).map(([name]) => name));
-  for (const key of told.keys()) if (!votes.has(`player-${key}`)) wrong.add(`player-${key}`);
+  for (const key of answered.keys()) if (!votes.has(`player-${key}`)) wrong.add(`player-${key}`);
   return wrong.size;
 }

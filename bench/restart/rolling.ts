@@ -1,6 +1,6 @@
 /**
- * `node bench/restart/rolling.ts [ROUNDS]`: two web processes behind a proxy that asks `/readyz` each second, both
- * restarted in turn while clients with kept connections make 10,000 calls. Exit code 1 when one of them failed.
+ * `node bench/restart/rolling.ts [ROUNDS]`: two web processes behind a proxy that checks `/readyz` each second. Both are
+ * restarted in turn while clients with keep-alive connections make 10,000 calls. The exit code is 1 if a call failed.
  */
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ import { type Caller, openWeb, prepare, type Web } from './web.ts';
 
 const CALLS = 10_000;
 const CLIENTS = 16;
-/** Each client rests so long between two calls, so that the calls last as long as both restarts. */
+/** The pause of each client between two calls, so that the calls last as long as both restarts. */
 const REST_MS = 60;
 
 const env = ownEnvironment();
@@ -35,7 +35,7 @@ await mongod.stop();
 process.exit(failed === 0 ? 0 : 1);
 
 async function runRound(round: number): Promise<number> {
-  const faults = new Map<string, number>();
+  const errors = new Map<string, number>();
   let calls = 0;
   let restarts = 0;
   const began = performance.now();
@@ -43,8 +43,8 @@ async function runRound(round: number): Promise<number> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (calls < CALLS || restarts < webs.length) {
       calls += 1;
-      const fault = await call(agent, `p${round}-${client}-${calls}`, calls);
-      if (fault) faults.set(fault, (faults.get(fault) ?? 0) + 1);
+      const error = await call(agent, `p${round}-${client}-${calls}`, calls);
+      if (error) errors.set(error, (errors.get(error) ?? 0) + 1);
       await pause(REST_MS);
     }
     agent.destroy();
@@ -55,20 +55,20 @@ async function runRound(round: number): Promise<number> {
   }
   await Promise.all(clients);
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  const failures = [...faults.values()].reduce((sum, count) => sum + count, 0);
+  const failures = [...errors.values()].reduce((sum, count) => sum + count, 0);
   console.log(`round ${round}: ${calls} calls in ${seconds} s, ${restarts} restarts, ${failures} failed`);
-  for (const [fault, count] of faults) console.log(`  ${count} × ${fault}`);
+  for (const [error, count] of errors) console.log(`  ${count} × ${error}`);
   return failures;
 }
 
-/** The next one only once the proxy sends requests to this one again. */
+/** Restarts the next one only after the proxy sends requests to this one again. */
 async function restart(before: LoadBalancer, web: Web): Promise<void> {
   await web.stop();
   await web.start();
   while (!before.sendsTo(web)) await pause(100);
 }
 
-/** Votes, checks and reads in turn; what went wrong, or nothing. */
+/** Votes, checks and reads in turn; returns the error, if there is one. */
 async function call(agent: Agent, username: string, n: number): Promise<string | undefined> {
   const body = n % 3 === 0 ? JSON.stringify({ username }) : undefined;
   const path = ['vote', `check-vote?username=${username}`, 'info'][n % 3] ?? '';

@@ -19,19 +19,19 @@ import { addServer } from '../../src/servers/listing.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
 
-/** A real web process that keeps its port over restarts. */
+/** A real web process that uses the same port after a restart. */
 export type Web = {
   url: string;
   /** Starts it and waits until it is ready. */
   start(): Promise<void>;
-  /** SIGTERM; waits for its end, which must be in order. */
+  /** Sends SIGTERM and waits until it exits, which must be with code 0. */
   stop(): Promise<void>;
 };
 
-/** A server's calls. */
+/** The API of a server. */
 export type Caller = { serverId: string; token: string };
 
-/** The environment of processes on these services, their database migrated, and a listed server with a token. */
+/** The environment of processes on these services, with a migrated database and a listed server with a token. */
 export async function prepare(
   mongodbUri: string,
   redisUrl: string,
@@ -82,7 +82,7 @@ export async function openWeb(env: Variables): Promise<Web> {
   };
 }
 
-/** Whether `/readyz` answers 200; undefined when nothing is heard within a second. */
+/** Whether `/readyz` answers 200; undefined without an answer within a second. */
 export async function isReady(url: string): Promise<boolean | undefined> {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;

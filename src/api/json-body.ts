@@ -19,10 +19,10 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Makes JSON the only body that the routes of `app` take. It is decoded strictly: Fastify's own parser would
- * replace invalid bytes silently. Keys such as `__proto__` are harmless, because the schemas pick theirs by name.
+ * Makes JSON the only body type of the routes of `app`. Invalid UTF-8 is refused; Fastify's own parser replaces invalid
+ * bytes silently. Keys such as `__proto__` are harmless, because the schemas pick their fields by name.
  */
-export function takeOnlyJson(app: FastifyInstance): void {
+export function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
     try {

@@ -1,4 +1,4 @@
-/** What is read and changed of an OpenAPI document. */
+/** The parts of an OpenAPI document that are read and changed. */
 type Schema = { $ref: string } | { title?: string; description?: string };
 type Described = { content?: Record<string, { schema?: Schema }>; headers?: Record<string, unknown> };
 type Operation = { requestBody?: Described; responses?: Record<string, Described> };
@@ -8,13 +8,13 @@ type Document = {
 };
 
 const REQUEST_ID = {
-  description: 'Names this request: tell it when you report a fault.',
+  description: 'The id of this request. Include it when you report a problem.',
   schema: { type: 'string', format: 'uuid' },
 };
 
 /**
- * Names the schemas of an OpenAPI document: each body that has a `title` stands once, under it, among the components,
- * where generated clients find it. Gives every answer the header `X-Request-Id`. Changes `document`.
+ * Moves each body schema that has a `title` to the components of an OpenAPI document, under that title, where generated
+ * clients find it. Adds the header `X-Request-Id` to every answer. Changes `document`.
  */
 export function nameSchemas<D extends object>(document: D): D {
   const { paths = {}, components } = document as Document;
@@ -24,7 +24,7 @@ export function nameSchemas<D extends object>(document: D): D {
     for (const { content = {} } of [operation.requestBody ?? {}, ...answers]) {
       for (const media of Object.values(content)) {
         if (!media.schema || !('title' in media.schema)) continue;
-        // What is said of one answer stands beside it.
+        // The description belongs to the answer, not to the shared schema.
         const { title = '', description: _, ...schema } = media.schema;
         schemas[title] = schema;
         media.schema = { $ref: `#/components/schemas/${title}` };

@@ -5,40 +5,39 @@ import { z } from 'zod';
 import { nameSchemas } from './named-schemas.ts';
 
 const DESCRIPTION = `
-The API of a listed game server: plugins and websites cast votes, report the server's status and read what the
+The API of a listed game server. Plugins and websites cast votes, report the server's status and read the data that the
 listing shows.
 
-**Tokens.** Every call carries \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes it
-in that server's dashboard, section "API Access". A revoked token is refused within 5 seconds everywhere. A
-missing, malformed, revoked or expired token, a token of another server, and an unknown or removed server all
-give the same 401: nothing tells an outsider which servers exist. A server's id never changes and is never used
-again.
+**Tokens.** Every call needs the header \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes
+it in the server's dashboard, section "API Access". A revoked token is refused within 5 seconds. A missing, malformed,
+revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
+outsider cannot find out which servers exist. A server's id never changes and is never reused.
 
-**Errors.** Every error body is \`{"error": "<sentence for a human>"}\`; a 429 adds the moment from which the next
-request is accepted. They are looked for in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429;
-500 is a fault of ours; 503, with \`Retry-After\`, means overload, a process that is stopping or whose clock is wrong,
-or a database that does not answer within 5 seconds. A client that treats every 5xx as "retry later" is right. Before
-a request is understood it may also be answered with 400, 408, 417 or 431, in the same shape. Every answer to a request
-that could be read carries \`X-Request-Id\`: name it when you report a fault.
+**Errors.** Every error body is \`{"error": "<sentence for a human>"}\`. A 429 also contains the time from which the next
+request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429. 500 is an
+error of the listing. 503, with \`Retry-After\`, means overload, a process that is stopping or has a wrong clock, or a
+database that does not answer within 5 seconds. A client should retry later after every 5xx. A request that cannot be
+parsed may also get 400, 408, 417 or 431, in the same shape. Every answer to a request that could be parsed has the
+header \`X-Request-Id\`: include it when you report a problem.
 
-**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and
-query parameters are ignored; \`null\` in an optional field counts as absent; lengths count Unicode code points;
-an unpaired surrogate is 400; a parameter given twice is 400.
+**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and query
+parameters are ignored. \`null\` in an optional field counts as absent. Lengths are in Unicode code points. An unpaired
+surrogate and a parameter that is given twice are 400.
 
-**Times** are ISO 8601 in UTC with milliseconds. A month is a UTC calendar month, a day a UTC day.
+**Times** are ISO 8601 in UTC with milliseconds. Months and days are UTC calendar months and UTC days.
 
-**Limits.** Casting a vote and reporting a status have limits, shown in \`RateLimit\`, \`RateLimit-Policy\` and
-\`Retry-After\`. The other calls have none.
+**Limits.** Casting a vote and reporting a status have limits, which the headers \`RateLimit\`, \`RateLimit-Policy\` and
+\`Retry-After\` show. The other calls have none.
 
 **Messages.** The API sends no webhooks and no other events to its clients.
 
-**Versions.** The version is in the path. A new version is a new prefix beside the old one; \`Deprecation\` and
-\`Sunset\` headers announce an end.
+**Versions.** The version is in the path. A new version gets a new prefix and the old one stays. The headers
+\`Deprecation\` and \`Sunset\` announce the end of a version.
 `.trim();
 
 /**
- * Keeps what readers want and drops what zod adds by itself: its bounds of safe integers and its long pattern of
- * a date. Examples, defaults and bounds of a field that is transformed would get lost.
+ * Removes what zod adds by itself: the bounds of safe integers and the long pattern of a date. Restores examples, defaults
+ * and bounds of transformed fields, which zod drops.
  */
 const describeSchemas = createJsonSchemaTransform({
   zodToJsonConfig: {
@@ -56,7 +55,7 @@ const describeSchemas = createJsonSchemaTransform({
   },
 });
 
-/** Names the request headers as users write them; validation sees them as Node does, in lower case. */
+/** Capitalises request headers for readers; validation uses Node's lower-case names. */
 const transform: typeof describeSchemas = (document) => {
   const { schema, url } = describeSchemas(document);
   const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;
@@ -72,8 +71,8 @@ const transform: typeof describeSchemas = (document) => {
 };
 
 /**
- * Describes every route registered later that has a tag, in OpenAPI 3.1 out of the routes' own schemas, and
- * serves the description at `/openapi.json`.
+ * Describes in OpenAPI 3.1 every route that has a tag and is registered later. The description comes from the routes' own
+ * schemas; `openApiDocument` serves it.
  */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {
@@ -90,7 +89,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       },
       servers: [{ url: publicUrl }],
       tags: [
-        { name: 'votes', description: 'Cast votes and ask whether a player has voted.' },
+        { name: 'votes', description: 'Cast votes and check whether a player has voted.' },
         { name: 'server', description: "Report the server's status; read its figures and reviews." },
       ],
       components: {
@@ -104,7 +103,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
   await app.register(swagger, options);
 }
 
-/** `/openapi.json`, for machines. Nobody needs a token to read it. */
+/** Serves `/openapi.json`. It needs no token. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
   let document: object | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async () => {

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Stands for a part that is not valid percent-encoded UTF-8; every schema of ours refuses it. */
+/** Replaces a part that is not valid percent-encoded UTF-8. An unpaired surrogate: every schema refuses it. */
 const MALFORMED = '\uD800';
 
 /** A percent sign without two hexadecimal digits behind it. */
 const BARE_PERCENT = /%(?![\da-f]{2})/i;
 
-/** Bytes that follow each other. */
+/** A sequence of encoded bytes. */
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
-/** Checked before it is decoded: thousands of errors that are thrown and caught cost far more than parsing does. */
+/** Checks before it decodes, because throwing and catching thousands of errors costs far more than parsing. */
 function decode(part: string): string {
   const text = part.replaceAll('+', ' ');
   if (!text.includes('%')) return text;
@@ -20,9 +20,8 @@ function decode(part: string): string {
 }
 
 /**
- * Parses a query string: `+` is a space, a name given twice becomes a list (which the schemas refuse). A part
- * with malformed percent-encoding becomes an unpaired surrogate, so that it is refused where it is asked for,
- * and ignored where every unknown parameter is.
+ * Parses a query string: `+` is a space, and a name that is given twice becomes a list, which the schemas refuse. A part
+ * with malformed percent-encoding becomes an unpaired surrogate: refused in a known parameter, ignored in an unknown one.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from '../process/http-errors.ts';
 
 /**
- * Gives every answer its request's id, refuses a request without a Host, and logs how each one ended. Like all hooks
- * that wait for nothing they take a callback: a promise for each hook is 5 % of a request.
+ * Adds the request id to every answer, refuses a request without a Host header, and logs the result of each request. The
+ * hooks are synchronous and take a callback, because a promise for each hook costs 5 % of a request.
  */
 export function watchRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -15,27 +15,27 @@ export function watchRequests(app: FastifyInstance): void {
   });
   app.addHook('onResponse', (request, reply, done) => {
     const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
-    const end = {
+    const fields = {
       event: 'request.ended',
       method: request.method,
-      // The pattern: an address may hold what is nobody's business, such as a player's name.
+      // The pattern, not the path: a path may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // Whatever a stranger may have typed there instead of an id stays out.
+      // Only a valid id is logged, not arbitrary text from a client.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
     };
-    if (/\/(healthz|readyz)$/.test(end.route)) request.log.debug(end);
-    else request.log.info(end);
+    if (/\/(healthz|readyz)$/.test(fields.route)) request.log.debug(fields);
+    else request.log.info(fields);
     done();
   });
 }
 
 /**
- * Ends connections before the process does: from `stopping` on every answer closes its own, and from `closing` on
- * that answer is a 503.
+ * Closes connections while the process stops: after `stopping` every answer has `Connection: close`, and after `closing`
+ * every request gets 503.
  */
-export function leaveConnections(
+export function closeConnections(
   app: FastifyInstance,
   { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },
 ): void {
@@ -49,7 +49,7 @@ export function leaveConnections(
   });
 }
 
-/** Refuses a request while there is too much to do. The process lives all the same: `/healthz` says so. */
+/** Refuses a request under overload, except `/healthz`: the process is alive. */
 export async function refuseOverload(request: FastifyRequest): Promise<void> {
   if (request.routeOptions.url?.endsWith('/healthz')) return;
   throw new RefusedError(unavailable(SENTENCES.overload));

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES } from '../process/http-errors.ts';
 
-/** `/servers/:id/vote` as an expression; `*` stands for any rest. */
+/** A regular expression for `/servers/:id/vote`; `*` matches any rest. */
 function asExpression(pattern: string): RegExp {
   const source = pattern
     .split('/')
@@ -14,7 +14,7 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** An encoded slash stays one: it parts nothing. */
+/** Decodes a path. An encoded slash stays encoded, because it separates nothing. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
@@ -23,33 +23,32 @@ function decoded(path: string): string {
   }
 }
 
-/** A path of this site with one slash too many, and its query; never `//elsewhere/`, which is another site's address. */
+/** A path with a trailing slash, and its query; never `//elsewhere/`, which is the address of another site. */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
- * Answers 404 for a path that no route has and 405 for a method that the path does not take, before anything
- * else of the request is looked at (contract, order of precedence). A page that is asked for with a slash at its end is
- * answered with a redirect to its path. Covers every route registered after it.
+ * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (contract,
+ * order of precedence). A page with a trailing slash redirects to its path. Covers every route that is registered later.
  */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Only pages say whom they are for.
+    // Only pages have `access`.
     const isPage = config !== undefined && 'access' in config;
     const known = methods.get(url) ?? { expression: asExpression(url), allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);
     methods.set(url, known);
   });
 
-  const fittingTo = (path: string) => [...methods.values()].filter(({ expression }) => expression.test(path));
+  const matching = (path: string) => [...methods.values()].filter(({ expression }) => expression.test(path));
   const methodsOf = (path: string): string[] => {
-    const fitting = fittingTo(path);
-    return [...new Set(fitting.flatMap(({ allowed }) => [...allowed]))].toSorted();
+    const matched = matching(path);
+    return [...new Set(matched.flatMap(({ allowed }) => [...allowed]))].toSorted();
   };
 
   const isPage = (path: string, method: string) =>
-    fittingTo(path).some(({ isPage, allowed }) => isPage && allowed.has(method));
+    matching(path).some(({ isPage, allowed }) => isPage && allowed.has(method));
 
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
@@ -65,7 +64,7 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
     }
     throw new RefusedError({ status: 405, sentence: SENTENCES[405], headers: { allow: allow.join(', ') } });
   });
-  // Never reached: the hook answers first. Fastify wants a handler of the same shape all the same.
+  // Never reached, because the hook answers first. Fastify needs a handler.
   app.setNotFoundHandler(async () => {
     throw new RefusedError({ status: 404, sentence: SENTENCES[404] });
   });

@@ -5,18 +5,18 @@ import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { wrongUse } from './failure.ts';
+import { counted } from './format.ts';
 import { day } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
-import { counted } from './words.ts';
 
 export function addAggregateCommand(program: Command, terminal: Terminal): void {
   program
     .command('aggregate')
-    .description('compute the statistics of finished UTC days from their samples, and every figure, now')
+    .description('compute the statistics of finished UTC days from their samples, and all figures, now')
     .option('--day <day>', 'this day', day)
-    .option('--since <day>', 'this day and all finished ones after it', day)
+    .option('--since <day>', 'this day and all finished days after it', day)
     .addHelpText('after', examples(terminal, 'aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
     .action(onPlatform(terminal, aggregate, { check: requireOneOption, longRun: true }));
 }
@@ -28,7 +28,7 @@ function requireOneOption({ day, since }: Options): void {
     throw wrongUse('Give either --day or --since, with a day such as 2026-11-20.');
 }
 
-/** A day that cannot be computed is refused before any other is. */
+/** Refuses a day that cannot be computed before it computes any other. */
 async function aggregate(session: Session, { day, since }: Options): Promise<Answer> {
   const now = session.clock.now();
   const first = day ?? since ?? '';
@@ -44,7 +44,7 @@ async function aggregate(session: Session, { day, since }: Options): Promise<Ans
   await withProgress(session.terminal, 'Computing figures', 'servers', (progress) =>
     refreshDailyFigures(session, { progress }),
   );
-  // Only now: what fails or is killed before is done again by a worker.
+  // Marked last: if this command fails before, a worker computes the days.
   for (const computed of days) await markAggregated(session, computed.day, now);
   return {
     json: { days },

@@ -3,13 +3,13 @@ import { invocation } from './invocation.ts';
 import { redisAnswers, type Session, withSession } from './session.ts';
 import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
-/** What a command says in the end. */
+/** The result of a command. */
 export type Answer = {
-  /** The one value of `--json`: plain values, times as ISO texts. */
+  /** The value that `--json` prints; times are ISO strings. */
   json: unknown;
-  /** The same for users. */
+  /** The same as text. */
   text: string;
-  /** 1 when what was asked for was done and did not succeed; 3 when nobody knows whether it did. */
+  /** 1: the command ran and its subject failed. 3: sent, not confirmed. Absent: 0. */
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 
@@ -20,26 +20,25 @@ export function give(terminal: Terminal, { json, text, exitCode }: Answer, comma
   if (exitCode) terminal.exitCode = exitCode;
 }
 
-/** What a command needs besides the open platform. */
+/** What a command needs in addition to the open platform. */
 type Needs<A> = {
-  /** Throws where what was typed cannot be meant, before anything is opened. */
+  /** Throws when the arguments do not fit together, before anything is opened. */
   check?: (...given: A & unknown[]) => void;
-  /** It makes what the others need to be there. */
+  /** It creates the collections and indexes that other commands need. */
   migrates?: boolean;
-  /** It wakes a worker: Redis is waited for a moment. */
+  /** It wakes a worker: it waits up to a second for Redis. */
   wakes?: boolean;
-  /** Its operations on the database may take as long as a worker's. */
+  /** Its database operations may take 30 seconds. */
   longRun?: boolean;
-  /** What is cut short is completed by the same command; a stop says so. */
+  /** Running it again completes interrupted work; an interruption prints that. */
   resumable?: boolean;
 };
 
 const REDIS_AWAY =
-  'Note: Redis does not answer. Nothing is lost: a worker finds the work by itself once Redis is back.';
+  'Note: Redis does not answer. Nothing is lost: a worker finds the work when Redis is back.';
 
 /**
- * Makes the action of a command that works on the platform: everything is closed again before the answer is
- * given.
+ * Makes the action of a command that works on the platform. The platform is closed before the answer is printed.
  */
 export function onPlatform<A extends unknown[]>(
   terminal: Terminal,
@@ -62,7 +61,7 @@ export function onPlatform<A extends unknown[]>(
   };
 }
 
-/** Makes the examples at the end of a help text, when it is shown. */
+/** The examples at the end of a help text; built when the help is shown. */
 export function examples({ env }: Terminal, ...lines: string[]): () => string {
   return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line, env)}`).join('\n')}`;
 }

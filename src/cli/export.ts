@@ -15,7 +15,7 @@ import type { Terminal } from './terminal.ts';
 type Exporting = (platform: Platform, serverId: ObjectId, span: Span) => Promise<Export>;
 
 export function addExportCommands(program: Command, terminal: Terminal): void {
-  const group = program.command('export').description('write history as lines of JSON, as import takes it');
+  const group = program.command('export').description('write data as lines of JSON that import accepts');
   addExport(group, terminal, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
   addExport(
     group,
@@ -36,8 +36,8 @@ function addExport(
   group
     .command(what)
     .description(`${description}, oldest first`)
-    .argument('<server>', 'id or slug; removed ones are found too')
-    .option('--since <time>', 'from this UTC day or time on', moment)
+    .argument('<server>', 'id or slug; also of a removed server')
+    .option('--since <time>', 'from this UTC day or time', moment)
     .option('--until <time>', 'before this UTC day or time', moment)
     .addHelpText(
       'after',
@@ -60,11 +60,11 @@ async function write(session: Session, text: string, span: Span, work: Exporting
   const server = await serverOf(session, text, { removed: true });
   const { total, lines } = await work(session, server._id, span);
   await withProgress(terminal, 'Exporting', 'lines', async (progress) => {
-    // Where the lines themselves are shown, a bar would stand between them.
-    const heard = stdout.isTTY ? () => undefined : progress;
-    await pipeline(Readable.from(counted(lines, total, heard)), stdout, { end: false }).catch(
+    // On a terminal the lines themselves are shown; a bar would disturb them.
+    const shownProgress = stdout.isTTY ? () => undefined : progress;
+    await pipeline(Readable.from(counted(lines, total, shownProgress)), stdout, { end: false }).catch(
       (error: NodeJS.ErrnoException) => {
-        // A reader such as `head` leaves when it has enough.
+        // A reader such as `head` closes the pipe early.
         if (error.code !== 'EPIPE') throw error;
       },
     );

@@ -12,12 +12,12 @@ import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
 import { MigrationError } from '../process/migrations.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
-import { sentence } from './words.ts';
+import { sentence } from './format.ts';
 
 /** 1: refused or failed. 2: wrong use. */
 type ExitCode = 1 | 2;
 
-/** A command that cannot be done; the message is a sentence for the user at the terminal. */
+/** The command was refused or failed; the message is a sentence for the user. */
 export class CommandError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -30,20 +30,20 @@ export class CommandError extends Error {
   }
 }
 
-/** What was typed is not a command that we know. */
+/** The command line is not valid. */
 export function wrongUse(message: string): CommandError {
   return new CommandError('wrong-use', message, 2);
 }
 
-/** Why a command failed, as it is told: `message` has one line for each fault. */
+/** Why a command failed; `message` has one line for each error. */
 export type Failure = { code: string; message: string; exitCode: ExitCode };
 
-/** Turns whatever a command threw into words and a stable code. */
+/** Turns an error into a message and a stable code. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CommandError)
     return { code: error.code, message: error.message, exitCode: error.exitCode };
   if (error instanceof CommanderError)
-    return { code: 'wrong-use', message: commanderWords(error), exitCode: 2 };
+    return { code: 'wrong-use', message: commanderMessage(error), exitCode: 2 };
   return { ...failed(error), exitCode: 1 };
 }
 
@@ -69,22 +69,22 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   return { code: 'fault', message: `Tallyport failed: ${reason}` };
 }
 
-function invalid(faults: string[]): Omit<Failure, 'exitCode'> {
-  return { code: 'invalid-input', message: faults.map(sentence).join('\n') };
+function invalid(errors: string[]): Omit<Failure, 'exitCode'> {
+  return { code: 'invalid-input', message: errors.map(sentence).join('\n') };
 }
 
-/** Server codes of a refused sign-in: unauthorized and authentication failed. */
-const REFUSED = new Set<unknown>([13, 18]);
+/** MongoDB's error codes Unauthorized and AuthenticationFailed. */
+const SIGN_IN_REFUSED = new Set<unknown>([13, 18]);
 
 function databaseFailure(error: Error): Omit<Failure, 'exitCode'> {
-  if ('code' in error && REFUSED.has(error.code)) {
+  if ('code' in error && SIGN_IN_REFUSED.has(error.code)) {
     return {
       code: 'database-refused',
-      message: 'MongoDB refuses the user name or the password of MONGODB_URI.',
+      message: 'MongoDB refuses the user name or password in MONGODB_URI.',
     };
   }
   if (/^Mongo(Parse|API|InvalidArgument)/.test(error.name)) {
-    return { code: 'configuration', message: sentence(`MONGODB_URI cannot be used: ${error.message}`) };
+    return { code: 'configuration', message: sentence(`MONGODB_URI is not valid: ${error.message}`) };
   }
   if (isUnknownResult(error)) {
     return { code: 'database-away', message: sentence(`MongoDB does not answer: ${error.message}`) };
@@ -92,8 +92,8 @@ function databaseFailure(error: Error): Omit<Failure, 'exitCode'> {
   return { code: 'database-failed', message: sentence(`MongoDB failed: ${error.message}`) };
 }
 
-function commanderWords(error: CommanderError): string {
-  if (error.code === 'commander.help') return 'The command is not complete. Add --help to see what there is.';
-  const words = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  return `${sentence(words)} Add --help to see how it is used.`;
+function commanderMessage(error: CommanderError): string {
+  if (error.code === 'commander.help') return 'The command is incomplete. Add --help to see the commands.';
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return `${sentence(message)} Add --help to see the usage.`;
 }

@@ -4,11 +4,11 @@ import { findServer } from '../servers/listing.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
 
-/** Who did it, in the audit log. */
+/** The actor in the audit log. */
 export const BY = 'cli';
 
 /**
- * The server that SERVER names on a command line: an id or a slug.
+ * The server with an id or slug.
  *
  * @param removed - `true` finds removed servers too
  * @throws {CommandError} `server-not-found`
@@ -26,12 +26,12 @@ export async function serverOf(
   return server;
 }
 
-/** The ObjectId that was typed; null when it is none. */
+/** `text` as an ObjectId; null if it is none. */
 export function objectIdOf(text: string): ObjectId | null {
   return /^[0-9a-f]{24}$/i.test(text) ? new ObjectId(text) : null;
 }
 
-/** The UUID that was typed; null when it is none. */
+/** `text` as a UUID; null if it is none. */
 export function uuidOf(text: string): UUID | null {
   return UUID.isValid(text) ? new UUID(text) : null;
 }

@@ -5,11 +5,11 @@ import { openSourceFile, type SourceFile } from '../import-export/source-file.ts
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
+import { counted, sentence, systemReason } from './format.ts';
 import { withProgress } from './progress.ts';
 import { RUN_AGAIN, type Session } from './session.ts';
 import { oneLine } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
-import { counted, sentence, systemReason } from './words.ts';
 
 type Import = (
   deps: Importing,
@@ -21,16 +21,16 @@ type Options = { skipBad?: boolean; dryRun?: boolean };
 
 const FORMS = {
   servers:
-    '{"name", "address", "connection_port"} and, where known, "server_id", "slug", "query_port", "game", "country_code", "is_premium", "date_added", "owner_email"',
+    '{"name", "address", "connection_port"} and, if known, "server_id", "slug", "query_port", "game", "country_code", "is_premium", "date_added", "owner_email"',
   samples:
-    '{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}, a probe of 300 seconds unless "seconds" says otherwise',
-  votes: '{"server_id", "username", "voted_at"}; they count, and are never forwarded',
+    '{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}, a probe of 300 seconds unless "seconds" is given',
+  votes: '{"server_id", "username", "voted_at"}; they count and are never forwarded',
 };
 
 export function addImportCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('import')
-    .description('take in what another listing kept; doing it twice doubles nothing');
+    .description('import the data of another listing; running it again imports nothing twice');
   addImport(group, terminal, 'servers', importServers);
   addImport(group, terminal, 'samples', importSamples);
   addImport(group, terminal, 'votes', importVotes);
@@ -39,10 +39,10 @@ export function addImportCommands(program: Command, terminal: Terminal): void {
 function addImport(group: Command, terminal: Terminal, what: keyof typeof FORMS, work: Import): void {
   group
     .command(what)
-    .description(`import ${what}, one JSON object a line:\n${FORMS[what]}`)
-    .argument('<file>', 'a file of UTF-8 text; - is standard input')
-    .option('--skip-bad', 'import the rest although lines are refused')
-    .option('--dry-run', 'only check the file')
+    .description(`import ${what}, one JSON object on each line:\n${FORMS[what]}`)
+    .argument('<file>', 'a UTF-8 file; - is standard input')
+    .option('--skip-bad', 'skip refused lines and import the rest')
+    .option('--dry-run', 'only check the file, import nothing')
     .addHelpText(
       'after',
       examples(
@@ -85,7 +85,7 @@ async function take(
 
 function answerOf(end: ImportResult, { skipBad, dryRun }: Required<Options>): Answer {
   const { lines, imported, alreadyThere, refused, refusedLines } = end;
-  const held = refused > 0 && !skipBad;
+  const isRefused = refused > 0 && !skipBad;
   return {
     json: {
       dry_run: dryRun,
@@ -96,25 +96,25 @@ function answerOf(end: ImportResult, { skipBad, dryRun }: Required<Options>): An
       refused,
       refused_lines: refusedLines,
     },
-    text: [summary(end, { held, dryRun }), ...refusedText(end)].join('\n'),
-    ...(held ? { exitCode: 1 } : {}),
+    text: [summary(end, { isRefused, dryRun }), ...refusedText(end)].join('\n'),
+    ...(isRefused ? { exitCode: 1 } : {}),
   };
 }
 
 function summary(
   { lines, imported, alreadyThere, refused }: ImportResult,
-  { held, dryRun }: { held: boolean; dryRun: boolean },
+  { isRefused, dryRun }: { isRefused: boolean; dryRun: boolean },
 ): string {
   const read = counted(lines, 'line');
   if (dryRun)
-    return `${read} read: ${lines - refused} can be imported where they are not there already, ${refused} would be refused.`;
-  if (held && imported + alreadyThere === 0)
-    return `Nothing was imported: ${refused} of ${read} are refused. Mend them, or import the rest with --skip-bad.`;
+    return `${read} read: ${lines - refused} can be imported if they are not stored already, ${refused} would be refused.`;
+  if (isRefused && imported + alreadyThere === 0)
+    return `Nothing was imported: ${refused} of ${read} are refused. Correct them, or import the rest with --skip-bad.`;
   return `${read} read: ${imported} imported, ${alreadyThere} already there, ${refused} refused.`;
 }
 
 function refusedText({ refused, refusedLines }: ImportResult): string[] {
-  const told = refusedLines.map(({ line, reason }) => `  line ${line}: ${oneLine(reason)}`);
+  const shown = refusedLines.map(({ line, reason }) => `  line ${line}: ${oneLine(reason)}`);
   const more = refused - refusedLines.length;
-  return more > 0 ? [...told, `  and ${more} more`] : told;
+  return more > 0 ? [...shown, `  and ${more} more`] : shown;
 }

@@ -2,11 +2,11 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/config.ts';
 
-/** Where processes keep their data when nobody says otherwise (see config.ts). */
+/** The default of `DATA_DIR` (see config.ts). */
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command as this user must type it: as they ran this one, under npm or by its file.
+ * A command line in the form that this user needs: through npm or by the file, as they ran this one.
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */

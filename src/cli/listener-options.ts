@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Protocol } from '../listeners/listener.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { sentence, systemReason } from './words.ts';
+import { sentence, systemReason } from './format.ts';
 
-/** What is typed after `listener set <server>`. */
+/** The options of `listener set <server>`. */
 export type SetOptions = {
   protocol: Protocol;
   host?: string;
@@ -17,7 +17,7 @@ export type SetOptions = {
   resend?: boolean;
 };
 
-/** What each protocol needs, by the names of its options; it takes no other of these. */
+/** The options that each protocol needs; it takes none of the others. */
 const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],
@@ -33,7 +33,7 @@ const NAMES = {
 } as const;
 
 /**
- * Sees that what the protocol needs was typed, and nothing that only another one takes.
+ * Checks that every option of the protocol is given, and no option of another protocol.
  *
  * @throws {CommandError} `wrong-use`
  */
@@ -42,9 +42,9 @@ export function requireOptions(_server: string, options: SetOptions): void {
   const needed = NEEDS[protocol];
   const names = Object.keys(NAMES) as (keyof typeof NAMES)[];
   const missing = needed.filter((name) => options[name] === undefined);
-  const foreign = names.filter((name) => options[name] !== undefined && !needed.includes(name));
+  const unknown = names.filter((name) => options[name] !== undefined && !needed.includes(name));
   if (missing.length > 0) throw wrongUse(`${protocol} needs ${listed(missing)}.`);
-  if (foreign.length > 0) throw wrongUse(`${protocol} takes ${listed(needed)}, not ${listed(foreign)}.`);
+  if (unknown.length > 0) throw wrongUse(`${protocol} takes ${listed(needed)}, not ${listed(unknown)}.`);
 }
 
 function listed(names: (keyof typeof NAMES)[]): string {
@@ -52,7 +52,7 @@ function listed(names: (keyof typeof NAMES)[]): string {
 }
 
 /**
- * The token, or the content of the public key's file.
+ * The token, or the content of the public key file.
  *
  * @throws {CommandError} `file-unreadable`
  */
@@ -74,7 +74,7 @@ function unreadable(file: string, error: unknown): string {
       return `«${file}» is a folder: give the path of the file public.key in it.`;
     case 'EACCES':
     case 'EPERM':
-      return `The file «${file}» may not be read by this user.`;
+      return `This user has no permission to read the file «${file}».`;
     default:
       return sentence(`The public key cannot be read from «${file}»: ${systemReason(error)}`);
   }

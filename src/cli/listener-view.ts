@@ -3,22 +3,22 @@ import type { ListenerView } from '../delivery/listeners.ts';
 import { type Listener, lastDelivery } from '../listeners/listener.ts';
 import { mostSendings } from '../listeners/schedule.ts';
 import type { Server } from '../servers/server.ts';
+import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
-import { counted, iso, when } from './words.ts';
 
-/** A listener with whether the queue of all of them is paused; null: Redis does not say. */
+/** `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. */
 export type ShownListener = ListenerView & { queuePaused: boolean | null };
 
-/** Where a listener takes votes. */
+/** The address of a listener: its URL, or host and port. */
 export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
   if (url) return url;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** How a listener stands, for users. */
+/** A listener and its state, as text. */
 export function listenerText(shown: ShownListener, server: Server, session: Session): string {
   const now = session.clock.now();
   const reason = listenerReason(shown);
@@ -32,10 +32,10 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(reason
       ? ([
           ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
-          ['Mend', reason.mend],
+          ['What to do', reason.mend],
         ] satisfies [string, string][])
       : []),
-    ...(reason?.words ? ([['The listener said', `«${reason.words}»`]] satisfies [string, string][]) : []),
+    ...(reason?.words ? ([['Answer', `«${reason.words}»`]] satisfies [string, string][]) : []),
     ...(reason?.detail ? ([['Found', reason.detail]] satisfies [string, string][]) : []),
     ...(failing
       ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [
@@ -63,9 +63,9 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   ]);
 }
 
-const UNVERIFIED = 'not repeated yet; a test or the first vote brings one';
+const UNVERIFIED = 'not repeated yet; a test or the first vote sends one';
 
-/** Until when an allowance of connections holds its votes. */
+/** Until when a connection limit delays its votes. */
 function limitText({ limited }: ShownListener, now: Date): [string, string][] {
   if (!limited) return [];
   const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
@@ -86,10 +86,10 @@ export function unconfirmedText(
   const votes = counted(unconfirmed, 'vote');
   if (unconfirmed === 0) return votes;
   const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
-  return `${votes} given up without an answer, which may have arrived; send them again: ${again}`;
+  return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/** Delivered votes that Votifier v1 did not confirm, and what to do about them; nothing where there are none. */
+/** Delivered votes that Votifier v1 did not confirm, and what to do about them; empty if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -97,8 +97,8 @@ export function sentText(
 ): [string, string][] {
   if (sentNotConfirmed === 0) return [];
   const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
-  const words = `${counted(sentNotConfirmed, 'vote')} that Votifier v1 closed without an answer, counted as delivered`;
-  return [['Sent, not confirmed', `${words}; if they did not arrive, send them again: ${again}`]];
+  const words = `${counted(sentNotConfirmed, 'vote')} without an answer in Votifier v1, counted as delivered`;
+  return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
 }
 
 /** A paused listener is not tested. */
@@ -106,7 +106,7 @@ function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }
 
-/** The same as plain values. */
+/** The same as JSON. */
 export function listenerJson(shown: ShownListener): Record<string, unknown> {
   const reason = listenerReason(shown);
   const last = lastDelivery(shown);

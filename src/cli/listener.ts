@@ -18,6 +18,7 @@ import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { counted, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import {
@@ -34,10 +35,11 @@ import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
-import { counted, when } from './words.ts';
 
 export function addListenerCommands(program: Command, terminal: Terminal): void {
-  const listener = program.command('listener').description('say where a server’s votes are forwarded to');
+  const listener = program
+    .command('listener')
+    .description('set and check the vote listener that receives a server’s votes');
 
   listener
     .command('set')
@@ -46,7 +48,7 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .addOption(
       new Option(
         '--protocol <protocol>',
-        'how it speaks; votifier-v2 and http confirm each vote, votifier-v1 only where the listener answers',
+        'protocol of the listener; votifier-v2 and http confirm each vote, votifier-v1 only if the listener answers',
       )
         .choices(PROTOCOLS)
         .makeOptionMandatory(),
@@ -55,14 +57,14 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', port)
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
     .option('--token <token>', 'for votifier-v2: the token in the plugin’s configuration')
-    .option('--url <url>', 'for http: where votes are posted to, signed; the secret is printed once')
+    .option('--url <url>', 'for http: votes are posted here, signed; the secret is printed once')
     .option(
       '--max-sendings <n>',
-      'how often a vote is sent at most when no answer comes, 1 to 3; stays as it is by default',
+      'how often a vote is sent at most when no answer comes, 1 to 3; unchanged by default',
       sendings,
     )
-    .option('--no-resend', 'leave the votes as they are that a wrong token or key has used up')
-    .option('--service-name <name>', 'what the listener sees as the voting site; stays as it is by default')
+    .option('--no-resend', 'do not resend votes that a wrong token or key has used up')
+    .option('--service-name <name>', 'what the listener sees as the voting site; unchanged by default')
     .addHelpText(
       'after',
       examples(
@@ -81,22 +83,22 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
       .argument('<server>', 'id or slug')
       .addHelpText('after', examples(terminal, `listener ${name} alpha-craft`));
 
-  plain('show', 'show a server’s listener and how it fares').action(onPlatform(terminal, show));
-  plain('remove', 'forward no more votes; those that wait can be resent later').action(
+  plain('show', 'show a server’s listener and its state').action(onPlatform(terminal, show));
+  plain('remove', 'stop forwarding votes; waiting votes can be resent later').action(
     onPlatform(terminal, remove),
   );
-  plain('pause', 'hold votes back until they are resumed').action(
+  plain('pause', 'stop sending votes until the listener is resumed').action(
     onPlatform(terminal, (session, text: string) => change(session, text, pauseListener)),
   );
-  plain('resume', 'send again, what waits too, and try an unreachable listener at once').action(
+  plain('resume', 'continue sending, waiting votes too, and test an unreachable listener at once').action(
     onPlatform(terminal, (session, text: string) => change(session, text, resumeListener), { wakes: true }),
   );
-  plain('rotate', 'make a new signing secret for an http listener; the old one is good for 24 h more').action(
+  plain('rotate', 'make a new signing secret for an http listener; the old one stays valid for 24 h').action(
     onPlatform(terminal, rotate),
   );
   plain(
     'test',
-    'find out what is wrong with a listener: sends a marked test vote, walks through every step',
+    'find out what is wrong with a listener: send a marked test vote and check every step',
   ).action(onPlatform(terminal, test));
 }
 
@@ -105,7 +107,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const server = await serverOf(session, text);
   const before = await session.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
-  const { secret, resent, isCredentialsChange } = await place(session, server, {
+  const { secret, resent, isCredentialsChange } = await storeListener(session, server, {
     ...options,
     serviceName,
     pasted,
@@ -124,18 +126,18 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name «${shown.serviceName}».`}`,
       ...(shown.url ? secretText(session, secret, server) : []),
       ...(resent > 0
-        ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: sent again.`]
+        ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
         : []),
       ...(isCredentialsChange
         ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
         : []),
-      `See whether they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
+      `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
 }
 
-/** Stores what was typed. `secret`: of a new http listener, to be shown once. */
-async function place(
+/** Stores the settings. `secret`: of a new http listener, to be printed once. */
+async function storeListener(
   session: Session,
   { _id }: WithId<Server>,
   options: SetOptions & { serviceName: string; pasted: string },
@@ -153,15 +155,18 @@ async function place(
 
 function secretText({ terminal }: Session, secret: string | null, { slug }: Server): string[] {
   return secret
-    ? [`Secret, shown this once: ${secret}`]
-    : [`The secret stays as it is; a new one: ${invocation(`listener rotate ${slug}`, terminal.env)}`];
+    ? [`Secret, shown only once: ${secret}`]
+    : [`The secret is unchanged. To make a new one: ${invocation(`listener rotate ${slug}`, terminal.env)}`];
 }
 
 async function rotate(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text);
   const rotated = await rotateSecret(session, server._id, BY);
   if (!rotated) {
-    throw new CommandError('no-http-listener', `${server.slug} has no http listener, so no signing secret.`);
+    throw new CommandError(
+      'no-http-listener',
+      `${server.slug} has no http listener, so it has no signing secret.`,
+    );
   }
   const { secret, previousValidUntil } = rotated;
   return {
@@ -171,8 +176,8 @@ async function rotate(session: Session, text: string): Promise<Answer> {
       previous_valid_until: previousValidUntil.toISOString(),
     },
     text: [
-      `New secret, shown this once: ${secret}`,
-      `Votes are signed with the old one too until ${when(previousValidUntil, session.clock.now())}.`,
+      `New secret, shown only once: ${secret}`,
+      `Votes are also signed with the old secret until ${when(previousValidUntil, session.clock.now())}.`,
     ].join('\n'),
   };
 }
@@ -239,29 +244,29 @@ async function test(session: Session, text: string): Promise<Answer> {
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
       [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
-      ['It said', reply ? `«${reply}»` : '-'],
+      ['Answer', reply ? `«${reply}»` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', cause],
-      ['Mend', mend],
+      ['What to do', mend],
     ]),
     ...(exitCode ? { exitCode } : {}),
   };
 }
 
-/** 0 only where the listener said that it took the test vote; 1 for every other outcome. */
+/** 0 only if the listener acknowledged the test vote; 1 for outcomes that are not listed. */
 const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
   delivered: 0,
   'sent-not-confirmed': UNCONFIRMED,
 };
 
-/** What a diagnosis is at, for somebody who waits for it. */
+/** The progress of a diagnosis, printed on a terminal. */
 const STEPS: Record<DiagnosisStep, string> = {
   'name-resolution': 'Looking up the host',
   'address-policy': 'Checking its addresses',
   connecting: 'Connecting',
   greeting: 'Waiting for the greeting',
   'protocol-version': 'Choosing the protocol version',
-  'key-or-token': 'Sending a test vote under the key or token',
+  'key-or-token': 'Sending a test vote with the key or token',
   acknowledgement: 'Waiting for the acknowledgement',
 };
 

@@ -3,15 +3,15 @@ import { migrateDatabase } from '../process/migrate.ts';
 import { listMigrations } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
+import { iso, when } from './format.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { iso, when } from './words.ts';
 
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
     .description(
-      'make missing collections and indexes, and run the pending migrations; run it at each release',
+      'create missing collections and indexes, then run the pending migrations; run it at each release',
     )
     .option('--list', 'only show the migrations and when each was applied')
     .addHelpText('after', examples(terminal, 'migrate', 'migrate --list'))
@@ -21,8 +21,8 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
 async function migrate({ mongo, clock }: Platform, { list = false }: { list?: boolean }): Promise<Answer> {
   if (list) return listed(await listMigrations(mongo), clock.now());
   const { made, ran } = await migrateDatabase(mongo);
-  const text = [...namesUnder('Made:', made), ...namesUnder('Ran:', ran)].join('\n');
-  return { json: { made, ran }, text: text || 'Everything is there already.' };
+  const text = [...namesUnder('Created:', made), ...namesUnder('Ran:', ran)].join('\n');
+  return { json: { made, ran }, text: text || 'The database is up to date.' };
 }
 
 function namesUnder(head: string, names: string[]): string[] {

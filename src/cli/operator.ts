@@ -7,27 +7,29 @@ import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
+import { iso, when } from './format.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { iso, when } from './words.ts';
 
 const DECIDER: Decider = { userId: null, by: BY };
 
 export function addOperatorCommands(program: Command, terminal: Terminal): void {
-  const operator = program.command('operator').description('who may use the admin area');
+  const operator = program
+    .command('operator')
+    .description('create and list operators, who may use the admin area');
 
   operator
     .command('create')
-    .description('make an operator, or make one of a person who is there, and print a link to set a password')
+    .description('create an operator, or make a user an operator, and print a link to set a password')
     .requiredOption('--email <address>', 'the address to sign in with')
-    .option('--name <name>', 'how others see them; by default what stands before the @')
+    .option('--name <name>', 'the displayed name; by default the part before the @')
     .addHelpText('after', examples(terminal, 'operator create --email ada@example.org --name "Ada"'))
     .action(onPlatform(terminal, create));
 
   operator
     .command('link')
-    .description('print a one-time link by which a user, operator or not, sets a new password')
-    .requiredOption('--email <address>', 'whose')
+    .description('print a one-time link that lets any user set a new password')
+    .requiredOption('--email <address>', 'the user’s address')
     .addHelpText('after', examples(terminal, 'operator link --email ada@example.org'))
     .action(onPlatform(terminal, link));
 
@@ -45,16 +47,16 @@ async function create(platform: Platform, options: { email: string; name?: strin
   return {
     json: { user_id: user._id.toHexString(), email: user.email, is_new: isNew, link: address },
     text: [
-      `${user.email} ${isNew ? 'is an operator now' : 'was here already and is an operator now'}. Open this link to set the password; it works once, within an hour:`,
+      `${user.email} ${isNew ? 'is an operator now' : 'had an account already and is an operator now'}. Open this link to set the password; it works once, within an hour:`,
       `  ${address}`,
-      ...(needsFactor ? ['The admin area asks for a second factor, which is set up after signing in.'] : []),
+      ...(needsFactor ? ['The admin area needs a second factor. Set it up after you sign in.'] : []),
     ].join('\n\n'),
   };
 }
 
 async function link(platform: Platform, { email }: { email: string }): Promise<Answer> {
   const user = await platform.users.findOne({ email: email.trim().toLowerCase() });
-  if (!user) throw new CommandError('user-not-found', `Nobody has the address «${email}».`);
+  if (!user) throw new CommandError('user-not-found', `No user has the address «${email}».`);
   const address = await linkFor(platform, user);
   return {
     json: { user_id: user._id.toHexString(), email: user.email, link: address },
@@ -62,7 +64,7 @@ async function link(platform: Platform, { email }: { email: string }): Promise<A
   };
 }
 
-/** Noted first: a link that nobody knows of must not be about. */
+/** The audit entry is written first, so that no link exists without one. */
 async function linkFor(platform: Platform, user: User): Promise<string> {
   await noteLink(platform, user, DECIDER);
   return makePasswordLink(platform, user);

@@ -24,7 +24,7 @@ export function rating(text: string): number {
   return wholeNumber(text, 1, 5);
 }
 
-/** How many rows a list shows. */
+/** The number of rows of a list. */
 export function limit(text: string): number {
   return wholeNumber(text, 1, 1_000);
 }

@@ -2,17 +2,16 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/progress.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Drawn so often at most. */
+/** How often the bar is drawn at most. */
 const FRAMES_PER_SECOND = 5;
 
-/** Whether somebody sees how far a command is: on a terminal, unless a program reads the answer. */
+/** Whether to show progress: on a terminal, without `--json`. */
 export function showsProgress({ streams, json }: Terminal): boolean {
   return streams.stderr.isTTY === true && !json;
 }
 
 /**
- * Does long work while a bar on standard error shows how far it is. Without a terminal, or with `--json`, there
- * is no bar: the answer says what was done.
+ * Does long work while a bar on standard error shows its progress. There is no bar without a terminal or with `--json`.
  *
  * @param label - what is being done: `Aggregating`
  * @param unit - what is counted: `servers`

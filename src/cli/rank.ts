@@ -10,22 +10,22 @@ import { recomputeRanks } from '../ranking/recompute-ranks.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
+import { counted, iso, when } from './format.ts';
 import { pairs, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { counted, iso, when } from './words.ts';
 
 export function addRankCommands(program: Command, terminal: Terminal): void {
   const rank = program
     .command('rank')
     .description(
-      'compute the ranking now (votes of 30 days, then probed uptime, then the older listing); it is every 10 minutes and when the list changes',
+      'compute the ranking now (votes of 30 days, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
     )
     .addHelpText('after', examples(terminal, 'rank', 'rank explain alpha-craft'))
     .action(onPlatform(terminal, recompute, { longRun: true }));
 
   rank
     .command('explain')
-    .description('show the figures that gave a server its place')
+    .description('show the figures behind a server’s rank')
     .argument('<server>', 'id or slug')
     .addHelpText('after', examples(terminal, 'rank explain alpha-craft'))
     .action(onPlatform(terminal, explain));
@@ -35,17 +35,14 @@ async function recompute(platform: Platform): Promise<Answer> {
   const { servers, moved } = await recomputeRanks(platform);
   return {
     json: { servers, moved },
-    text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} another place than before.`,
+    text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} a new rank.`,
   };
 }
 
 async function explain(platform: Platform, text: string): Promise<Answer> {
   const server = await serverOf(platform, text);
   if (server.hiddenAt)
-    throw new CommandError(
-      'server-hidden',
-      `An operator has hidden ${server.slug}: it has no place in the ranking.`,
-    );
+    throw new CommandError('server-hidden', `An operator has hidden ${server.slug}: it has no rank.`);
   const explanation = await explainRank(platform, server);
   return { json: explanationJson(explanation), text: explanationText(explanation, platform.clock.now()) };
 }
@@ -76,8 +73,8 @@ function explanationJson({ server, rankedAt, listed, days, above, below }: RankE
 const WHY: Record<Decider, string> = {
   votes: 'by votes',
   uptime: 'same votes; by probed uptime',
-  listed: 'same votes and uptime; the older listing stands first',
-  id: 'alike in all; the lower id stands first',
+  listed: 'same votes and uptime; the older listing is first',
+  id: 'same in all; the lower id is first',
 };
 
 function uptime(percentage: number | null): string {
@@ -87,10 +84,10 @@ function uptime(percentage: number | null): string {
 function explanationText(explanation: RankExplanation, now: Date): string {
   const { server, rankedAt, listed, days, above, below } = explanation;
   const head = pairs([
-    ['Place', `${server.place} of ${listed}`],
+    ['Rank', `${server.place} of ${listed}`],
     [
       'Ranked',
-      server.votesCount === null ? 'not yet: it stands last until the next ranking' : when(rankedAt, now),
+      server.votesCount === null ? 'not yet: it is last until the next ranking' : when(rankedAt, now),
     ],
   ]);
   const row = (figures: RankFigures, why: string) => [
@@ -108,17 +105,17 @@ function explanationText(explanation: RankExplanation, now: Date): string {
   ];
   const counting = days.reduce((sum, { votes }) => sum + votes, 0);
   const since =
-    counting === (server.votesCount ?? 0) ? '' : `; ${counting} by now, which the next ranking counts`;
+    counting === (server.votesCount ?? 0) ? '' : `; ${counting} now, which the next ranking counts`;
   return [
     head,
     '',
-    table(['PLACE', 'SLUG', 'VOTES', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
+    table(['RANK', 'SLUG', 'VOTES', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
     '',
     `Votes of ${days[0]?.day} to ${days.at(-1)?.day}: ${server.votesCount ?? '-'}${since}.`,
     table(
       ['DAY', 'VOTES'],
       days.filter(({ votes }) => votes > 0).map(({ day, votes }) => [day, votes]),
-      'No day has any.',
+      'No day has votes.',
     ),
   ].join('\n');
 }

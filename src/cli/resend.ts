@@ -15,28 +15,25 @@ import { findVote } from '../votes/vote-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
+import { counted, utc } from './format.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
-import { counted, utc } from './words.ts';
 
 type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[] };
 
 export function addResendCommand(vote: Command, terminal: Terminal): void {
   vote
     .command('resend')
-    .description('send a vote again, or a server’s votes of a time; up to 30 days after they were cast')
-    .argument(
-      '<vote_id|server>',
-      'the Vote-Id that the API answered with; with --since, a server’s id or slug',
-    )
-    .option('--since <time>', 'votes cast then or later: a day (UTC) or a time with its offset', moment)
-    .option('--until <time>', 'votes cast before then; now by default', moment)
+    .description('send a vote again, or a server’s votes of a time range; up to 30 days after they were cast')
+    .argument('<vote_id|server>', 'the Vote-Id from the API’s answer; with --since, a server’s id or slug')
+    .option('--since <time>', 'votes cast at this time or later: a UTC day, or a time with offset', moment)
+    .option('--until <time>', 'votes cast before this time; now by default', moment)
     .addOption(
       new Option(
         '--state <state...>',
-        'only those in these states; by default what surely did not arrive: none and failed; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that Votifier v1 did not confirm',
+        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that Votifier v1 did not confirm',
       ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
     .addHelpText(
@@ -74,7 +71,7 @@ async function resendRange(
     resendVotes(session, server._id, range, BY, { progress }),
   );
   if (!resent) throw noListener();
-  const left = await leftBehind(session, server._id, range);
+  const notSelected = await countNotSelected(session, server._id, range);
   return {
     json: {
       server_id: server._id.toHexString(),
@@ -84,24 +81,28 @@ async function resendRange(
       resent: resent.resent,
       may_arrive_twice: resent.mayArriveTwice,
       more: resent.more,
-      unconfirmed: left.unconfirmed,
-      sent_not_confirmed: left.sentNotConfirmed,
+      unconfirmed: notSelected.unconfirmed,
+      sent_not_confirmed: notSelected.sentNotConfirmed,
     },
-    text: rangeText(resent, range, left),
+    text: rangeText(resent, range, notSelected),
   };
 }
 
-/** Votes of the range that were not asked for, though they may not have arrived. */
-type Left = { unconfirmed: number; sentNotConfirmed: number };
+/** Votes of the range that were not selected, though they may not have arrived. */
+type NotSelected = { unconfirmed: number; sentNotConfirmed: number };
 
-async function leftBehind(platform: Platform, serverId: ObjectId, range: ResendRange): Promise<Left> {
-  const left = async (state: VoteSelection, ...including: VoteSelection[]) => {
+async function countNotSelected(
+  platform: Platform,
+  serverId: ObjectId,
+  range: ResendRange,
+): Promise<NotSelected> {
+  const count = async (state: VoteSelection, ...including: VoteSelection[]) => {
     if ([state, ...including].some((one) => range.states.includes(one))) return 0;
     return (await countResendable(platform, serverId, { ...range, states: [state] })).votes;
   };
   const [unconfirmed, sentNotConfirmed] = await Promise.all([
-    left('unconfirmed'),
-    left('sent-not-confirmed', 'delivered'),
+    count('unconfirmed'),
+    count('sent-not-confirmed', 'delivered'),
   ]);
   return { unconfirmed, sentNotConfirmed };
 }
@@ -109,32 +110,32 @@ async function leftBehind(platform: Platform, serverId: ObjectId, range: ResendR
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
   { since, until, states }: ResendRange,
-  { unconfirmed, sentNotConfirmed }: Left,
+  { unconfirmed, sentNotConfirmed }: NotSelected,
 ): string {
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
-  const left = [
-    ...leftText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
-    ...leftText(
+  const others = [
+    ...notSelectedText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
+    ...notSelectedText(
       sentNotConfirmed,
-      'sent, not confirmed (Votifier v1), and mostly arrived: if not, send',
+      'sent, not confirmed (Votifier v1), and probably arrived: if not, send',
       'sent-not-confirmed',
     ),
   ];
-  if (resent === 0) return [`No vote to send again: there is none in the state ${span}.`, ...left].join('\n');
+  if (resent === 0) return [`No vote is in the state ${span}: nothing was resent.`, ...others].join('\n');
   return [
-    `${counted(resent, 'vote')} in the line again (${span}).`,
+    `${counted(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0
-      ? [`${mayArriveTwice} of them may have arrived before, and arrive twice then.`]
+      ? [`${mayArriveTwice} of them may have arrived already, and may arrive twice.`]
       : []),
-    ...(more ? ['There are more in this time: run it again.'] : []),
-    ...left,
+    ...(more ? ['There are more votes in this time range: run the command again.'] : []),
+    ...others,
   ].join('\n');
 }
 
-function leftText(votes: number, words: string, state: VoteSelection): string[] {
+function notSelectedText(votes: number, words: string, state: VoteSelection): string[] {
   if (votes === 0) return [];
   const [are, them] = votes === 1 ? ['is', 'it'] : ['are', 'them'];
-  return [`${counted(votes, 'vote')} of this time ${are} ${words} ${them} too with --state ${state}.`];
+  return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with --state ${state}.`];
 }
 
 function noListener(): CommandError {
@@ -155,23 +156,23 @@ async function resendOne(platform: Platform, text: string): Promise<Answer> {
           from: resent.from,
           may_arrive_twice: resent.mayArriveTwice,
         },
-        text: `The vote of «${vote.username}» is in the line again.${
-          resent.mayArriveTwice ? ' It may have arrived before, and arrives twice then.' : ''
+        text: `The vote of «${vote.username}» is in the queue again.${
+          resent.mayArriveTwice ? ' It may have arrived already, and may arrive twice.' : ''
         }`,
       };
     case 'under-way':
-      throw new CommandError(
-        'under-way',
-        `The vote is ${resent.state} already: it is not put in the line twice.`,
-      );
+      throw new CommandError('under-way', `The vote is already ${resent.state}: it is not queued twice.`);
     case 'no-listener':
       throw noListener();
     case 'imported':
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'too-old':
-      throw new CommandError('too-old', 'Votes can be resent for 30 days, and this one is older.');
+      throw new CommandError('too-old', 'A vote can be resent for 30 days. This one is older.');
     case 'too-many':
-      throw new CommandError('too-many', 'Too many delivered votes of this server were resent: try later.');
+      throw new CommandError(
+        'too-many',
+        'Too many delivered votes of this server were resent. Try again later.',
+      );
     case 'not-found':
       throw noSuchVote(text);
   }
@@ -180,6 +181,6 @@ async function resendOne(platform: Platform, text: string): Promise<Answer> {
 function noSuchVote(text: string): CommandError {
   return new CommandError(
     'vote-not-found',
-    `There is no vote with the id «${text}». For the votes of a server, add --since.`,
+    `There is no vote with the id «${text}». To resend the votes of a server, add --since.`,
   );
 }

@@ -7,17 +7,17 @@ import { writeReview } from '../reviews/write-review.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
+import { iso, when } from './format.ts';
 import { limit, rating } from './option-values.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { iso, when } from './words.ts';
 
 export function addReviewCommands(program: Command, terminal: Terminal): void {
   const review = program.command('review').description('write and moderate reviews of a server');
 
   review
     .command('add')
-    .description('write a review; nobody sees it before it is approved')
+    .description('write a review; it is public only after it is approved')
     .argument('<server>', 'id or slug')
     .requiredOption('--username <name>', 'the player')
     .requiredOption('--rating <1-5>', 'whole stars', rating)
@@ -31,8 +31,8 @@ export function addReviewCommands(program: Command, terminal: Terminal): void {
   review
     .command('list')
     .description('show a server’s reviews, newest first')
-    .argument('<server>', 'id or slug; removed ones are found too')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(REVIEW_STATES))
+    .argument('<server>', 'id or slug; also of a removed server')
+    .addOption(new Option('--state <state>', 'only reviews in this state').choices(REVIEW_STATES))
     .option('--limit <n>', 'how many', limit, 20)
     .addHelpText('after', examples(terminal, 'review list alpha-craft --state pending'))
     .action(onPlatform(terminal, list));
@@ -43,7 +43,7 @@ export function addReviewCommands(program: Command, terminal: Terminal): void {
   ] as const) {
     review
       .command(verb)
-      .description(verb === 'approve' ? 'make a review public' : 'keep a review from the public')
+      .description(verb === 'approve' ? 'make a review public' : 'do not show a review')
       .argument('<review_id>')
       .addHelpText('after', examples(terminal, `review ${verb} 692019c0f0d3b1a2c4e5f607`))
       .action(onPlatform(terminal, (platform, text: string) => moderate(platform, text, state)));
@@ -99,7 +99,7 @@ async function list(
   };
 }
 
-/** As much of a text as fits a table. */
+/** The first 60 characters of a text. */
 function beginning(text: string): string {
   const characters = [...text.replace(/\s+/g, ' ')];
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('')}…`;

@@ -16,24 +16,24 @@ import type { Streams, Terminal } from './terminal.ts';
 import { addTokenCommands } from './token.ts';
 import { addVoteCommands } from './vote.ts';
 
-/** The exit code of a command that a signal ended. What it was doing may still be under way. */
+/** The exit code after a signal. The interrupted work may still be running. */
 export const INTERRUPTED = 130;
 
-/** Where it is not a terminal that shows the help: in columns. */
+/** The width of help texts, in columns, if the output is not a terminal. */
 const HELP_WIDTH = 80;
 
 /**
- * Has `first` called at the first signal that asks the command to end, and `second` at the next one, until the function
- * that it returns is called.
+ * Subscribes to the signals that end a process: calls `first` at the first one and `second` at the next one. Returns a
+ * function that unsubscribes.
  */
 export type OnStopSignal = (act: { first(): void; second(): void }) => () => void;
 
 /**
- * Runs one command. It reads no globals of the process and never ends it.
+ * Runs one command. It uses no globals of the process and does not exit it.
  *
  * @param args - what follows `tallyport`
  * @param onStopSignal - without it, nothing interrupts the command
- * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 130 interrupted
+ * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
   args: string[],
@@ -44,7 +44,7 @@ export async function runCli(
   const interrupted = Promise.withResolvers<number>();
   let stopping = false;
   let unsubscribe = () => {};
-  const leave = () => interrupted.resolve(INTERRUPTED);
+  const interrupt = () => interrupted.resolve(INTERRUPTED);
   const terminal: Terminal = {
     env,
     streams,
@@ -54,11 +54,11 @@ export async function runCli(
       unsubscribe = onStopSignal({
         first() {
           stopping = true;
-          void stop().finally(leave);
+          void stop().finally(interrupt);
         },
         second() {
           kill();
-          leave();
+          interrupt();
         },
       });
     },
@@ -67,9 +67,9 @@ export async function runCli(
     await Promise.race([tallyport(terminal).parseAsync(args, { from: 'user' }), interrupted.promise]);
     return stopping ? await interrupted.promise : terminal.exitCode;
   } catch (error) {
-    // What fails after an interruption fails because of it.
+    // An error after an interruption is a consequence of it.
     if (stopping) return await interrupted.promise;
-    // Help and version were asked for and shown.
+    // Commander has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     return reportFailure(error, terminal);
   } finally {
@@ -78,7 +78,7 @@ export async function runCli(
 }
 
 /**
- * Says why a command failed: with `--json` as one value on standard output, else in words on standard error.
+ * Prints why a command failed: with `--json` as one value on standard output, else as text on standard error.
  *
  * @returns the exit code
  */
@@ -106,7 +106,7 @@ function tallyport(terminal: Terminal): Command {
       getErrHelpWidth: () => streams.stderr.columns ?? HELP_WIDTH,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      // `reportFailure` says what went wrong, in words or as JSON.
+      // `reportFailure` prints the error, as text or as JSON.
       outputError: () => undefined,
     })
     .addHelpText(

@@ -8,20 +8,20 @@ import type { ServerStatus } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
+import { sentence, span } from './format.ts';
 import { invocation } from './invocation.ts';
 import type { Session } from './session.ts';
 import { oneLine, pairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { sentence, span } from './words.ts';
 
 /** Adds `check` to the `server` commands. */
 export function addServerCheckCommand(server: Command, terminal: Terminal): void {
   server
     .command('check')
-    .description('ask a game server now; three failing checks in a row make it offline')
+    .description('query a game server now; after three failed checks in a row it is offline')
     .argument('<server>', 'id or slug')
     .addHelpText('after', examples(terminal, 'server check alpha-craft', 'server check alpha-craft --json'))
-    .addHelpText('after', '\nIt ends with 0 when the server answered, with 1 when it did not.')
+    .addHelpText('after', '\nThe exit code is 0 if the server answered and 1 if it did not.')
     .action(onPlatform(terminal, check));
 }
 
@@ -37,7 +37,7 @@ async function check(session: Session, text: string): Promise<Answer> {
     case 'no-game':
       throw new CommandError(
         'no-game',
-        `${server.slug} has no game, so nobody knows how to ask it. Set one: ${invocation(`server edit ${server.slug} --game minecraft`, env)}; all games: ${invocation('server games', env)}`,
+        `${server.slug} has no game, so it cannot be queried. Set one: ${invocation(`server edit ${server.slug} --game minecraft`, env)}; list of games: ${invocation('server games', env)}`,
       );
     case 'void':
       throw new CommandError(
@@ -48,7 +48,7 @@ async function check(session: Session, text: string): Promise<Answer> {
     case 'stopped':
       throw new CommandError(
         'not-checked',
-        'The check could not be made: this machine is out of sockets. Nothing was recorded.',
+        'The check could not be made: this machine has no free sockets. Nothing was recorded.',
       );
   }
 }
@@ -58,16 +58,16 @@ type Recorded = Extract<Checked, { kind: 'recorded' }>;
 function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
   const status = statusAt(server, now);
   const { current } = server;
-  const said = probe.ok
+  const shown = probe.ok
     ? probe.answer
     : { ...current, onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers, latencyMs: null };
   const json = {
     status,
-    online_players: said.onlinePlayers,
-    max_players: said.maxPlayers,
-    latency_ms: said.latencyMs === null ? null : Math.round(said.latencyMs * 100) / 100,
-    motd: said.motd,
-    server_version: said.version,
+    online_players: shown.onlinePlayers,
+    max_players: shown.maxPlayers,
+    latency_ms: shown.latencyMs === null ? null : Math.round(shown.latencyMs * 100) / 100,
+    motd: shown.motd,
+    server_version: shown.version,
   };
   if (!probe.ok) {
     const error = sentence(probe.words);
@@ -94,27 +94,27 @@ function figures({ answer }: Extract<Probe, { ok: true }>, status: ServerStatus)
 
 function whatItMeans(end: Recorded['end'], status: ServerStatus, failures: number): string {
   if (end === 'canary-failed') {
-    return 'It is not counted: no canary answered either, so our own network is at fault.';
+    return 'The check does not count: no canary answered either, so our own network is down.';
   }
-  if (end === 'not-asked') return 'It is not counted: the server was not asked.';
+  if (end === 'not-asked') return 'The check does not count: the server was not queried.';
   return `Its status is ${status}; failed checks in a row: ${failures}.`;
 }
 
-/** What its owner, or the operator, can do. */
+/** What the owner or the operator can do. */
 const WHAT_TO_DO: Record<ProbeFailure, string> = {
-  'dns-not-found': 'Its address has no entry in DNS: look for a typing error, or set the address anew.',
-  'dns-timeout': 'The name servers of its address, or those of this machine, do not answer: try again later.',
+  'dns-not-found': 'Its address has no entry in DNS: check the spelling, or set another address.',
+  'dns-timeout': 'The name servers of its address, or those of this machine, do not answer. Try again later.',
   'address-refused':
-    'Its address is a private one, or the operator refuses it. Where it is meant, open its range (ALLOWED_PRIVATE_RANGES, REFUSED_RANGES).',
-  'game-unknown': 'Its game is not in the list of games: set another one.',
+    'Its address is private, or the operator refuses it. If it is right, allow its range (ALLOWED_PRIVATE_RANGES, REFUSED_RANGES).',
+  'game-unknown': 'Its game is not in the list of games. Set another one.',
   'connection-refused':
-    'The machine is there, but nothing listens: is the server running, and is its port (or query port) right?',
+    'The machine answers, but nothing listens on the port. Is the server running, and is its port (or query port) right?',
   'no-answer':
-    'Is the server running, are address and port right, are queries switched on, and does its firewall let them in?',
+    'Is the server running, are address and port right, are queries enabled, and does its firewall allow them?',
   closed:
-    'Something took the question and hung up: is the port right, and does a proxy stand before the server?',
-  'answer-broken': 'Something answers there in another way than this game does: are port and game right?',
-  'answer-too-long': 'Something sends far more than a game server has to say: are port and game right?',
-  'outgoing-limited': 'Too many connections to its address were opened: try again in a minute.',
-  stopped: 'The check was stopped: try again.',
+    'Something accepted the query and closed the connection. Is the port right, and is there a proxy in front of the server?',
+  'answer-broken': 'The answer is not one of this game. Are port and game right?',
+  'answer-too-long': 'The answer is too long for a game server. Are port and game right?',
+  'outgoing-limited': 'Too many connections to its address were opened. Try again in a minute.',
+  stopped: 'The check was stopped. Try again.',
 };

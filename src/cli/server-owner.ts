@@ -13,7 +13,7 @@ export function addServerTransferCommand(server: Command, terminal: Terminal): v
     .command('transfer')
     .description('give a server to a user; its tokens and its vote listener stay')
     .argument('<server>', 'id or slug')
-    .requiredOption('--email <address>', 'with which the new owner signs in')
+    .requiredOption('--email <address>', 'the address of the new owner’s account')
     .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
     .action(onPlatform(terminal, transfer));
 }
@@ -22,11 +22,11 @@ async function transfer(platform: Platform, text: string, { email }: { email: st
   const { _id, slug } = await serverOf(platform, text);
   const user = await nextOwner(platform, email);
   const given = await transferServer(platform, _id, user, BY);
-  // It was removed in this very moment.
-  if (!given) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
+  // It was removed meanwhile.
+  if (!given) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
   return {
     json: { server_id: _id.toHexString(), slug, owner_email: user.email },
-    text: `${slug} belongs to ${user.email} now. Whoever has one of its API tokens can go on using it: the new owner sees them under «API access».`,
+    text: `${slug} now belongs to ${user.email}. Its API tokens remain valid; the new owner sees them under «API access».`,
   };
 }
 

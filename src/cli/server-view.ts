@@ -2,10 +2,10 @@ import type { WithId } from 'mongodb';
 import { latencyAt, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
+import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
-import { counted, iso, when } from './words.ts';
 
-/** Everything about a server, for a user. */
+/** Everything about a server, as text. */
 export function serverText(
   server: WithId<Server>,
   figures: VoteFigures,
@@ -51,16 +51,16 @@ export function serverText(
   ]);
 }
 
-/** Whose server it is, and how that was proved. */
+/** The owner, and how the ownership was proved. */
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
-  if (!ownerId) return ownerEmail ? `nobody yet; imported for ${ownerEmail}` : '-';
+  if (!ownerId) return ownerEmail ? `none yet; imported for ${ownerEmail}` : '-';
   const who = owner ?? `${ownerId.toHexString()} (no such user)`;
   return proof ? `${who}, proved by ${PROOFS[proof.method]} ${when(proof.at, now)}` : who;
 }
 
 const PROOFS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
 
-/** The status with what is known of its reasons. */
+/** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game } = server;
   const status = statusAt(server, now);
@@ -77,7 +77,7 @@ function milliseconds(now: number | null, average: number | null | undefined): s
   return `${now === null ? '-' : text(now)}, ${text(average)} on average in 30 days`;
 }
 
-/** At most two places, as the API has them. */
+/** At most two decimals, as in the API. */
 function decimals(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
@@ -87,7 +87,7 @@ export function addressOf({ address, port }: Server): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** A server as plain values. */
+/** A server as JSON. */
 export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {
   const { current, daily } = server;
   return {

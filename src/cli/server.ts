@@ -11,6 +11,7 @@ import { voteFigures } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { counted, iso, when } from './format.ts';
 import { addGamesCommand } from './games.ts';
 import { invocation } from './invocation.ts';
 import { port, portOrNone } from './option-values.ts';
@@ -21,10 +22,9 @@ import { addressOf, serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
-import { counted, iso, when } from './words.ts';
 
 export function addServerCommands(program: Command, terminal: Terminal): void {
-  const server = program.command('server').description('list, change and remove game servers');
+  const server = program.command('server').description('list, check, change and remove game servers');
 
   server
     .command('add')
@@ -32,7 +32,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--name <name>', 'the name that users see')
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
     .requiredOption('--port <port>', 'port for players', port)
-    .option('--query-port <port>', 'port of status queries, when it is another one', port)
+    .option('--query-port <port>', 'port of status queries, if it is not the players’ port', port)
     .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see «server games»')
     .option('--country <code>', 'two-letter country code')
     .option('--premium', 'mark it as premium')
@@ -48,7 +48,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
 
   server
     .command('list')
-    .description('show the listed servers in the order of their rank')
+    .description('show the listed servers, sorted by rank')
     .option('--removed', 'show removed servers too')
     .addHelpText('after', examples(terminal, 'server list', 'server list --json | jq -r ".servers[].slug"'))
     .action(onPlatform(terminal, list));
@@ -56,15 +56,13 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
   server
     .command('show')
     .description('show everything about a server')
-    .argument('<server>', 'id or slug; removed ones are found too')
+    .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'server show alpha-craft'))
     .action(onPlatform(terminal, show));
 
   server
     .command('edit')
-    .description(
-      'change some of a server’s settings; a new name gives a new slug, and the old one still finds it',
-    )
+    .description('change a server’s settings; a new name makes a new slug, and the old slug still works')
     .argument('<server>', 'id or slug')
     .option('--name <name>')
     .option('--address <host>')
@@ -82,9 +80,9 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
 
   server
     .command('remove')
-    .description('take a server off the list for ever: tokens are refused, waiting votes failed')
+    .description('remove a server for ever: its tokens are refused and its waiting votes fail')
     .argument('<server>', 'id or slug')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
       examples(terminal, 'server remove alpha-craft', 'server remove alpha-craft --yes --json'),
@@ -117,8 +115,8 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
       game
-        ? `Its game is ${gameOf(game).name} (${game}). See whether it answers: ${invocation(`server check ${slug}`, env)}`
-        : `Without a game it is not probed and lives by its reports; set one: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
+        ? `Its game is ${gameOf(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
+        : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
       `Next: ${invocation(`token issue ${slug}`, env)}`,
       `Then: ${invocation(`listener set ${slug} --help`, env)}`,
     ].join('\n'),
@@ -178,11 +176,11 @@ type EditOptions = Partial<Omit<AddOptions, 'queryPort'>> & { queryPort?: number
 
 function requireChanges(_server: string, changes: EditOptions): void {
   if (Object.keys(changes).length === 0) {
-    throw wrongUse('Say what is to be changed: add --help to see the options.');
+    throw wrongUse('Give at least one option to change. Add --help to see the options.');
   }
 }
 
-/** What was typed as `none` is not known. */
+/** `none` removes a value. */
 function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
   return value === 'none' ? null : (value as Exclude<T, 'none'>);
 }
@@ -201,18 +199,18 @@ async function edit(
   };
   const { _id } = await serverOf(platform, text);
   const edited = await editServer(platform, _id, changes, BY);
-  // It was removed in this very moment.
-  if (!edited) throw new CommandError('server-not-found', `The server «${text}» is not listed any more.`);
+  // It was removed meanwhile.
+  if (!edited) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
   const json = serverJson(edited, platform.clock.now(), await ownerEmail(platform, edited));
   return { json, text: `Changed ${edited.slug}.` };
 }
 
 async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
-  // A removal that was cut short is completed by doing it again.
+  // Running it again completes an interrupted removal.
   const server = await serverOf(session, text, { removed: true });
   if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
   const removed = await removeServer(session, server._id, BY);
-  if (!removed) throw new CommandError('server-not-found', `There is no server «${text}» any more.`);
+  if (!removed) throw new CommandError('server-not-found', `The server «${text}» no longer exists.`);
   return {
     json: {
       server_id: server._id.toHexString(),
@@ -226,17 +224,17 @@ async function remove(session: Session, text: string, options: { yes?: boolean }
 
 async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<void> {
   if (!canAsk(terminal)) {
-    throw wrongUse('Removing a server cannot be undone: add --yes to do it without a question.');
+    throw wrongUse('Removing a server cannot be undone. Add --yes to do it without confirmation.');
   }
   if (!(await confirms(terminal, `Remove «${name}» (${slug}) for ever?`))) {
-    throw new CommandError('not-confirmed', 'Nothing was done.');
+    throw new CommandError('not-confirmed', 'Nothing was changed.');
   }
 }
 
-/** @param server - as it was before */
+/** @param server - as it was before the removal */
 function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
   const failed = `${counted(failedVotes, 'waiting vote')} failed.`;
   if (!removedAt) return `Removed ${slug}; ${failed}`;
-  const already = `${slug} was removed already: ${when(removedAt, now)}`;
+  const already = `${slug} was already removed: ${when(removedAt, now)}`;
   return failedVotes === 0 ? `${already}.` : `${already}; ${failed}`;
 }

@@ -10,25 +10,25 @@ import { openPlatform, type Platform } from '../process/platform.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis before it leaves the rest to the relay. */
+/** How long a command waits for Redis; after that the relay finds the work. */
 const REDIS_WAIT_MS = SECOND;
 
-/** One operation of a command that works on many documents. */
+/** The timeout of one database operation of a long command. */
 const LONG_OPERATION_MS = 30 * SECOND;
 
-/** How long an interrupted command waits for services to open, to close them again. */
+/** How long an interrupted command waits until its services are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
 
-/** What is said of work that was cut short. */
+/** Printed when long work is interrupted. */
 export const RUN_AGAIN =
-  'Stopped in the middle: run the same command again to finish. Until then, figures may miss what is in already.';
+  'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
-/** What a command works with: the open platform, and the terminal that it was typed at. */
+/** The open platform, and the terminal of the command. */
 export type Session = Platform & { terminal: Terminal };
 
 /**
- * Opens the platform for one command and closes all of it afterwards. Embedded services are those of the
- * running `npm start`, or are started for this command alone; their database is migrated as `npm start` does.
+ * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
+ * the services of the running `npm start`, or starts them for itself and migrates their database.
  *
  * @throws what `loadConfig`, `findServices`, `openPlatform` and `work` throw; {CommandError} `not-migrated`
  */
@@ -50,19 +50,19 @@ export async function withSession<T>(
   }
 }
 
-/** With `--json` it stays unsaid: a program reads the answer, and may read standard error as a failure. */
+/** Prints nothing with `--json`: a program may treat output on standard error as a failure. */
 function sayStarted(terminal: Terminal, { started }: OpenServices, dataDir: string): void {
   if (started.length === 0 || terminal.json) return;
   say(
     terminal,
-    `Nothing runs on ${dataDir}: ${started.join(' and ')} ${started.length === 1 ? 'was' : 'were'} started for this command; set DATA_DIR if your platform keeps its data elsewhere.`,
+    `No platform is running with the data in ${dataDir}: ${started.join(' and ')} ${started.length === 1 ? 'was' : 'were'} started for this command. Set DATA_DIR if your platform stores its data elsewhere.`,
   );
 }
 
 /**
  * Closes the services that were started for this command when it is interrupted.
  *
- * @param resumable - what is half done then is completed by the same command
+ * @param resumable - running the same command again completes the work
  */
 function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, resumable: boolean): void {
   let services: OpenServices | undefined;
@@ -73,7 +73,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   terminal.onInterrupt({
     async stop() {
       if (resumable) say(terminal, RUN_AGAIN);
-      // They may still be opening, or wait for another command's end.
+      // They may still be opening, or wait for another command to end.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },
     kill: () => services?.kill(),
@@ -86,7 +86,7 @@ async function usePlatform<T>(
   work: (session: Session) => Promise<T>,
   { migrates, longRun, embedded }: { migrates: boolean; longRun: boolean; embedded: boolean },
 ): Promise<T> {
-  // A command says itself what went wrong. LOG_LEVEL=debug shows the rest, on standard error.
+  // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
   const platform = await openPlatform(config, 'cli', {
@@ -106,18 +106,15 @@ async function usePlatform<T>(
 async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: boolean }): Promise<void> {
   if ((await missingUniqueIndexes(mongo.db)).length === 0) return;
   if (!embedded) {
-    throw new CommandError(
-      'not-migrated',
-      'The database is not prepared yet: run `tallyport migrate` first.',
-    );
+    throw new CommandError('not-migrated', 'The database is not migrated. Run `tallyport migrate` first.');
   }
   await migrateDatabase(mongo);
 }
 
 /**
- * Waits a moment for Redis, so that what this command hastens starts at once.
+ * Waits up to a second for Redis, so that the work of this command starts at once.
  *
- * @returns whether Redis answers. Nothing is lost when it does not: the relay finds the work.
+ * @returns whether Redis answers; if not, the relay finds the work
  */
 export async function redisAnswers({ producerRedis }: Platform): Promise<boolean> {
   if (producerRedis.status !== 'ready') {

@@ -13,20 +13,20 @@ function columns(text: string): number {
 }
 
 /**
- * Text of others as it may stand in one line of a terminal: what moves the cursor or turns the direction of
- * writing is made visible.
+ * Text from outside, safe for one line of a terminal: characters that move the cursor or change the writing direction
+ * become `·`.
  */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '·');
 }
 
-/** `rows` under `head`, with columns that line up. Says `none` where there is no row. */
+/** `rows` under `head` in aligned columns; `none` if there is no row. */
 export function table(head: string[], rows: (string | number)[][], none: string): string {
   if (rows.length === 0) return none;
   return aligned([head, ...rows]);
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair on each line. */
 export function pairs(rows: [string, string | number][]): string {
   return aligned(rows.map(([name, value]) => [`${name}:`, value]));
 }

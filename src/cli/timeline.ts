@@ -4,21 +4,21 @@ import { causeWords, eventWords, statusWords } from '../delivery/timeline/timeli
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';
+import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
-import { counted, iso, span, utc, when } from './words.ts';
 
 /** A vote with its timeline, and the server and the queue as they are now. */
 export type Shown = {
   vote: Vote;
   timeline: VoteTimeline;
   server: Server | null;
-  /** null: Redis does not say. */
+  /** null if Redis does not answer. */
   queuePaused: boolean | null;
   now: Date;
 };
 
-/** Everything that is known of a vote's way, as plain values. */
+/** The timeline of a vote as JSON. */
 export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
   const { delivery } = vote;
   const { status, events, mayHaveArrivedTwice } = timeline;
@@ -100,7 +100,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
   };
 }
 
-/** Events that stand nowhere else in the answer. */
+/** Events that are not elsewhere in the answer. */
 function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   switch (event.kind) {
     case 'expired':
@@ -116,10 +116,10 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   }
 }
 
-/** The same for users. */
+/** The same as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
-  const held = queuePaused && timeline.status.state === 'waiting';
+  const isHeld = queuePaused && timeline.status.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
@@ -127,10 +127,10 @@ export function timelineText(shown: Shown): string {
     ['Cast', when(vote.votedAt, now)],
     ...of(timeline.events, 'excluded').map(({ exclusionId, by, reason }): [string, string] => [
       'Excluded',
-      `counts nowhere, by ${by}: «${reason}» (${exclusionId})`,
+      `from every count, by ${by}: «${reason}» (${exclusionId})`,
     ]),
     ['State', statusWords(timeline, (at) => when(at, now), queuePaused)],
-    ...(held ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
+    ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);
   const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');
@@ -167,7 +167,7 @@ function olderRow({ count, firstAt, lastAt, ends, codes }: OlderAttempts): Row {
     '',
     '',
     '',
-    `${details.filter(Boolean).join('; ')} (no more details kept)`,
+    `${details.filter(Boolean).join('; ')} (details no longer stored)`,
   ];
 }
 
@@ -175,7 +175,7 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
   const name = `${test ? 'test' : 'attempt'}${number === null ? ', not counted' : ` ${number}`}`;
   const startedBy = causeWords(cause) ?? '-';
   if (!end) {
-    const what = underWay ? `${name}: under way` : `${name}: its end is not known`;
+    const what = underWay ? `${name}: in progress` : `${name}: its outcome is unknown`;
     return [utc(at), what, startedBy, '', '', `worker ${worker}`];
   }
   return [
@@ -184,6 +184,6 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `the listener said «${oneLine(end.words)}»` : (end.detail ?? end.cause),
+    end.words ? `the listener answered «${oneLine(end.words)}»` : (end.detail ?? end.cause),
   ];
 }

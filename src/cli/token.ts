@@ -8,37 +8,37 @@ import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-t
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
+import { iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { duration } from './option-values.ts';
 import type { Session } from './session.ts';
 import { oneLine, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { iso, when } from './words.ts';
 
 export function addTokenCommands(program: Command, terminal: Terminal): void {
   const token = program.command('token').description('make and revoke the API tokens of a server');
 
   token
     .command('issue')
-    .description('make a token; it is shown this once')
+    .description('make a token; it is shown only once')
     .argument('<server>', 'id or slug')
-    .option('--name <name>', 'by which its owner knows it', 'API token')
-    .option('--expires-in <time>', 'how long it is good for, such as 90d; for ever by default', duration)
+    .option('--name <name>', 'a name for the owner’s list of tokens', 'API token')
+    .option('--expires-in <time>', 'how long it is valid, such as 90d; for ever by default', duration)
     .addHelpText('after', examples(terminal, 'token issue alpha-craft --name website --expires-in 90d'))
     .action(onPlatform(terminal, issue));
 
   token
     .command('list')
     .description('show a server’s tokens')
-    .argument('<server>', 'id or slug; removed ones are found too')
+    .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'token list alpha-craft'))
     .action(onPlatform(terminal, list));
 
   token
     .command('revoke')
-    .description('refuse a token from now on')
-    .argument('<server>', 'id or slug; removed ones are found too')
-    .argument('[token_id]', 'which one; not needed when there is only one')
+    .description('revoke a token; it is refused from now on')
+    .argument('<server>', 'id or slug; also of a removed server')
+    .argument('[token_id]', 'which one; not needed if there is only one')
     .addHelpText(
       'after',
       examples(terminal, 'token revoke alpha-craft', 'token revoke alpha-craft 692019c0f0d3b1a2c4e5f607'),
@@ -47,10 +47,10 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
 
   token
     .command('rotate')
-    .description('replace a token; the old one goes on for a while')
+    .description('replace a token; the old one stays valid for a while')
     .argument('<server>', 'id or slug')
     .argument('<token_id>', 'the one to replace')
-    .option('--overlap <time>', 'how long the old one goes on, such as 1h', duration, HOUR)
+    .option('--overlap <time>', 'how long the old one stays valid, such as 1h', duration, HOUR)
     .addHelpText(
       'after',
       examples(terminal, 'token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'),
@@ -74,7 +74,7 @@ async function issue(
   return {
     json: { token_id: tokenId, token },
     text: shownOnce(
-      `The token ${tokenId} («${name.trim()}») speaks for ${server.slug}, ${until}:`,
+      `The token ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`,
       token,
       `Use it for ${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
     ),
@@ -88,7 +88,7 @@ function shownOnce(head: string, token: string, use: string): string {
     `  ${token}`,
     '',
     `${use}`,
-    '«Authorization: Bearer <token>». It is shown only now: keep it safe.',
+    '«Authorization: Bearer <token>». It is shown only once: keep it safe.',
   ].join('\n');
 }
 
@@ -110,7 +110,7 @@ async function list(session: Session, text: string): Promise<Answer> {
     text: table(
       ['TOKEN ID', 'NAME', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
       rows,
-      `${server.slug} has no token yet: make one with ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
+      `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
     ),
   };
 }
@@ -144,13 +144,13 @@ async function revoke(platform: Platform, text: string, tokenText: string | unde
   };
 }
 
-/** The one valid token of a server. Nobody guesses which of several is meant. */
+/** The only valid token of a server; wrong use if there are several. */
 async function onlyToken(platform: Platform, serverId: ObjectId): Promise<ObjectId | null> {
   const now = platform.clock.now();
   const valid = (await listTokens(platform, serverId)).filter((token) => stateOf(token, now) === 'valid');
   if (valid.length > 1) {
     const names = valid.map((token) => `  ${token._id.toHexString()}  ${oneLine(token.name)}`);
-    throw wrongUse(`Say which token is to be revoked:\n${names.join('\n')}`);
+    throw wrongUse(`Give the id of the token to revoke:\n${names.join('\n')}`);
   }
   return valid[0]?._id ?? null;
 }
@@ -185,7 +185,7 @@ async function rotate(
       old_expires_at: iso(old?.expiresAt),
     },
     text: shownOnce(
-      `The token ${issued.tokenId} takes the place of ${oldId.toHexString()}:`,
+      `The token ${issued.tokenId} replaces ${oldId.toHexString()}:`,
       issued.token,
       `The old one is refused from ${when(old?.expiresAt, now)}. Use the new one with the header`,
     ),

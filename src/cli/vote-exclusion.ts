@@ -6,24 +6,24 @@ import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
+import { counted, iso, utc, when } from './format.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { counted, iso, utc, when } from './words.ts';
 
 export function addVoteExclusionCommands(vote: Command, terminal: Terminal): void {
   vote
     .command('exclude')
-    .description('take votes out of every count and the ranking; they still block their player’s 24 hours')
-    .argument('<server>', 'id or slug; removed ones are found too')
+    .description('take votes out of every count and the ranking; their players still wait 24 hours')
+    .argument('<server>', 'id or slug; also of a removed server')
     .requiredOption(
       '--since <time>',
-      'votes cast then or later: a day (UTC) or a time with its offset',
+      'votes cast at this time or later: a UTC day, or a time with offset',
       moment,
     )
-    .requiredOption('--until <time>', 'votes cast before then; not in the future', moment)
+    .requiredOption('--until <time>', 'votes cast before this time; not in the future', moment)
     .requiredOption('--reason <text>', 'why, for the audit log')
     .option('--token <token_id>', 'only votes cast with this token, revoked or not')
     .addHelpText(
@@ -38,14 +38,14 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
   vote
     .command('exclusions')
     .description('show which votes of a server were excluded, and why')
-    .argument('<server>', 'id or slug; removed ones are found too')
+    .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'vote exclusions alpha-craft'))
     .action(onPlatform(terminal, list));
 
   vote
     .command('include')
     .description('undo an exclusion: its votes count again')
-    .argument('<exclusion_id>', 'as `vote exclusions` shows it')
+    .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
     .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
 }
@@ -63,7 +63,7 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   const votes = counted(exclusion.votes ?? 0, 'vote');
   return {
     json: exclusionJson(exclusion),
-    text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} in no count now, as exclusion ${exclusion._id.toHexString()}. Their players’ 24 hours and their delivery stay as they are.`,
+    text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${exclusion._id.toHexString()}). Their players’ 24 hours and their delivery are unchanged.`,
   };
 }
 
@@ -87,7 +87,7 @@ async function include(session: Session, text: string): Promise<Answer> {
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
   return {
     json: exclusionJson(exclusion),
-    text: `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, but for those that another exclusion covers.`,
+    text: `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
   };
 }
 
@@ -110,7 +110,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     text: table(
       ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'VOTES', 'STATE', 'BY', 'REASON'],
       rows,
-      'No votes of this server were ever excluded.',
+      'No votes of this server have been excluded.',
     ),
   };
 }

@@ -8,6 +8,7 @@ import { findVote, forgetVote, listVotes } from '../votes/vote-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
+import { iso, when } from './format.ts';
 import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
 import { addResendCommand } from './resend.ts';
@@ -15,19 +16,18 @@ import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { timelineJson, timelineText } from './timeline.ts';
 import { addVoteExclusionCommands } from './vote-exclusion.ts';
-import { iso, when } from './words.ts';
 
 export function addVoteCommands(program: Command, terminal: Terminal): void {
-  const vote = program.command('vote').description('follow votes on their way to the listener');
+  const vote = program.command('vote').description('show, resend and exclude votes');
 
   vote
     .command('list')
     .description('show a server’s votes, newest first')
-    .argument('<server>', 'id or slug; removed ones are found too')
+    .argument('<server>', 'id or slug; also of a removed server')
     .addOption(
       new Option(
         '--state <state>',
-        'only those in this state; delivered has the sent-not-confirmed too',
+        'only votes in this state; delivered includes sent-not-confirmed',
       ).choices(VOTE_SELECTIONS),
     )
     .option('--limit <n>', 'how many', limit, 20)
@@ -36,8 +36,8 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
 
   vote
     .command('show')
-    .description('show a vote’s whole timeline, with every attempt')
-    .argument('<vote_id>', 'the Vote-Id that the API answered with')
+    .description('show a vote’s timeline with every attempt')
+    .argument('<vote_id>', 'the Vote-Id from the API’s answer')
     .addHelpText('after', examples(terminal, 'vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
     .action(onPlatform(terminal, show));
 
@@ -46,7 +46,7 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
 
   vote
     .command('forget')
-    .description('end a player’s 24 hours early, for tests of plugins; the vote stays and counts')
+    .description('end a player’s 24 hours early, to test plugins; the vote still counts')
     .argument('<server>', 'id or slug')
     .argument('<username>', 'the player, in any spelling')
     .addHelpText('after', examples(terminal, 'vote forget alpha-craft Steve'))
@@ -132,7 +132,7 @@ async function forget(platform: Platform, text: string, usernameText: string): P
   return {
     json: { server_id: server._id.toHexString(), username, forgotten },
     text: forgotten
-      ? `«${username}» can vote for ${server.slug} again at once.`
-      : `No vote keeps «${username}» from voting for ${server.slug}: nothing was done.`,
+      ? `«${username}» can now vote for ${server.slug} again.`
+      : `No vote keeps «${username}» from voting for ${server.slug}: nothing was changed.`,
   };
 }

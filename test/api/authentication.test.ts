@@ -24,7 +24,7 @@ async function revoked(): Promise<string> {
   return token;
 }
 
-describe('one and the same 401', () => {
+describe('the same 401', () => {
   const id = () => server.serverId.toHexString();
   const ENDPOINTS = [
     ['GET', 'info'],
@@ -116,7 +116,7 @@ describe('one and the same 401', () => {
   }
 });
 
-test('the scheme is known in any case', async () => {
+test('the scheme is accepted in any letter case', async () => {
   const init = { headers: { authorization: `bEARER   ${server.token}` } };
   expect((await ask(`${tallyport.url}${path(server.serverId.toHexString())}`, init)).status).toBe(200);
 });
@@ -133,7 +133,7 @@ test('a revoked token is refused at once, another of the same server is not', as
   expect((await tallyport.call(server, 'info')).status).toBe(200);
 });
 
-test('when a token was last used is kept', async () => {
+test('the time of a token’s last use is stored', async () => {
   const used = await tallyport.addServer();
   const at = tallyport.clock.now();
   await tallyport.call(used, 'info');
@@ -142,7 +142,7 @@ test('when a token was last used is kept', async () => {
     .toSatisfy((lastUsedAt: Date | null | undefined) => Number(lastUsedAt) >= at.getTime());
 });
 
-describe('a call that was let in a moment ago', () => {
+describe('a caller that was authenticated a moment ago', () => {
   test('is refused as soon as its token has expired', async () => {
     const { platform, clock } = tallyport;
     const request = { serverId: server.serverId, name: 'short', expiresInMs: MINUTE };
@@ -162,12 +162,12 @@ describe('a call that was let in a moment ago', () => {
     expect((await tallyport.vote(removed, 'Alex')).status).toBe(401);
   });
 
-  test('costs no look-up of its token, one that was refused does', async () => {
+  test('needs no look-up of its token; a refused one does', async () => {
     const { platform } = tallyport;
     const known = await tallyport.addServer();
     await tallyport.call(known, 'info');
     await platform.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: new Date() } });
-    // Behind our back, as another process would: seen within 5 s.
+    // As another process would do it; seen within 5 s.
     expect((await tallyport.call(known, 'info')).status).toBe(200);
     const now = performance.now.bind(performance);
     const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 5 * SECOND);

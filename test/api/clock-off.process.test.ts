@@ -3,7 +3,7 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startWeb } from '../support/web-process.ts';
 
-test('beside a right process, one whose clock is an hour ahead changes nothing of a player’s 24 hours', async () => {
+test('a process whose clock is an hour ahead does not change a player’s 24 hours', async () => {
   const right = await startPlatform();
   onTestFinished(() => right.close());
   const server = await right.addServer();

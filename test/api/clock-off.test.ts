@@ -17,7 +17,7 @@ test.each([
   -HOUR,
   3 * SECOND,
   -3 * SECOND,
-])('a process whose clock is %s ms ahead casts nothing and takes no report', async (ms) => {
+])('a process whose clock is %s ms ahead casts no vote and accepts no report', async (ms) => {
   const { tallyport, server } = await platformAhead(ms);
   const answers = await Promise.all([
     tallyport.vote(server, 'Steve'),
@@ -34,12 +34,12 @@ test.each([
   expect(await idempotencyKeys.countDocuments({ serverId })).toBe(0);
   expect(await statusSamples.countDocuments({ serverId })).toBe(0);
   expect(await servers.findOne({ _id: serverId })).toMatchObject({ lastReport: null });
-  // What the clock does not decide is still answered.
+  // Endpoints that do not depend on the clock still answer.
   expect((await tallyport.call(server, 'info')).status).toBe(200);
   expect((await tallyport.call(server, 'reviews')).status).toBe(200);
 });
 
-test.each([SECOND, -SECOND])('a clock that is %s ms ahead is right enough', async (ms) => {
+test.each([SECOND, -SECOND])('a clock that is %s ms ahead is accepted', async (ms) => {
   const { tallyport, server } = await platformAhead(ms);
   expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
   expect((await tallyport.report(server, REPORT)).status).toBe(200);

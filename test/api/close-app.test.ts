@@ -6,7 +6,7 @@ import { closeApp } from '../../src/api/close-app.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 
 describe('stopping', () => {
-  test('who never finishes a request is not waited for beyond 10 s', async () => {
+  test('waits at most 10 s for a client that never finishes its request', async () => {
     const app = Fastify();
     app.post('/', async () => 'answered');
     const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -20,7 +20,7 @@ describe('stopping', () => {
     const ended = once(socket, 'close');
     useFastClock();
     const { tookMs } = await timed(closeApp(app));
-    // Not at once: a request that is answered within 5 s is waited for.
+    // Not at once: it waits for requests that are answered within 5 s.
     expect(tookMs).toBeGreaterThan(5_000);
     expect(tookMs).toBeLessThan(10_000);
     await ended;

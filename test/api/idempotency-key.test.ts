@@ -29,7 +29,7 @@ test('the same key and username replay the first 200 byte for byte and cast noth
   expect(await votesOf(server)).toBe(2);
 });
 
-test('requests with one key that race are one vote and one answer', async () => {
+test('concurrent requests with one key are one vote and one answer', async () => {
   const server = await tallyport.addServer();
   const answers = await Promise.all(Array.from({ length: 20 }, () => vote(server, 'Steve', 'race')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -38,7 +38,7 @@ test('requests with one key that race are one vote and one answer', async () => 
   expect(await votesOf(server)).toBe(1);
 });
 
-test('with another username the key is refused with 422', async () => {
+test('a key with another username is refused with 422', async () => {
   const server = await tallyport.addServer();
   await vote(server, 'Steve', 'key');
   // The same player in another spelling is another username.
@@ -54,13 +54,13 @@ test('with another username the key is refused with 422', async () => {
   expect(await votesOf(server)).toBe(1);
 });
 
-test('a malformed username comes before a key that was used', async () => {
+test('a malformed username is reported before a used key', async () => {
   const server = await tallyport.addServer();
   await vote(server, 'Steve', 'key');
   expect((await vote(server, '', 'key')).status).toBe(400);
 });
 
-test('a 429 and a 400 free the key', async () => {
+test('after a 429 or a 400 the key can be used again', async () => {
   const server = await tallyport.addServer();
   await tallyport.vote(server, 'Steve');
   expect((await vote(server, 'Steve', 'key')).status).toBe(429);
@@ -68,7 +68,7 @@ test('a 429 and a 400 free the key', async () => {
   expect((await vote(server, 'Alex', 'key')).status).toBe(200);
 });
 
-test('keys are per server, and end after 24 hours', async () => {
+test('keys belong to a server, and expire after 24 hours', async () => {
   const server = await tallyport.addServer();
   const other = await tallyport.addServer();
   const first = await vote(server, 'Steve', 'key');

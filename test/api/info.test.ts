@@ -10,7 +10,7 @@ afterAll(() => tallyport.close());
 
 const info = async (server: TestServer) => (await tallyport.call(server, 'info')).body;
 
-test('a new server has all 22 fields, with the values that stand until known', async () => {
+test('a new server has all 22 fields, with the values for unknown data', async () => {
   const now = new Date('2026-11-20T08:00:00.250Z');
   tallyport.clock.stop(now);
   const first = await tallyport.addServer({ name: 'Alpha', address: 'alpha.example.org', port: 25_566 });
@@ -47,7 +47,7 @@ test('a new server has all 22 fields, with the values that stand until known', a
   });
 });
 
-test('the vote figures rise with each vote, and count 30 UTC days, the UTC month, and all time', async () => {
+test('the vote figures increase with each vote, and count 30 UTC days, the UTC month, and all time', async () => {
   const server = await tallyport.addServer();
   const figures = async () => {
     await tallyport.platform.voteCounts.flush();
@@ -72,7 +72,7 @@ test('the vote figures rise with each vote, and count 30 UTC days, the UTC month
   expect(await figures()).toEqual([0, 0, 3]);
 });
 
-test('15 minutes after the last report the status is unknown; latency is null, the rest keeps its value', async () => {
+test('15 minutes after the last report the status is unknown and latency is null; the rest keeps its value', async () => {
   const server = await tallyport.addServer();
   tallyport.clock.stop(new Date('2026-11-20T08:00:00.000Z'));
   const report = { online_players: 42, max_players: 100, latency_ms: 20, motd: 'Hi', server_version: '1.21' };
@@ -95,7 +95,7 @@ test('15 minutes after the last report the status is unknown; latency is null, t
   expect(await info(server)).toMatchObject({ status: 'online', online_players: 1, latency_ms: 20 });
 });
 
-test('offline there are no players online; decimals have at most two places', async () => {
+test('an offline server has no players online; numbers have at most two decimals', async () => {
   const server = await tallyport.addServer();
   await tallyport.report(server, { online_players: 42, max_players: 100, latency_ms: 20 });
   const probedAt = tallyport.clock.now();
@@ -135,7 +135,7 @@ test('HEAD answers as GET does, without the body', async () => {
 });
 
 describe('the ETag of an answer', () => {
-  test('names its bytes: whoever has them is told so, until they change', async () => {
+  test('identifies the answer: a client that sends it gets 304 until the answer changes', async () => {
     const server = await tallyport.addServer();
     for (const endpoint of ['info', 'reviews']) {
       const first = await tallyport.call(server, endpoint);
@@ -161,7 +161,7 @@ describe('the ETag of an answer', () => {
     expect((await tallyport.call(server, 'info', { headers })).body.monthly_votes).toBe(1);
   });
 
-  test('stands on no failure, and makes none look unchanged', async () => {
+  test('is not on errors, and no error becomes 304', async () => {
     const server = await tallyport.addServer();
     const headers = { 'if-none-match': '*' };
     const refused = await tallyport.call({ ...server, token: 'none' }, 'info', { headers });

@@ -15,7 +15,7 @@ const operations = () =>
     Object.values(methods).map((operation) => ({ ...operation, name: path.split('/').at(-1) ?? '' })),
   );
 
-test('every body has a name, the same where it is the same', () => {
+test('every body schema has a name; equal schemas share it', () => {
   const nameOf = (
     described: { content?: { 'application/json'?: { schema: { $ref: string } } } } | undefined,
   ) => described?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
@@ -59,7 +59,7 @@ test('every body has a name, the same where it is the same', () => {
 test('a username has its bounds, in the body and in the query', () => {
   const bounds = { type: 'string', minLength: 1, maxLength: 50 };
   expect(document.components.schemas.VoteRequest).toMatchObject({
-    // As username.test.ts holds it.
+    // The same as in username.test.ts.
     properties: { username: { ...bounds, description: expect.stringContaining('`ı` and `i` are the same') } },
   });
   expect(document.paths['/api/v1/servers/{server_id}/check-vote']?.get).toMatchObject({
@@ -69,7 +69,7 @@ test('a username has its bounds, in the body and in the query', () => {
   });
 });
 
-test('ids in headers are UUIDs, and every answer names its request', async () => {
+test('ids in headers are UUIDs, and every answer has a request id', async () => {
   const uuid = { schema: { type: 'string', format: 'uuid' } };
   expect(document.components.headers['X-Request-Id']).toMatchObject(uuid);
   const vote = document.paths['/api/v1/servers/{server_id}/vote']?.post;
@@ -81,7 +81,7 @@ test('ids in headers are UUIDs, and every answer names its request', async () =>
   }
 });
 
-test('it says whose it is, under which licence, where tokens come from and what becomes of a report', () => {
+test('it describes contact, licence, where tokens come from and what a report changes', () => {
   expect(document.info).toMatchObject({
     license: { name: 'MIT', identifier: 'MIT' },
     contact: { url: 'https://vote.example.org' },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => tallyport.close());
 
-test('it is a valid OpenAPI 3.1 document, which nobody needs a token to read', async () => {
+test('it is a valid OpenAPI 3.1 document that needs no token', async () => {
   expect(document.openapi).toBe('3.1.0');
   expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
 });
@@ -48,7 +48,7 @@ test('it names the headers of requests and answers', () => {
   });
 });
 
-test('where PUBLIC_URL has a path everything stands under it; health stands at the root too', async () => {
+test('if PUBLIC_URL has a path, everything is under it; health is at the root too', async () => {
   const listing = await startPlatform({ PUBLIC_URL: 'https://example.org/games/listing/' });
   onTestFinished(() => listing.close());
   const base = `${listing.url}/games/listing`;

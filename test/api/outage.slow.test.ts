@@ -11,7 +11,7 @@ const DATABASE = 'The database does not answer: try again in a few seconds.';
 const MAY_HAVE_BEEN_COUNTED =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
-/** A platform whose way to MongoDB can be made to fail. */
+/** A platform whose connection to MongoDB can fail. */
 async function behindProxy(): Promise<TestPlatform & { proxy: FaultProxy }> {
   const { mongodbUri } = freshNames();
   const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
@@ -61,7 +61,7 @@ describe.each([
 });
 
 describe('a vote whose insert loses its connection', () => {
-  test('before or after MongoDB had it is accepted, once', async () => {
+  test('before or after MongoDB received it is accepted, once', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
     const insert = mongoCommand('insert', 'votes');
@@ -74,7 +74,7 @@ describe('a vote whose insert loses its connection', () => {
     expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(2);
   });
 
-  test('for good is 503 and says so; the same key finishes it', async () => {
+  test('permanently is 503 and says so; the same key completes it', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
     const clock = useFastClock();
@@ -104,22 +104,22 @@ describe('a vote whose insert loses its connection', () => {
   test('in a call that waits for MongoDB beyond 5 s is 503 and says so', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
-    const held = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const clock = useFastClock();
     clock.slowDown();
     const holding = tallyport.proxy.stallNext(mongoCommand('insert', 'votes'), () => {
       clock.speedUp();
-      return held.promise;
+      return released.promise;
     });
     const unknown = await tallyport.vote(server, 'Steve');
     expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
-    held.resolve();
+    released.resolve();
     await holding;
   });
 });
 
 describe('a report whose update loses its connection', () => {
-  test('before or after MongoDB had it is taken, once', async () => {
+  test('before or after MongoDB received it is accepted, once', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
     const update = mongoCommand('findAndModify', 'servers');
@@ -132,7 +132,7 @@ describe('a report whose update loses its connection', () => {
     expect(await tallyport.platform.statusSamples.countDocuments({ serverId: server.serverId })).toBe(2);
   });
 
-  test('a sample that is lost changes nothing of the answer', async () => {
+  test('a lost sample does not change the answer', async () => {
     const tallyport = await behindProxy();
     const server = await tallyport.addServer();
     const cut = tallyport.proxy.cutBeforeNext(mongoCommand('insert', 'status_samples'));
@@ -159,7 +159,7 @@ test('while a unique index is missing the API answers 503', async () => {
 });
 
 describe('overload', () => {
-  /** Keeps this process from everything else for longer than it may be busy. */
+  /** Blocks this process for longer than the overload limit. */
   function block(): void {
     const until = performance.now() + 1_500;
     while (performance.now() < until);

@@ -8,13 +8,13 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /**
- * What a request costs before anybody is signed in grows with its size and no faster. Eight times the bytes may cost
- * some eight times as much; a quadratic parser would cost 64 times as much.
+ * The cost of a request before authentication grows linearly with its size. Eight times the bytes may cost about eight
+ * times as much; a quadratic parser would cost 64 times as much.
  */
 const TIMES = 8;
 const MOST_GROWTH = 14;
 
-/** Eight of these are just under the 16 KiB that headers and address may have together. */
+/** Eight of these are just below 16 KiB, the limit of headers and address together. */
 const ONE = 1_900;
 
 let web: WebApp;
@@ -24,12 +24,12 @@ beforeAll(async () => {
   port = Number(new URL(await web.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
 
-/** Runs of each size: enough on a quiet machine, and the most on a busy one. */
+/** Runs of each size: the minimum, and the maximum on a busy machine. */
 const RUNS = { few: 5, most: 60 };
 
 /**
- * How many times as much processor time `work` takes at eight times the size. Both sizes run in turn, and the cheapest
- * run of each counts: one beside which this process did nothing else. There are more runs until there was one.
+ * The ratio of the processor time of `work` at eight times the size. Both sizes run in turn, and the cheapest run of each
+ * counts. It repeats until the process did nothing else during a run.
  */
 async function growth(work: (size: number) => unknown): Promise<number> {
   const least = { one: Number.POSITIVE_INFINITY, eight: Number.POSITIVE_INFINITY };
@@ -47,7 +47,7 @@ async function growth(work: (size: number) => unknown): Promise<number> {
   return found();
 }
 
-/** Sends a request as it is and waits for the whole answer. */
+/** Sends a raw request and waits for the complete answer. */
 function send(request: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let answer = '';
@@ -94,7 +94,7 @@ describe('the query', () => {
     }
   });
 
-  test('names that are all different', async () => {
+  test('with different names', async () => {
     const names = Array.from({ length: TIMES * ONE }, (_, n) => `&k${n}`).join('');
     expect(await growth((size) => send(get(`/healthz?${names.slice(0, size)}`)))).toBeLessThan(MOST_GROWTH);
   });
@@ -158,10 +158,10 @@ describe('a header', () => {
     }
   });
 
-  test.each(['cookie', 'x-forwarded-for', 'idempotency-key', 'a'])('%s again and again', async (name) => {
+  test.each(['cookie', 'x-forwarded-for', 'idempotency-key', 'a'])('%s, repeated', async (name) => {
     const repeated = (size: number) => `${name}: a=b\r\n`.repeat(size / (name.length + 7));
-    const asked = (size: number) => get('/dashboard').replace(/\r\n$/, `${repeated(size)}\r\n`);
-    expect(await growth((size) => send(asked(size)))).toBeLessThan(MOST_GROWTH);
+    const request = (size: number) => get('/dashboard').replace(/\r\n$/, `${repeated(size)}\r\n`);
+    expect(await growth((size) => send(request(size)))).toBeLessThan(MOST_GROWTH);
   });
 });
 

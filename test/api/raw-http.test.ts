@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => tallyport.close());
 
-/** Sends bytes as they are and reads until the connection closes. `end` closes our side at once. */
+/** Sends raw bytes and reads until the connection closes. `end` closes our side at once. */
 function exchange(bytes: string | Buffer, { end = false, url = tallyport.url } = {}): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { hostname, port } = new URL(url);
@@ -31,7 +31,7 @@ function exchange(bytes: string | Buffer, { end = false, url = tallyport.url } =
   return promise;
 }
 
-/** The status of the last answer in `text`, after its body was seen to have the shape of all errors. */
+/** The status of the last answer in `text`; checks that its body has the shape of errors. */
 function refusal(text: string): number {
   const answers = text.split(/(?=HTTP\/1\.1 \d{3})/);
   const last = answers.at(-1) ?? '';
@@ -48,7 +48,7 @@ const LENGTH = 'Content-Length: ';
 const vote = (headers: string, body = '') =>
   `POST /api/v1/servers/${server.serverId}/vote HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\n${headers}\r\n${body}`;
 
-describe('what is no HTTP request is answered in the shape of all errors', () => {
+describe('input that is not an HTTP request gets an error of the usual shape', () => {
   test.each([
     ['words', 'hello\r\n\r\n', 400],
     ['TLS', Buffer.from('160301020001000001fc0303', 'hex'), 400],
@@ -85,25 +85,25 @@ describe('what is no HTTP request is answered in the shape of all errors', () =>
   });
 });
 
-test('a token given twice is no token', async () => {
+test('a token that is given twice counts as none', async () => {
   const request = `GET /api/v1/servers/${server.serverId}/info HTTP/1.1\r\n${HOST}Authorization: Bearer ${server.token}\r\nAuthorization: Bearer ${server.token}\r\nConnection: close\r\n\r\n`;
   expect(refusal(await exchange(request))).toBe(401);
 });
 
-test('HTTP/1.0 needs no Host, and a whole address is as good as its path', async () => {
+test('HTTP/1.0 needs no Host, and an absolute URL works like its path', async () => {
   expect(await exchange('GET /healthz HTTP/1.0\r\n\r\n')).toContain('{"alive":true}');
   const whole = `GET http://x/healthz HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
   expect(await exchange(whole)).toContain('{"alive":true}');
 });
 
-test('whoever expects 100-continue is told to go on', async () => {
+test('a client that expects 100-continue gets it', async () => {
   const answer = await exchange(
     vote('Expect: 100-continue\r\nConnection: close\r\nContent-Length: 20\r\n', '{"username":"Steve"}'),
   );
   expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
 });
 
-test('headers that take over 10 s and bodies that take over 15 s are given up with 408', async () => {
+test('headers that take over 10 s and bodies that take over 15 s get 408', async () => {
   const platform = await testPlatform();
   const app = await buildApp(platform, {
     metrics: createMetrics(platform),
@@ -121,7 +121,7 @@ test('headers that take over 10 s and bodies that take over 15 s are given up wi
   expect(answers.map(refusal)).toEqual([408, 408]);
 });
 
-describe('Requests sent ahead of their answers', () => {
+describe('pipelined requests', () => {
   const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 
   test('a few on one connection are all answered, in order', async () => {
@@ -131,7 +131,7 @@ describe('Requests sent ahead of their answers', () => {
     expect(seen).toMatch(/HTTP\/1\.1 404/);
   });
 
-  test('more than a client would send end the connection, and nobody else’s', async () => {
+  test('too many close their own connection and no other', async () => {
     const seen = await exchange(request.repeat(200));
     expect(seen.match(/HTTP\/1\.1 200/g)).toHaveLength(32);
     expect(refusal(seen)).toBe(503);

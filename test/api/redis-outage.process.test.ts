@@ -4,7 +4,7 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { startPlatform } from '../support/platform.ts';
 import { startRedis } from '../support/services.ts';
 
-test('a Redis that is stopped or killed neither fails nor delays a vote', async () => {
+test('a stopped or killed Redis neither fails nor delays a vote', async () => {
   const redis = await startRedis();
   const tallyport = await startPlatform({ REDIS_URL: redis.url });
   onTestFinished(async () => {
@@ -12,7 +12,7 @@ test('a Redis that is stopped or killed neither fails nor delays a vote', async 
     await tallyport.close();
   });
   const server = await tallyport.addServer();
-  // Without a listener there would be nothing to enqueue.
+  // Without a listener nothing is enqueued.
   const settings = {
     protocol: 'votifier-v2' as const,
     host: 'play.example.org',

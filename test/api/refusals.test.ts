@@ -20,7 +20,7 @@ const post = (
 let players = 0;
 const nextPlayer = () => `player ${++players}`;
 
-/** Sends any method, which fetch would not. */
+/** Sends any method; fetch refuses some. */
 function send(method: string, path: string): Promise<{ status: number; allow?: string; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{
     status: number;
@@ -41,7 +41,7 @@ function send(method: string, path: string): Promise<{ status: number; allow?: s
   return promise;
 }
 
-describe('404 comes first: there is no such path', () => {
+describe('404 comes first: unknown path', () => {
   test.each([
     ['GET', '/listing'],
     ['POST', '/api'],
@@ -67,7 +67,7 @@ describe('404 comes first: there is no such path', () => {
   });
 });
 
-describe('405 comes before 401, and says what is allowed', () => {
+describe('405 comes before 401, and lists the allowed methods', () => {
   test.each([
     ['vote', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']],
     ['status', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
@@ -87,13 +87,13 @@ describe('405 comes before 401, and says what is allowed', () => {
     }
   });
 
-  test('on the other pages too', async () => {
+  test('on other pages too', async () => {
     expect(await send('POST', '/healthz')).toMatchObject({ status: 405, allow: 'GET, HEAD' });
     expect(await send('DELETE', '/openapi.json')).toMatchObject({ status: 405, allow: 'GET, HEAD' });
   });
 });
 
-describe('415: the body is no JSON', () => {
+describe('415: the body is not JSON', () => {
   test.each([
     ['no content type', {}],
     ['text', { 'content-type': 'text/plain' }],
@@ -132,7 +132,7 @@ describe('413: the body is larger than 16 KiB', () => {
     return head + 'x'.repeat(bytes - head.length - tail.length) + tail;
   };
 
-  test('16 KiB is not, and what is not asked for is ignored', async () => {
+  test('16 KiB is accepted, and unknown fields are ignored', async () => {
     expect((await post(padded(16_384))).status).toBe(200);
   });
 
@@ -141,7 +141,7 @@ describe('413: the body is larger than 16 KiB', () => {
     expect([answer.status, answer.body]).toEqual([413, { error: 'The body is larger than 16 KiB.' }]);
   });
 
-  test('in chunks, of no announced length', async () => {
+  test('in chunks, without a length', async () => {
     const stream = new Blob([padded(17_408)]).stream();
     const init = { method: 'POST', body: stream, duplex: 'half', headers: JSON_TYPE };
     expect((await tallyport.call(server, 'vote', init as RequestInit)).status).toBe(413);
@@ -184,19 +184,19 @@ describe('400: the body is malformed', () => {
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
-  test('keys that JavaScript knows are fields like any other: unknown, and ignored', async () => {
+  test('keys such as __proto__ are unknown fields, and ignored', async () => {
     const name = nextPlayer();
     const body = `{"__proto__":{"polluted":1},"constructor":{"prototype":{}},"toString":1,"username":"${name}"}`;
     expect((await post(body)).status).toBe(200);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('nesting is no fault', async () => {
+  test('nesting is accepted', async () => {
     const body = `{"username":"${nextPlayer()}","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     expect((await post(body)).status).toBe(200);
   });
 
-  test('a byte order mark is none either', async () => {
+  test('a byte order mark is accepted', async () => {
     expect((await post(`\ufeff{"username":"${nextPlayer()}"}`)).status).toBe(200);
   });
 
@@ -223,7 +223,7 @@ test('malformed percent-encoding in a path is 400', async () => {
   });
 });
 
-test('every answer has a request id, and headers that browsers heed', async () => {
+test('every answer has a request id and security headers', async () => {
   for (const path of ['/healthz', '/nothing', `/api/v1/servers/${server.serverId}/info`]) {
     const { headers } = await ask(`${tallyport.url}${path}`);
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -231,7 +231,7 @@ test('every answer has a request id, and headers that browsers heed', async () =
   }
 });
 
-test('a fault of ours is 500, and says nothing of what is inside', async () => {
+test('an unexpected error is 500, and reveals no details', async () => {
   const broken = await tallyport.addServer();
   const { servers } = tallyport.platform;
   await servers.updateOne({ _id: broken.serverId }, { $unset: { current: 1 } });

@@ -5,7 +5,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 
 let tallyport: TestPlatform;
-/** With 60 approved reviews, one a second; ratings 1 to 5 by turns; the odd ones have a content. */
+/** With 60 approved reviews, one each second, ratings 1 to 5 in turn; the odd ones have content. */
 let busy: TestServer;
 
 async function review(server: TestServer, username: string, rating: number, content?: string) {
@@ -38,7 +38,7 @@ test('without reviews the average and the pages are 0', async () => {
   );
 });
 
-test('approved reviews only, newest first; in the counts too', async () => {
+test('only approved reviews are listed and counted, newest first', async () => {
   const server = await tallyport.addServer();
   tallyport.clock.stop(new Date('2026-11-20T09:00:00.000Z'));
   const old = await review(server, 'Old', 5, '  "Great"\nand 🦑 ');

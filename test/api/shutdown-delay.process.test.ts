@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => tallyport.close());
 
-/** A web process that goes on for `ms` after the signal, and a client that keeps its connections. */
+/** A web process that continues for `ms` after the signal, and a client with keep-alive connections. */
 async function startWithDelay(ms: number) {
   const web = await startWeb({ ...tallyport.env, SHUTDOWN_DELAY_MS: String(ms) });
   const agent = new Agent({ keepAlive: true });
@@ -33,16 +33,16 @@ async function startWithDelay(ms: number) {
 
 const isReady = async (get: (path: string) => Promise<{ status: number }>) => (await get('/readyz')).status;
 
-test('a web process that is asked to stop is not ready, answers for a while, and ends connections', async () => {
+test('a stopping web process is not ready, answers for a while, and closes connections', async () => {
   const { web, get, info } = await startWithDelay(60_000);
-  // A busy machine makes a process that has just begun refuse a request now and then.
+  // On a busy machine a new process may refuse a request.
   await expect.poll(info).toMatchObject({ status: 200, connection: 'keep-alive' });
 
   web.child.kill('SIGTERM');
   await expect.poll(() => isReady(get)).toBe(503);
   const notReady = await get('/readyz');
   expect(JSON.parse(notReady.body)).toMatchObject({ error: 'This process is stopping.', ready: false });
-  // On new connections and on those that were kept.
+  // On new connections and on open ones.
   for (let n = 0; n < 3; n += 1) expect(await info()).toMatchObject({ status: 200, connection: 'close' });
   const voted = await ask(`${web.url}/api/v1/servers/${server.serverId}/vote`, {
     method: 'POST',
@@ -51,7 +51,7 @@ test('a web process that is asked to stop is not ready, answers for a while, and
   });
   expect([voted.status, voted.headers.get('connection')]).toEqual([200, 'close']);
 
-  // A second signal ends the wait.
+  // A second signal ends the delay.
   await expect
     .poll(() => {
       web.child.kill('SIGTERM');
@@ -61,7 +61,7 @@ test('a web process that is asked to stop is not ready, answers for a while, and
   expect(await web.ended).toBe(130);
 });
 
-test('after the delay it closes in order', async () => {
+test('after the delay it shuts down in order', async () => {
   const { web } = await startWithDelay(1_000);
   const stoppedAt = performance.now();
   web.child.kill('SIGTERM');

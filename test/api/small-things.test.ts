@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => tallyport.close());
 
-/** Sends `bytes`, closes our side of the connection, and reads what comes until the other side is closed too. */
+/** Sends `bytes`, closes our side of the connection, and reads until the other side is closed too. */
 async function sendAndHalfClose(bytes: string): Promise<string> {
   const { hostname, port } = new URL(tallyport.url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
@@ -42,17 +42,17 @@ describe('a client that closes its side after its request', () => {
     expect((await sendAndHalfClose(get + get)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   });
 
-  test('before any request is let go', async () => {
+  test('before any request is disconnected', async () => {
     expect(await sendAndHalfClose('')).toBe('');
   });
 });
 
-test('an encoded slash is no slash: 404', async () => {
+test('an encoded slash does not separate a path: 404', async () => {
   const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}%2finfo`);
   expect([status, body]).toEqual([404, { error: 'There is nothing at this address.' }]);
 });
 
-test('a slash too many is named', async () => {
+test('the error mentions a trailing slash', async () => {
   for (const method of ['GET', 'POST']) {
     const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}/vote/`, {
       method,

@@ -52,7 +52,7 @@ test('a report becomes the current figures and a sample of the history', async (
   ]);
 });
 
-test('an optional field that is left out, null or negative keeps its last value', async () => {
+test('an optional field that is absent, null or negative keeps its last value', async () => {
   const server = await tallyport.addServer();
   tallyport.clock.stop(NOW);
   await tallyport.report(server, { ...REPORT, latency_ms: 20, motd: 'Hello', server_version: '1.21' });
@@ -68,13 +68,13 @@ test('an optional field that is left out, null or negative keeps its last value'
   expect(await info(server)).toMatchObject({ latency_ms: 0, motd: '', server_version: '' });
 });
 
-test('max_players −1 means "no limit" and is kept as 0; it may be below online_players', async () => {
+test('max_players −1 means "no limit" and is stored as 0; it may be below online_players', async () => {
   const server = await tallyport.addServer();
   await tallyport.report(server, { online_players: 2_147_483_647, max_players: -1 });
   expect(await info(server)).toMatchObject({ online_players: 2_147_483_647, max_players: 0 });
 });
 
-test('a second report within 5 minutes is refused, whole, and says when the next is allowed', async () => {
+test('a second report within 5 minutes is refused completely, with the time of the next', async () => {
   const server = await tallyport.addServer();
   const other = await tallyport.addServer();
   tallyport.clock.stop(NOW);
@@ -99,7 +99,7 @@ test('a second report within 5 minutes is refused, whole, and says when the next
   expect((await tallyport.report(server, REPORT)).status).toBe(200);
 });
 
-test('of reports that race exactly one is taken', async () => {
+test('exactly one of concurrent reports is accepted', async () => {
   const server = await tallyport.addServer();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, players) =>
@@ -146,7 +146,7 @@ describe('a report is refused', () => {
       'server_version must have at most 100 characters.',
     ],
     [
-      'two faults',
+      'two errors',
       { online_players: 'x', max_players: 'y' },
       `online_players ${players(0)} max_players ${players(-1)}`,
     ],
@@ -161,7 +161,7 @@ test.each([
   ['500 code points of motd', { ...REPORT, motd: '🦑'.repeat(500) }],
   ['100 code points of version', { ...REPORT, server_version: '🦑'.repeat(100) }],
   ['control characters in a motd', { ...REPORT, motd: '\u0000\u001b[31m' }],
-])('a report is taken: %s', async (_, body) => {
+])('a report is accepted: %s', async (_, body) => {
   expect((await tallyport.report(await tallyport.addServer(), body)).status).toBe(200);
 });
 

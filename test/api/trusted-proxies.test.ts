@@ -22,7 +22,7 @@ test.each([
     'TRUST_PROXY («true») would let every client choose its own address: set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
   ],
   ['99', 'TRUST_PROXY («99») must be at most 8 proxies'],
-])('TRUST_PROXY=%s is refused at the start, with what to set', (value, line) => {
+])('TRUST_PROXY=%s is refused at the start, and the error says what to set', (value, line) => {
   expect(errorsOf(value)).toEqual([line]);
 });
 
@@ -38,7 +38,7 @@ test.each([
   ['::/0', '::/0', 16],
   ['2000::/3', '2000::/3', 16],
   ['::ffff:0:0/96', '::ffff:0:0/96', 104],
-])('TRUST_PROXY=%s is refused, since it trusts strangers', (value, range, least) => {
+])('TRUST_PROXY=%s is refused, because it trusts strangers', (value, range, least) => {
   expect(errorsOf(value)).toEqual([tooWide(range, least)]);
 });
 
@@ -56,7 +56,7 @@ test.each([
   '/8',
   'fe80::1%eth-0',
   'loopback',
-])('TRUST_PROXY=%s is no number, address or range', (value) => {
+])('TRUST_PROXY=%s is not a number, address or range', (value) => {
   expect(errorsOf(value)).toEqual([
     `TRUST_PROXY: «${value}» is neither an address nor a range; use false, or ${HOW}`,
   ]);
@@ -70,11 +70,11 @@ test.each([
   ['10.0.0.0/8, 2001:db8::7', ['10.0.0.0/8', '2001:db8::7']],
   ['10.0.0.1/32,fd00::/16', ['10.0.0.1/32', 'fd00::/16']],
   ['::ffff:10.0.0.1', ['::ffff:10.0.0.1']],
-])('TRUST_PROXY=%s is taken', (value, expected) => {
+])('TRUST_PROXY=%s is accepted', (value, expected) => {
   expect(loadConfig({ TRUST_PROXY: value }).TRUST_PROXY).toEqual(expected);
 });
 
-/** From which address somebody is found to sign in. */
+/** The address that is recorded for a sign-in. */
 async function addressSeen(
   web: WebApp,
   forwarded: string,
@@ -97,13 +97,13 @@ async function addressSeen(
   return (await web.platform.sessions.findOne({ userAgent: email }))?.ipAddress;
 }
 
-describe('what a client writes into X-Forwarded-For itself counts for nothing', () => {
+describe('X-Forwarded-For from a client has no effect', () => {
   test.each([
     ['false', '203.0.113.66', '192.0.2.1', '192.0.2.1'],
     ['1', '203.0.113.66, 192.0.2.1', '10.0.0.1', '192.0.2.1'],
     ['2', '203.0.113.66, 192.0.2.1, 10.0.0.2', '10.0.0.1', '192.0.2.1'],
     ['10.0.0.0/8', '203.0.113.66, 192.0.2.1, 10.0.0.2', '10.0.0.1', '192.0.2.1'],
-    // It does not come through the proxy.
+    // Not through the proxy.
     ['10.0.0.0/8', '203.0.113.66', '192.0.2.1', '192.0.2.1'],
   ])('with TRUST_PROXY=%s and the header %s from %s it is %s', async (trust, header, from, address) => {
     expect(await addressSeen(await openWebApp({ TRUST_PROXY: trust }), header, from)).toBe(address);
@@ -120,7 +120,7 @@ async function linesOf(trust: string, work: (web: WebApp) => Promise<unknown>): 
   return lines.filter(({ event }) => event === 'proxy.not_trusted');
 }
 
-test('a forwarded header is warned of once while no proxy is trusted', async () => {
+test('a forwarded header causes one warning while no proxy is trusted', async () => {
   const lines = await linesOf('false', async (web) => {
     await web.app.inject({ url: '/healthz' });
     for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-for']) {
@@ -134,18 +134,18 @@ test('a forwarded header is warned of once while no proxy is trusted', async () 
   });
 });
 
-test('where a proxy is trusted there is no warning', async () => {
+test('there is no warning if a proxy is trusted', async () => {
   const lines = await linesOf('1', (web) =>
     sendSignIn(web, 'a@example.org', 'x', { 'x-forwarded-for': '192.0.2.1' }),
   );
   expect(lines).toEqual([]);
 });
 
-test('a forwarded header from an address that is not in the list is warned of once', async () => {
+test('a forwarded header from an address that is not in the list causes one warning', async () => {
   const lines = await linesOf('10.0.0.0/8', async (web) => {
     const ask = (remoteAddress: string, headers: Record<string, string>) =>
       web.app.inject({ url: '/healthz', remoteAddress, headers });
-    // The proxy's own request, one by way of the proxy, and a client without the header.
+    // The proxy's own request, one through the proxy, and a client without the header.
     await ask('10.0.0.1', { 'x-forwarded-for': '10.0.0.1' });
     await ask('10.0.0.1', { 'x-forwarded-for': '192.0.2.1' });
     await ask('192.0.2.1', {});

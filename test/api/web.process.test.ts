@@ -8,7 +8,7 @@ import { startPlatform, type TestPlatform, type TestServer } from '../support/pl
 import { failToStartWeb, startWeb, type WebProcess } from '../support/web-process.ts';
 
 let tallyport: TestPlatform;
-/** Two processes, for the tests that end none. */
+/** Two processes, for tests that do not stop them. */
 let webs: [WebProcess, WebProcess];
 beforeAll(async () => {
   tallyport = await startPlatform();
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => tallyport.close());
 
-/** How often a process has told a metric such as `tallyport_votes_total{result="accepted"}`. */
+/** The value of a metric of a process, such as `tallyport_votes_total{result="accepted"}`. */
 async function metric({ metricsUrl }: WebProcess, name: string): Promise<number> {
   const { text } = await ask(`${metricsUrl}/metrics`);
   const line = text.split('\n').find((line) => line.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1) ?? 0);
 }
 
-/** Votes as a caller does who keeps to the contract: what a busy process refuses with 503 is tried again. */
+/** Votes as the contract says: a 503 of a busy process is retried. */
 const vote: typeof tallyport.vote = async (...request) => {
   for (;;) {
     const answer = await tallyport.vote(...request);
@@ -32,7 +32,7 @@ const vote: typeof tallyport.vote = async (...request) => {
   }
 };
 
-test('200 parallel votes of one player over two processes are exactly one vote', async () => {
+test('200 parallel votes of one player on two processes are exactly one vote', async () => {
   const server = await tallyport.addServer();
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) => vote(server, i % 3 ? 'Steve' : ' sTEVE', {}, webs[i % 2]?.url)),
@@ -40,7 +40,7 @@ test('200 parallel votes of one player over two processes are exactly one vote',
   const accepted = answers.filter(({ status }) => status === 200);
   expect(accepted).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(199);
-  // Everybody is told of the same vote.
+  // All answers refer to the same vote.
   expect(new Set(answers.map(({ body }) => body.next_vote_at)).size).toBe(1);
   expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
   await vi.waitFor(async () => {
@@ -49,7 +49,7 @@ test('200 parallel votes of one player over two processes are exactly one vote',
   }, EVENTUALLY);
 });
 
-test('votes of many players each get their own number of a process, and another process goes on from there', async () => {
+test('votes of many players get different numbers from a process, and another process continues from there', async () => {
   const server = await tallyport.addServer();
   const wave = (name: string, url: string) =>
     Promise.all(Array.from({ length: 50 }, (_, i) => vote(server, `${name} ${i}`, {}, url)));
@@ -65,7 +65,7 @@ test('votes of many players each get their own number of a process, and another 
   expect(second).toEqual(Array.from({ length: 50 }, (_, i) => i + 51));
 });
 
-test('reports on two processes that race are one report; a key on two processes is one vote', async () => {
+test('concurrent reports on two processes are one report; a key on two processes is one vote', async () => {
   const server = await tallyport.addServer();
   const body = JSON.stringify({ online_players: 1, max_players: 2 });
   const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
@@ -86,8 +86,8 @@ test('a token that one process revokes is refused by the others within 5 s', asy
   const server = await tallyport.addServer();
   expect((await tallyport.call(server, 'info', {}, web.url)).status).toBe(200);
   await revokeToken(tallyport.platform, server.serverId, server.tokenId);
-  const asked = () => tallyport.call(server, 'info', {}, web.url);
-  await expect.poll(async () => (await asked()).status, { timeout: 20_000 }).toBe(401);
+  const readInfo = () => tallyport.call(server, 'info', {}, web.url);
+  await expect.poll(async () => (await readInfo()).status, { timeout: 20_000 }).toBe(401);
   expect(AUTHENTICATION_TTL_MS).toBeLessThan(5_000);
 });
 
@@ -126,7 +126,7 @@ describe('stopping', () => {
     return { socket, rest };
   }
 
-  /** Until the process has refused a new connection: it is stopping. */
+  /** Waits until the process refuses a new connection, because it is stopping. */
   async function untilPortClosed({ url }: WebProcess): Promise<void> {
     await expect
       .poll(() =>
@@ -138,12 +138,12 @@ describe('stopping', () => {
       .toBe('closed');
   }
 
-  test('what is under way is answered, what comes later is refused with 503, and the exit code is 0', async () => {
+  test('running requests are answered, later ones get 503, and the exit code is 0', async () => {
     const web = await startWeb(tallyport.env);
     const server = await tallyport.addServer();
     const underWay = await open(web, vote(server, 20));
     const later = await open(web, `GET /api/v1/servers/x/info HTTP/1.1\r\n`);
-    // Both have arrived when a request that was sent after them has been answered.
+    // Both have arrived when a request that was sent after them is answered.
     await ask(`${web.url}/healthz`);
 
     web.child.kill('SIGTERM');
@@ -167,16 +167,16 @@ describe('stopping', () => {
     await open(web, vote(await tallyport.addServer(), 20));
     await ask(`${web.url}/healthz`);
     web.child.kill('SIGINT');
-    // Within half a second they count as one: npm passes Ctrl-C on to a process that has it already.
+    // Two signals within half a second count as one, because npm passes on a Ctrl-C that the process also gets.
     const impatient = setInterval(() => web.child.kill('SIGINT'), 100);
-    // 130 tells that the request under way was not waited for: an orderly end is 0.
+    // 130 shows that it did not wait for the running request: an orderly exit is 0.
     expect(await web.ended).toBe(130);
     clearInterval(impatient);
   });
 });
 
-describe('what keeps it from starting is said in one readable line', () => {
-  test('a port that is taken', async () => {
+describe('a start that fails prints one readable line', () => {
+  test('a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
@@ -192,7 +192,7 @@ describe('what keeps it from starting is said in one readable line', () => {
     const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
     expect([code, errors]).toEqual([
       1,
-      'The configuration has 2 faults:\n  PORT («70000») must be a port number, 0 to 65535\n  TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
+      'The configuration has 2 errors:\n  PORT («70000») must be a port number, 0 to 65535\n  TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
     ]);
   });
 });

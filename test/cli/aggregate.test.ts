@@ -15,7 +15,7 @@ afterAll(() => cli.close());
 const daysAgo = (days: number) => addDays(dayOf(new Date()), -days);
 
 describe('aggregate', () => {
-  it('computes one day, or all finished ones since one, and the figures', async () => {
+  it('computes one day, or all finished days since a day, and the figures', async () => {
     const { server_id } = await cli.addServer('Alpha');
     const serverId = new ObjectId(server_id);
     const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
@@ -35,7 +35,7 @@ describe('aggregate', () => {
     expect((await daily())?.uptimePercentage).toBeCloseTo(66.67, 1);
   });
 
-  it('leaves a day to the workers where the figures could not be computed', async () => {
+  it('leaves a day to the workers if the figures could not be computed', async () => {
     const { server_id } = await cli.addServer('Unfinished');
     const { platform } = cli;
     const noon = after(startOf(daysAgo(4)), 12 * HOUR);
@@ -67,8 +67,8 @@ describe('aggregate', () => {
     ' --day 2026-02-30',
     ' --day 2026-11-01 --since 2026-11-01',
   ])('asks for one day: aggregate%s', async (options) => {
-    const ended = await cli.run(`aggregate${options}`);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('a day such as 2026-11-20');
+    const result = await cli.run(`aggregate${options}`);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('a day such as 2026-11-20');
   });
 });

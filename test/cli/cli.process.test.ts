@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-it('the process reads standard input, writes its answer and ends with the exit code of its command', async () => {
+it('the process reads standard input, prints its answer and returns the exit code of its command', async () => {
   const { env } = cli;
   const { server_id } = await cli.addServer('Piped');
   const vote = { server_id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' };
@@ -38,7 +38,7 @@ it('the process reads standard input, writes its answer and ends with the exit c
   expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean list?') });
 });
 
-it('a file .env that cannot be read is a fault of configuration', async () => {
+it('a file .env that cannot be read is a configuration error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-cli-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, '.env'));
@@ -58,7 +58,7 @@ it('a file .env that cannot be read is a fault of configuration', async () => {
 });
 
 describe('server list and show', () => {
-  it('says in one line that its answer cannot be written', async () => {
+  it('print one line if the answer cannot be written', async () => {
     const full = await open('/dev/full', 'w');
     onTestFinished(() => full.close());
     const child = spawn(process.execPath, [CLI, 'server', 'list'], {
@@ -73,7 +73,7 @@ describe('server list and show', () => {
   });
 });
 
-it('a reader that leaves early is no fault', async () => {
+it('a reader that closes the pipe early causes no error', async () => {
   const child = spawn('sh', ['-c', '"$0" "$@" | true', process.execPath, CLI, 'server', 'add', '--help'], {
     env: cli.env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -83,7 +83,7 @@ it('a reader that leaves early is no fault', async () => {
 });
 
 describe('export', () => {
-  it('ends when its reader has enough', async () => {
+  it('ends when its reader closes the pipe', async () => {
     const { server_id } = await cli.addServer('Cut off');
     const serverId = new ObjectId(server_id);
     await cli.platform.votes.insertMany(

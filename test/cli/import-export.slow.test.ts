@@ -31,7 +31,7 @@ async function listed(on: Cli, name: string): Promise<string> {
 const lines = (records: unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 describe('import', () => {
-  it('says what was taken and what was refused, by line', async () => {
+  it('says what was imported and which lines were refused', async () => {
     const id = new ObjectId().toHexString();
     const servers = join(folder, 'servers.ndjson');
     const good = {
@@ -46,7 +46,7 @@ describe('import', () => {
     const refused = await cli.run('import servers', servers);
     expect(refused).toMatchObject({ code: 1, stderr: '' });
     expect(refused.stdout).toBe(
-      'Nothing was imported: 1 of 2 lines are refused. Mend them, or import the rest with --skip-bad.\n' +
+      'Nothing was imported: 1 of 2 lines are refused. Correct them, or import the rest with --skip-bad.\n' +
         '  line 3: address must be text\n',
     );
     expect(await cli.platform.servers.countDocuments({ slug: 'moved' })).toBe(0);
@@ -68,13 +68,13 @@ describe('import', () => {
     expect(again.stdout).toBe('1 line read: 0 imported, 1 already there, 0 refused.\n');
   });
 
-  it('checks a file without taking it, and says which cannot be read', async () => {
+  it('checks a file without importing it, and says if a file cannot be read', async () => {
     const id = await listed(cli, 'Dry');
     const votes = join(folder, 'dry.ndjson');
     await writeFile(votes, lines([{ server_id: id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' }]));
 
     expect((await cli.run('import votes --dry-run', votes)).stdout).toBe(
-      '1 line read: 1 can be imported where they are not there already, 0 would be refused.\n',
+      '1 line read: 1 can be imported if they are not stored already, 0 would be refused.\n',
     );
     expect(await cli.platform.votes.countDocuments({ serverId: new ObjectId(id) })).toBe(0);
     expect(await cli.run('import votes --json', join(folder, 'nowhere'))).toMatchObject({
@@ -87,7 +87,7 @@ describe('import', () => {
   });
 });
 
-/** More than a request of the API may wait for MongoDB, and less than work on many documents may. */
+/** Longer than an API request waits for MongoDB, and shorter than the timeout of long commands. */
 const SLOW_MS = 6 * SECOND;
 
 it.concurrent.each([
@@ -105,7 +105,7 @@ it.concurrent.each([
       if (!answered) await pause(SLOW_MS);
       answered = true;
     };
-    // A driver that gives the first up tries a second time, and must wait again.
+    // If the driver gives up the first try, the second one has to wait too.
     for (let tries = 0; tries < 2; tries++)
       void proxy.stallNext(mongoCommand(operation, collection), hold).catch(() => undefined);
     const given = {
@@ -113,18 +113,18 @@ it.concurrent.each([
       'import votes': ['-'],
       'aggregate --day': [dayOf(new Date(Date.now() - DAY))],
     }[command];
-    const ended = await tallyport([...command.split(' '), ...(given ?? [])], {
+    const result = await tallyport([...command.split(' '), ...(given ?? [])], {
       env: { ...cli.env, MONGODB_URI: proxy.through(uri) },
       input: lines([{ server_id: id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' }]),
     });
     await proxy.close();
-    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect([result.code, result.stderr]).toEqual([0, '']);
   },
   60_000,
 );
 
 describe('export', () => {
-  it('and import in another installation give the same samples and votes', async () => {
+  it('and import into another installation give the same samples and votes', async () => {
     const id = await listed(cli, 'Round trip');
     const serverId = new ObjectId(id);
     const now = Date.now();
@@ -188,7 +188,7 @@ describe('export', () => {
     );
   });
 
-  it('knows the times that were meant', async () => {
+  it('accepts UTC days and times', async () => {
     expect((await cli.run('export votes nowhere --since yesterday --json')).json).toMatchObject({
       code: 'wrong-use',
       error: expect.stringContaining('2026-11-20T08:00:00Z'),

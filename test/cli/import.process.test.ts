@@ -21,11 +21,11 @@ afterAll(async () => {
 });
 
 const LINES = 30_000;
-/** So much space stands in each line that the file does not fit into the memory that the second run has. */
+/** Padding of each line, so that the file is larger than the memory of the second run. */
 const SPACE = ' '.repeat(2_400);
 
 describe('import', () => {
-  it('of a file larger than its memory is killed, run again and complete', async () => {
+  it('of a file larger than its memory is complete after a kill and a second run', async () => {
     const { server_id } = await cli.addServer('Large');
     const serverId = new ObjectId(server_id);
     const newest = Date.now() - 2 * DAY;
@@ -53,7 +53,7 @@ describe('import', () => {
     const { json } = await spawnTallyport(['import', 'votes', file, '--json'], { env });
     const { imported, already_there, refused } = json as Record<string, number>;
     expect({ all: Number(imported) + Number(already_there), refused }).toEqual({ all: LINES, refused: 0 });
-    // MongoDB may still have been storing what the killed one sent last.
+    // MongoDB may still store what the killed process sent last.
     expect(already_there).toBeGreaterThanOrEqual(half);
     expect(already_there).toBeLessThan(LINES);
     expect(await votes.countDocuments({ serverId })).toBe(LINES);

@@ -6,7 +6,7 @@ import { openCli, tallyport } from './tallyport.ts';
 it.each([
   [
     'import votes -',
-    'Stopped in the middle: run the same command again to finish. Until then, figures may miss what is in already.\n',
+    'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.\n',
   ],
   ['server list', ''],
 ])('«%s» ends with 130 at the first signal, whatever it waits for', async (line, says) => {
@@ -18,7 +18,7 @@ it.each([
   onTestFinished(() => proxy.close());
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const held = proxy.stallNext(mongoCommand('find', 'servers'), () => {
+  const stalled = proxy.stallNext(mongoCommand('find', 'servers'), () => {
     reached.resolve();
     return released.promise;
   });
@@ -39,5 +39,5 @@ it.each([
   expect(await running).toMatchObject({ code: 130, stdout: '', stderr: says });
   expect(signals).toBeUndefined();
   released.resolve();
-  await held;
+  await stalled;
 });

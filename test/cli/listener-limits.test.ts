@@ -13,18 +13,18 @@ beforeAll(async () => {
   return () => cli.close();
 });
 
-it('listener show says that an HTTP listener has not repeated a challenge, and a test has it verified', async () => {
+it('listener show says that an HTTP listener has not repeated a challenge; a test verifies it', async () => {
   const { slug } = await cli.addServer('Website');
   const site = await startFakeHttpListener();
   await cli.run(`listener set ${slug} --protocol http --url http://127.0.0.1:${site.port}/votes`);
   const before = await cli.run(`listener show ${slug}`);
   expect(before.stdout).toMatch(/State: +unverified\n/);
-  expect(before.stdout).toMatch(/Challenge: +not repeated yet; a test or the first vote brings one\n/);
+  expect(before.stdout).toMatch(/Challenge: +not repeated yet; a test or the first vote sends one\n/);
   expect((await cli.run(`listener test ${slug}`)).code).toBe(0);
   expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({ state: 'active' });
 });
 
-it('listener show says until when a listener is limited, and by what', async () => {
+it('listener show says until when and by which limit a listener is limited', async () => {
   const { slug, server_id } = await cli.addServer('Limited');
   await setV2(cli, slug, { port: 8_192, token: 'abcdef0123456789' });
   const until = after(new Date(), MINUTE);

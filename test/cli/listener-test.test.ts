@@ -33,7 +33,7 @@ describe('listener test', () => {
     expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'TallyportTest']);
   });
 
-  it('ends with 1 and the listener’s words when it fails', async () => {
+  it('returns 1 and prints the listener’s answer when it fails', async () => {
     const { slug } = await cli.addServer('Wrongly set');
     const listener = await runningListener();
     await setV2(cli, slug, { port: listener.port, token: 'another-token' });
@@ -51,13 +51,13 @@ describe('listener test', () => {
       },
     });
     expect(plain.code).toBe(1);
-    expect(plain.stdout).toMatch(/It said: +«.*Signature is not valid.*»/);
-    expect(plain.stdout).toMatch(/Mend: +Copy the token/);
+    expect(plain.stdout).toMatch(/Answer: +«.*Signature is not valid.*»/);
+    expect(plain.stdout).toMatch(/What to do: +Copy the token/);
     expect(listener.votes).toEqual([]);
     expect((await cli.run(`listener show ${slug} --json`)).json.state).toBe('active');
   });
 
-  it('says when its stored secret cannot be read', async () => {
+  it('says if the stored secret cannot be read', async () => {
     const { slug, server_id } = await cli.addServer('Sealed elsewhere');
     await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     await cli.platform.listeners.updateOne(

@@ -22,13 +22,13 @@ afterAll(async () => {
 });
 
 describe('listener set and show', () => {
-  it('sets a v2 listener and shows how it fares, never its token', async () => {
+  it('sets a v2 listener and shows its state, never its token', async () => {
     const { slug, server_id } = await cli.addServer('Two');
-    const ended = await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+    const result = await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     const shown = await cli.run(`listener show ${slug} --json`);
 
-    expect(ended.code).toBe(0);
-    expect(shown.json).toEqual(ended.json);
+    expect(result.code).toBe(0);
+    expect(shown.json).toEqual(result.json);
     expect(shown.json).toEqual({
       server_id,
       listener_id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -65,18 +65,18 @@ describe('listener set and show', () => {
     const file = join(folder, 'public.key');
     const { publicKeyLine } = new VotifierListener();
     await writeFile(file, `${publicKeyLine}\n`);
-    const ended = await cli.run(
+    const result = await cli.run(
       `listener set ${slug} --protocol votifier-v1 --host Mc.example.org --port 8192 --public-key-file ${file}`,
     );
     const listener = await cli.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
 
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect(ended.stdout).toContain('mc.example.org:8192 (votifier-v1)');
-    expect(ended.stdout).toContain(`node src/cli.ts listener test ${slug}`);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toContain('mc.example.org:8192 (votifier-v1)');
+    expect(result.stdout).toContain(`node src/cli.ts listener test ${slug}`);
     expect(listener && openListener(cli.platform.secrets, listener).protocol).toBe('votifier-v1');
   });
 
-  it('gives an http listener its secret once, and a new one when it is rotated', async () => {
+  it('prints the secret of an http listener once, and a new one after rotation', async () => {
     const { slug } = await cli.addServer('Web');
     const set = (path: string) =>
       cli.run(`listener set ${slug} --protocol http --url https://example.org/${path} --json`);
@@ -105,11 +105,11 @@ describe('listener set and show', () => {
       'votifier-v2 takes --host and --port and --token, not --url.',
     ],
   ])('refuses %s: each protocol has its own options', async (options, error) => {
-    const ended = await cli.run(`listener set alpha ${options} --json`);
-    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
+    const result = await cli.run(`listener set alpha ${options} --json`);
+    expect(result).toMatchObject({ code: 2, json: { code: 'wrong-use', error } });
   });
 
-  it('never changes the service name by itself', async () => {
+  it('does not change the service name unless it is given', async () => {
     const { slug } = await cli.addServer('Named');
     const target = { port: 8192, token: 'abcdef0123456789' };
     const first = await setV2(cli, slug, target, ' --service-name MySite');
@@ -119,7 +119,7 @@ describe('listener set and show', () => {
     expect(second.json.port).toBe(8193);
   });
 
-  it('refuses what has not the shape of a key or token, with its code', async () => {
+  it('refuses a malformed key or token, with its code', async () => {
     const { slug } = await cli.addServer('Shapeless');
     const file = join(folder, 'not-a.key');
     await writeFile(file, 'abcdef0123456789');
@@ -139,7 +139,7 @@ describe('listener set and show', () => {
     expect((await cli.run(`listener show ${slug} --json`)).json.code).toBe('no-listener');
   });
 
-  it('says in a sentence that the file of the key is none', async () => {
+  it('says in a sentence that the key file does not exist', async () => {
     const set = (path: string) =>
       cli.run(`listener set alpha --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`);
 
@@ -147,15 +147,15 @@ describe('listener set and show', () => {
     expect((await set(folder)).json.error).toContain(`«${folder}» is a folder`);
   });
 
-  it('refuses an API token of ours', async () => {
+  it('refuses an API token of the listing', async () => {
     const { slug } = await cli.addServer('Own token');
-    const ended = await setV2(cli, slug, { port: 8192, token: makeToken() });
+    const result = await setV2(cli, slug, { port: 8192, token: makeToken() });
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
-    expect(ended.json.error).toMatch(/^This is an API token of this listing/);
+    expect(result).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
+    expect(result.json.error).toMatch(/^This is an API token of this listing/);
   });
 
-  it('warns of an address that no vote is sent to, and of no other', async () => {
+  it('warns only of an address that Tallyport does not connect to', async () => {
     const { slug } = await cli.addServer('Private');
     const set = (host: string) =>
       cli.run(
@@ -175,7 +175,7 @@ describe('listener set and show', () => {
     }
   });
 
-  it('tells why a listener is unreachable and how that is mended', async () => {
+  it('says why a listener is unreachable and what to do', async () => {
     const { slug, server_id } = await cli.addServer('Unreachable');
     await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     const openSince = new Date('2026-11-21T14:02:00.000Z');
@@ -233,8 +233,8 @@ describe('listener pause, resume and remove', () => {
 
     expect(first).toMatchObject({ code: 0, json: { server_id, removed: true, released_votes: 0 } });
     for (const command of ['remove', 'show', 'pause', 'resume', 'test']) {
-      const ended = await cli.run(`listener ${command} ${slug} --json`);
-      expect(ended).toMatchObject({ code: 1, json: { code: 'no-listener' } });
+      const result = await cli.run(`listener ${command} ${slug} --json`);
+      expect(result).toMatchObject({ code: 1, json: { code: 'no-listener' } });
     }
   });
 });

@@ -10,7 +10,7 @@ export async function runningListener(): Promise<VotifierListener> {
   return listener;
 }
 
-/** Sets a v2 listener on loopback with `listener set`; `options` begin with a space. */
+/** Sets a v2 listener on loopback with `listener set`; `options` start with a space. */
 export function setV2(
   cli: Cli,
   slug: string,

@@ -20,7 +20,7 @@ it('lists the migrations, runs the pending ones in their order, and then has not
   const migrated = await run('--json');
   expect(migrated).toMatchObject({ code: 0, json: { ran: NAMES } });
   expect(migrated.json.made).toContain('votes.sent_not_confirmed');
-  expect(await run()).toMatchObject({ code: 0, stdout: 'Everything is there already.\n', stderr: '' });
+  expect(await run()).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
 
   expect((await run('--list')).stdout).toMatch(/^0001-complete-servers +20.+Z \(/m);
   const after = JSON.parse((await run('--list', '--json')).stdout);

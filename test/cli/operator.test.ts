@@ -7,12 +7,12 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-it('says how the first operator is made', async () => {
+it('says how to create the first operator', async () => {
   const { stdout } = await cli.run('operator list');
   expect(stdout).toContain('There is no operator. Make one: tallyport operator create --email ADDRESS');
 });
 
-it('makes an operator and prints a link that sets the password once', async () => {
+it('creates an operator and prints a link that sets the password once', async () => {
   const { code, json } = await cli.run('operator create --email Ada@Example.org --json');
   expect(code).toBe(0);
   expect(json).toEqual({
@@ -30,10 +30,10 @@ it('makes an operator and prints a link that sets the password once', async () =
   expect(stdout).toMatch(/ada@example\.org +ada +off/);
 });
 
-it('raises somebody who is there, and says so', async () => {
+it('makes an existing user an operator, and says so', async () => {
   const { stdout } = await cli.run('operator create --email ada@example.org --name', 'Ada Lovelace');
-  expect(stdout).toContain('was here already and is an operator now');
-  expect(stdout).toContain('The admin area asks for a second factor');
+  expect(stdout).toContain('had an account already and is an operator now');
+  expect(stdout).toContain('The admin area needs a second factor');
   expect(await cli.platform.users.countDocuments()).toBe(1);
   const json = (await cli.run('operator list --json')).json as { operators: object[] };
   expect(json.operators).toMatchObject([
@@ -41,7 +41,7 @@ it('raises somebody who is there, and says so', async () => {
   ]);
 });
 
-it('prints a link for anybody, and refuses what is nobody', async () => {
+it('prints a link for any user, and refuses an unknown address', async () => {
   const { stdout } = await cli.run('operator link --email ada@example.org');
   expect(stdout).toContain('/set-password?token=');
   const nobody = await cli.run('operator link --email nobody@example.org --json');
@@ -51,7 +51,7 @@ it('prints a link for anybody, and refuses what is nobody', async () => {
   expect(wrong.json).toEqual({ code: 'invalid-input', error: 'The email must be an e-mail address.' });
 });
 
-it('notes every one of these in the audit log, without the link', async () => {
+it('writes an audit entry for each of these, without the link', async () => {
   const entries = await cli.platform.auditLog.find({ by: 'cli' }).sort({ at: 1 }).toArray();
   expect(entries.map(({ action }) => action)).toEqual([
     'person.make-operator',

@@ -9,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-it('ranks now, and explains a place by the figures that gave it', async () => {
+it('computes the ranking now, and explains a rank by its figures', async () => {
   const first = await cli.addServer('First');
   const middle = await cli.addServer('Middle');
   const voted = await cli.addServer('Voted');
   const notYet = await cli.run(`rank explain ${voted.slug}`);
-  expect(notYet.stdout).toContain('not yet: it stands last until the next ranking');
+  expect(notYet.stdout).toContain('not yet: it is last until the next ranking');
   await cli.cast(voted.server_id, 'Steve');
   await cli.platform.servers.updateOne(
     { _id: new ObjectId(first.server_id) },
@@ -22,7 +22,7 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
   );
 
   expect((await cli.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
-  expect((await cli.run('rank')).stdout).toBe('Ranked 3 servers; 0 have another place than before.\n');
+  expect((await cli.run('rank')).stdout).toBe('Ranked 3 servers; 0 have a new rank.\n');
   await cli.cast(first.server_id, 'Later');
   const { json } = await cli.run(`rank explain ${first.slug} --json`);
   expect(json).toMatchObject({
@@ -38,17 +38,17 @@ it('ranks now, and explains a place by the figures that gave it', async () => {
   expect(days).toHaveLength(30);
   expect(days.at(-1)).toEqual([new Date().toISOString().slice(0, 10), 1]);
   const { stdout } = await cli.run(`rank explain ${first.slug}`);
-  expect(stdout).toMatch(/Place: +2 of 3/);
+  expect(stdout).toMatch(/Rank: +2 of 3/);
   expect(stdout).toMatch(
     /1 +voted +1 +none .*by votes\n2 +first +0 +99\.50 % .*\n3 +middle .*by probed uptime/,
   );
-  expect(stdout).toContain(': 0; 1 by now, which the next ranking counts.');
+  expect(stdout).toContain(': 0; 1 now, which the next ranking counts.');
 });
 
-it('excludes votes with a reason, shows that they are, and takes it back', async () => {
+it('excludes votes with a reason, shows the exclusion, and undoes it', async () => {
   const { slug, server_id } = await cli.addServer('Flooded');
   const voteId = await cli.cast(server_id, 'Bought');
-  // Cast long enough ago for its counting to be over.
+  // Cast long ago, so it is counted already.
   const votedAt = new Date(Date.now() - 60_000);
   await cli.platform.votes.updateOne({ serverId: new ObjectId(server_id) }, { $set: { votedAt } });
   const since = new Date(votedAt.getTime() - 1_000).toISOString();
@@ -67,7 +67,7 @@ it('excludes votes with a reason, shows that they are, and takes it back', async
     exclusions: [{ exclusion_id: json.exclusion_id, reason: 'A flood' }],
   });
   expect((await cli.run(`vote show ${voteId}`)).stdout).toMatch(
-    /Excluded: +counts nowhere, by cli: «A flood»/,
+    /Excluded: +from every count, by cli: «A flood»/,
   );
   expect((await cli.run(`vote list ${slug}`)).stdout).toMatch(/Bought .* excluded\n/);
   expect((await cli.run(`vote exclusions ${slug}`)).stdout).toMatch(/ all +1 +excluded +cli, .*A flood\n/);
@@ -80,10 +80,10 @@ it('excludes votes with a reason, shows that they are, and takes it back', async
   expect((await cli.run(`vote include ${'0'.repeat(24)} --json`)).json.code).toBe('exclusion-not-found');
 });
 
-it('refuses to exclude votes that are still to come', async () => {
+it('refuses to exclude votes of the future', async () => {
   const { slug } = await cli.addServer('Future');
-  const ended = await cli.run(
+  const result = await cli.run(
     `vote exclude ${slug} --since 2026-01-01 --until 2999-01-01 --reason bought --json`,
   );
-  expect(ended).toMatchObject({ code: 1, json: { code: 'range-not-over' } });
+  expect(result).toMatchObject({ code: 1, json: { code: 'range-not-over' } });
 });

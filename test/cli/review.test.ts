@@ -13,7 +13,7 @@ afterAll(() => cli.close());
 const publicReviews = (serverId: string) =>
   readReviews(cli.platform, new ObjectId(serverId), { page: 1, limit: 10 });
 
-it('a review is public from its approval to its rejection', async () => {
+it('a review is public after its approval and until its rejection', async () => {
   const { slug, server_id } = await cli.addServer('Reviewed');
   const added = await cli.run(
     `review add ${slug} --rating 4 --json --username`,
@@ -37,7 +37,7 @@ it('a review is public from its approval to its rejection', async () => {
   expect((await publicReviews(server_id)).reviewCount).toBe(0);
 });
 
-it('reviews are listed newest first, one a line, in one state or all', async () => {
+it('reviews are listed newest first, one on each line, in one state or all', async () => {
   const { slug } = await cli.addServer('Listed reviews');
   const ids: string[] = [];
   for (const content of ['first', `second\n${'x'.repeat(100)}`]) {
@@ -58,7 +58,7 @@ it('reviews are listed newest first, one a line, in one state or all', async () 
   expect(stdout).toContain('second xxx');
 });
 
-it('what is wrong ends with 1', async () => {
+it('invalid input returns 1', async () => {
   const { slug } = await cli.addServer('Strict');
 
   expect((await cli.run(`review add ${slug} --rating 5 --json --username`, ' ')).json.code).toBe(

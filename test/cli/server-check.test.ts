@@ -15,7 +15,7 @@ async function list(port: number): Promise<string> {
   return (await cli.run(line)).json.slug as string;
 }
 
-it('asks a server now and says what it says', async () => {
+it('queries a server now and prints its answer', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
   const { code, json } = await cli.run(`server check ${slug} --json`);
@@ -32,7 +32,7 @@ it('asks a server now and says what it says', async () => {
   expect(shown.stdout).toMatch(/answered\.\nStatus: +online\nPlayers: +3 of 20\n/);
 });
 
-it('makes a server offline with the third failing check in a row, and online with one answer', async () => {
+it('makes a server offline after the third failed check in a row, and online after one answer', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
   await cli.run(`server check ${slug} --json`);
@@ -53,14 +53,14 @@ it('makes a server offline with the third failing check in a row, and online wit
   expect((await cli.run(`server check ${slug} --json`)).json).toMatchObject({ status: 'online' });
 });
 
-it('says in words what a failure means and what to do', async () => {
+it('explains a failure and says what to do', async () => {
   const far = await startGameServer();
   const slug = await list(far.port);
   await far.stop();
   const { code, stdout } = await cli.run(`server check ${slug}`);
   expect(code).toBe(1);
   expect(stdout).toContain(`${slug} did not answer: Nothing listens on 127.0.0.1:${far.port}.`);
-  expect(stdout).toContain('is the server running');
+  expect(stdout).toContain('Is the server running');
   expect(stdout).toContain('Its status is unknown; failed checks in a row: 1.');
 });
 
@@ -73,7 +73,7 @@ it('works with PROBES=off', async () => {
   expect(json).toMatchObject({ status: 'online' });
 });
 
-it('says how to set a game where a server has none', async () => {
+it('says how to set a game if a server has none', async () => {
   const { slug } = await cli.addServer('Without a game');
   const { code, json } = await cli.run(`server check ${slug} --json`);
   expect(code).toBe(1);

@@ -28,28 +28,28 @@ describe('server add', () => {
     });
   });
 
-  it('says in words what was done and what comes next', async () => {
+  it('prints what was done and the next step', async () => {
     const { code, stdout, stderr } = await cli.run('server add --name Bravo --address b.example --port 1');
 
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Listed as bravo, with the id [0-9a-f]{24}\.\nWithout a game it is not probed.*\nNext: .*node src\/cli\.ts token issue bravo\n/,
+      /^Listed as bravo, with the id [0-9a-f]{24}\.\nIt has no game, so it is not probed.*\nNext: .*node src\/cli\.ts token issue bravo\n/,
     );
     expect(stderr).toBe('');
   });
 
-  it('says which game was meant, and warns of an address that is not asked', async () => {
-    const ended = await cli.run('server add --name Charlie --game bedrock --address 10.0.0.7 --port 19132');
+  it('prints the game, and warns of an address that is not probed', async () => {
+    const result = await cli.run('server add --name Charlie --game bedrock --address 10.0.0.7 --port 19132');
 
-    expect(ended.stdout).toMatch(
+    expect(result.stdout).toMatch(
       /\nIts game is Minecraft: Bedrock Edition \(\w+\)\. .*server check charlie\n/,
     );
-    expect(ended.stderr).toMatch(
+    expect(result.stderr).toMatch(
       /^Warning: 10\.0\.0\.7 is not a public address .*\(ALLOWED_PRIVATE_RANGES, REFUSED_RANGES\)\.\n$/,
     );
   });
 
-  it('shows why a server stands as it does', async () => {
+  it('shows the reason of a server’s status', async () => {
     const { slug, server_id } = await cli.addServer('Silent');
     expect((await cli.run(`server show ${slug}`)).stdout).toMatch(/Status: +unknown: it has no game/);
     const since = new Date(Date.now() - 60_000);
@@ -69,7 +69,7 @@ describe('server add', () => {
     );
   });
 
-  it('ends with 1 and one sentence for each fault', async () => {
+  it('returns 1 and prints one sentence for each error', async () => {
     const plain = await cli.run('server add --address 1.2.3 --port 1 --name', 'a\nb');
     const json = await cli.run('server add --name x --address http://x --port 1 --country XXX --json');
 
@@ -81,7 +81,7 @@ describe('server add', () => {
 });
 
 describe('server games', () => {
-  it('finds the games that --game takes, under every spelling', async () => {
+  it('finds the games that --game accepts, in every spelling', async () => {
     const found = await cli.run('server games bedrock --json');
     const game = { id: 'mbe', name: 'Minecraft: Bedrock Edition', port: 19_132, probed: true, reason: null };
     expect(found).toMatchObject({ code: 0, json: { games: [game] } });
@@ -96,10 +96,10 @@ describe('server games', () => {
     expect(stdout).toMatch(/^ID +NAME +PORT +PROBED\nsquad +Squad +\d+ +no\nNot probed: .*\.\n$/);
   });
 
-  it('tells near matches of a wrong one', async () => {
-    const ended = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
-    expect(ended.code).toBe(1);
-    expect(ended.json).toEqual({
+  it('suggests similar games for an unknown one', async () => {
+    const result = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
+    expect(result.code).toBe(1);
+    expect(result.json).toEqual({
       error: 'There is no game «valhiem» in the list. Near it: valheim (Valheim).',
       code: 'invalid-input',
     });
@@ -134,7 +134,7 @@ describe('server list and show', () => {
     );
   });
 
-  it('line up their columns, wide letters too', async () => {
+  it('align their columns, also with wide characters', async () => {
     await cli.run('server add --address w.example --port 1 --name', '我的世界 🎮');
     const lines = (await cli.run('server list')).stdout.split('\n');
     const column = lines[0]?.indexOf('ADDRESS') ?? -1;
@@ -146,12 +146,12 @@ describe('server list and show', () => {
     expect(wide.indexOf('w.example')).toBe(column - 4);
   });
 
-  it('end with 1 where there is no such server', async () => {
+  it('return 1 if there is no such server', async () => {
     for (const server of ['nobody', new ObjectId().toHexString()]) {
-      const ended = await cli.run(`server show ${server} --json`);
+      const result = await cli.run(`server show ${server} --json`);
 
-      expect(ended.code).toBe(1);
-      expect(ended.json).toEqual({ error: expect.stringContaining(server), code: 'server-not-found' });
+      expect(result.code).toBe(1);
+      expect(result.json).toEqual({ error: expect.stringContaining(server), code: 'server-not-found' });
     }
   });
 
@@ -168,7 +168,7 @@ describe('server edit', () => {
     const { slug } = await cli.addServer('Edited');
     await cli.run(`server edit ${slug} --query-port 7 --game minecraft --country AT --premium`);
     const before = await cli.run(`server show ${slug} --json`);
-    const ended = await cli.run(
+    const result = await cli.run(
       `server edit ${slug} --name none --query-port none --game none --country none --no-premium --json`,
     );
 
@@ -178,8 +178,8 @@ describe('server edit', () => {
       country_code: 'AT',
       is_premium: true,
     });
-    expect(ended.code).toBe(0);
-    expect(ended.json).toMatchObject({
+    expect(result.code).toBe(0);
+    expect(result.json).toMatchObject({
       slug: 'none',
       name: 'none',
       port: 25_565,
@@ -193,29 +193,29 @@ describe('server edit', () => {
 });
 
 describe('server remove', () => {
-  it('asks for no --yes where there is no such server', async () => {
+  it('does not ask for --yes if there is no such server', async () => {
     expect((await cli.run('server remove nope --json')).json.code).toBe('server-not-found');
   });
 
-  it('is not done without a question or --yes', async () => {
+  it('needs a confirmation or --yes', async () => {
     const { slug } = await cli.addServer('Staying');
-    const ended = await cli.run(`server remove ${slug}`);
+    const result = await cli.run(`server remove ${slug}`);
 
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('--yes');
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('--yes');
     expect((await cli.run(`server show ${slug} --json`)).json.removed_at).toBeNull();
   });
 
-  it('asks a user at a terminal, and does nothing unless the answer is yes', async () => {
+  it('asks for confirmation at a terminal, and changes nothing unless the answer is yes', async () => {
     const { slug } = await cli.addServer('Asked');
     const remove = (input: string) =>
       tallyport(['server', 'remove', slug], { env: cli.env, input, isTTY: true });
 
     for (const typed of ['n\n', '\n', '']) {
-      const ended = await remove(typed);
-      expect(ended).toMatchObject({ code: 1, stdout: '' });
-      expect(ended.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
-      expect(ended.stderr).toMatch(/Nothing was done\.\n$/);
+      const result = await remove(typed);
+      expect(result).toMatchObject({ code: 1, stdout: '' });
+      expect(result.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
+      expect(result.stderr).toMatch(/Nothing was changed\.\n$/);
     }
     expect(await remove('y\n')).toMatchObject({
       code: 0,
@@ -223,7 +223,7 @@ describe('server remove', () => {
     });
   });
 
-  it('takes the server off the list; doing it again changes nothing', async () => {
+  it('removes the server; running it again changes nothing', async () => {
     const { slug, server_id } = await cli.addServer('Leaving');
     const first = await cli.run(`server remove ${slug} --yes --json`);
     const second = await cli.run(`server remove ${server_id} --yes --json`);
@@ -231,7 +231,7 @@ describe('server remove', () => {
 
     expect(first.json).toEqual({ server_id, slug, removed_at: expect.any(String), failed_votes: 0 });
     expect(second.json).toEqual(first.json);
-    expect(third).toMatchObject({ code: 0, stdout: expect.stringMatching(`^${slug} was removed already: `) });
+    expect(third).toMatchObject({ code: 0, stdout: expect.stringMatching(`^${slug} was already removed: `) });
     expect((await cli.run('server list')).stdout).not.toContain(server_id);
     expect((await cli.run('server list --removed')).stdout).toContain(server_id);
     expect((await cli.run(`server edit ${slug} --port 2 --json`)).json.code).toBe('server-not-found');
@@ -240,7 +240,7 @@ describe('server remove', () => {
 });
 
 describe('server transfer', () => {
-  it('gives a server to whoever signs in with an address, and show and list say so', async () => {
+  it('gives a server to the user with an address; show and list print it', async () => {
     const { slug, server_id } = await cli.addServer('Handed over');
     expect((await cli.run(`server show ${slug} --json`)).json).toMatchObject({
       owner_email: null,
@@ -276,9 +276,9 @@ describe('server transfer', () => {
     });
   });
 
-  it('ends with 1 where nobody signs in with the address', async () => {
+  it('returns 1 if no user has the address', async () => {
     const { slug } = await cli.addServer('TtlCache');
-    const ended = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
-    expect(ended).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
+    const result = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
+    expect(result).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
   });
 });

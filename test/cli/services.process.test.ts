@@ -11,10 +11,10 @@ import { environment } from './environment.ts';
 import { openCli, tallyport } from './tallyport.ts';
 import { CLI, spawnTallyport } from './tallyport-process.ts';
 
-/** A command that waited as long as a process of the platform does, a minute, would run out of this. */
+/** Shorter than the minute for which other processes wait. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** The environment of a command for which services are found or started in a data folder of their own. */
+/** The environment of a command with embedded services in their own data folder. */
 async function embedded(): Promise<{ env: Variables; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-cli-data-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ const ADD = ['server', 'add', '--name', 'Alpha', '--address', 'a.example', '--po
 
 describe('with MongoDB away', () => {
   it.each([
-    ['where nobody listens', async () => 'mongodb://user:s3cret@127.0.0.1:1/none'],
+    ['and nothing listening', async () => 'mongodb://user:s3cret@127.0.0.1:1/none'],
     [
       'where it is stopped and silent',
       async () => {
@@ -93,7 +93,7 @@ describe('with Redis away', () => {
 });
 
 describe('embedded services', () => {
-  it('are those of the running platform, which outlive the command', async () => {
+  it('are those of the running platform, which keep running after the command', async () => {
     const { env, dataDir } = await embedded();
     const services = await openServices(
       loadConfig({ NODE_ENV: 'test', DATA_DIR: dataDir }),
@@ -111,7 +111,7 @@ describe('embedded services', () => {
     expect(listed.stdout).toContain(String(added.json.server_id));
   });
 
-  it('are started for the command alone where none run, and keep the data', async () => {
+  it('are started for the command alone if none run, and keep the data', async () => {
     const { env, dataDir } = await embedded();
     const added = await spawnTallyport([...ADD, '--json'], { env });
     const listed = await tallyport(['server', 'list', '--json'], { env });
@@ -119,13 +119,13 @@ describe('embedded services', () => {
 
     expect([added.code, added.stderr]).toEqual([0, '']);
     expect(plain.stderr).toBe(
-      `Nothing runs on ${dataDir}: MongoDB and Redis were started for this command; set DATA_DIR if your platform keeps its data elsewhere.\n`,
+      `No platform is running with the data in ${dataDir}: MongoDB and Redis were started for this command. Set DATA_DIR if your platform stores its data elsewhere.\n`,
     );
     expect(listed.json.servers).toEqual([expect.objectContaining({ slug: 'alpha' })]);
     await expect(readFile(join(dataDir, 'services.json'))).rejects.toThrow('ENOENT');
   });
 
-  it('are ended when the command is interrupted', async () => {
+  it('are stopped when the command is interrupted', async () => {
     const { env, dataDir } = await embedded();
     await tallyport(['migrate'], { env });
     const child = spawn(process.execPath, [CLI, ...ADD], { env, stdio: 'ignore' });

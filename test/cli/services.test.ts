@@ -2,24 +2,24 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { environment } from './environment.ts';
 import { openCli, tallyport } from './tallyport.ts';
 
-const words = (line: string) => line.split(' ');
+const split = (line: string) => line.split(' ');
 
 describe('with MongoDB away', () => {
-  it('an address that is none is a fault of configuration', async () => {
+  it('an invalid address is a configuration error', async () => {
     const env = environment({ MONGODB_URI: 'mongodb://user:pass@word@127.0.0.1/x' });
-    const ended = await tallyport(['server', 'list', '--json'], { env });
+    const result = await tallyport(['server', 'list', '--json'], { env });
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'configuration' } });
-    expect(ended.stdout).not.toContain('pass@word');
+    expect(result).toMatchObject({ code: 1, json: { code: 'configuration' } });
+    expect(result.stdout).not.toContain('pass@word');
   });
 });
 
 describe('with Redis away', () => {
-  it('every command works; one that wakes a worker says who finds the work', async () => {
+  it('every command works; one that wakes a worker prints that a worker finds the work later', async () => {
     const cli = await openCli();
     onTestFinished(() => cli.close());
     const env = { ...cli.env, REDIS_URL: 'redis://127.0.0.1:1' };
-    const run = (line: string) => tallyport(words(line), { env });
+    const run = (line: string) => tallyport(split(line), { env });
     await run('server add --name Alpha --address a.example --port 1');
     const set = 'listener set alpha --protocol votifier-v2 --host h.example --port 8192 --token abcdef012345';
 
@@ -32,16 +32,16 @@ describe('with Redis away', () => {
 });
 
 describe('the database', () => {
-  it('is prepared by migrate; before, a command refuses to work on it', async () => {
+  it('is created by migrate; before that, commands refuse to work on it', async () => {
     const env = environment();
-    const run = (line: string) => tallyport(words(line), { env });
+    const run = (line: string) => tallyport(split(line), { env });
     const before = await run('server list --json');
     const migrated = await run('migrate --json');
     const again = await run('migrate');
 
     expect(before).toMatchObject({ code: 1, json: { code: 'not-migrated' } });
     expect(migrated.json.made).toContain('servers.slug_1');
-    expect(again).toMatchObject({ code: 0, stdout: 'Everything is there already.\n', stderr: '' });
+    expect(again).toMatchObject({ code: 0, stdout: 'Everything exists already.\n', stderr: '' });
     expect(await run('server list')).toMatchObject({ code: 0, stdout: 'No server is listed yet.\n' });
   });
 });

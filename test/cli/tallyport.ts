@@ -8,16 +8,16 @@ import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { testConfig } from '../support/test-platform.ts';
 
-/** How a command ended. */
+/** The result of a command. */
 export type CliResult = {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Standard output read as one JSON value. Throws when it is none. */
+  /** Standard output parsed as JSON. Throws if it is not JSON. */
   readonly json: Record<string, unknown>;
 };
 
-/** What `ended` says, with `json` read when it is asked for. */
+/** `ended` with a `json` that is parsed on first use. */
 export function readable(ended: Omit<CliResult, 'json'>): CliResult {
   return {
     ...ended,
@@ -27,7 +27,7 @@ export function readable(ended: Omit<CliResult, 'json'>): CliResult {
   };
 }
 
-/** A stream that keeps what is written to it. */
+/** A stream that collects its output. */
 function memory(): { stream: Writable; text(): string } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
@@ -41,7 +41,7 @@ function memory(): { stream: Writable; text(): string } {
 
 type RunOptions = {
   env: Variables;
-  /** What standard input gives. */
+  /** The content of standard input. */
   input?: string;
   /** Standard input is a terminal at which a user types. */
   isTTY?: boolean;
@@ -60,20 +60,20 @@ export async function tallyport(
   return readable({ code, stdout: stdout.text(), stderr: stderr.text() });
 }
 
-/** A platform, and the commands that work on the same database. */
+/** A platform, and commands on the same database. */
 export type Cli = {
   platform: Platform;
   env: Variables;
-  /** Runs a command: the words of `line`, then `more` as they stand. */
+  /** Runs a command: the words of `line`, then the unsplit arguments `more`. */
   run(line: string, ...more: string[]): Promise<CliResult>;
-  /** Lists a server with `server add` and gives its slug and id. */
+  /** Lists a server with `server add` and returns its slug and id. */
   addServer(name: string): Promise<{ server_id: string; slug: string }>;
-  /** Casts a vote as the API does and gives its id. */
+  /** Casts a vote as the API does and returns its id. */
   cast(serverId: string, username: string): Promise<string>;
   close(): Promise<void>;
 };
 
-/** A vote that failed waits long enough for a command to look at it, however slow the machine is. */
+/** The retry of a failed vote is late enough for a command to read the vote on a slow machine. */
 const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 
 /** Opens both on a fresh, migrated database. */
@@ -104,7 +104,7 @@ export async function openCli(): Promise<Cli> {
       const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
       const end = await castVote(platform, request);
       if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
-      // A command is another process.
+      // In production a command is another process.
       await platform.voteCounts.flush();
       return end.vote._id.toString();
     },

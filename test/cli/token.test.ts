@@ -12,9 +12,9 @@ afterAll(() => cli.close());
 type Issued = { token_id: string; token: string };
 
 async function issue(server: string, options = ''): Promise<Issued> {
-  const ended = await cli.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
-  expect(ended.code).toBe(0);
-  return ended.json as Issued;
+  const result = await cli.run(`token issue ${server} ${options} --json`.replace('  ', ' '));
+  expect(result.code).toBe(0);
+  return result.json as Issued;
 }
 
 async function list(server: string): Promise<Record<string, unknown>[]> {
@@ -25,7 +25,7 @@ const speaksFor = async (serverId: string, token: string) =>
   (await authenticate(cli.platform, serverId, token)) !== null;
 
 describe('token issue', () => {
-  it('makes a token that works, and says nothing but its id and itself', async () => {
+  it('makes a token that works, and prints only the token and its id', async () => {
     const { server_id, slug } = await cli.addServer('Issuing');
     const issued = await issue(slug);
 
@@ -33,7 +33,7 @@ describe('token issue', () => {
     expect(await speaksFor(server_id, issued.token)).toBe(true);
   });
 
-  it('shows the token once, in words too', async () => {
+  it('shows the token once, in the text output too', async () => {
     const { slug, server_id } = await cli.addServer('Issuing in words');
     const { stdout } = await cli.run(`token issue ${slug} --name website --expires-in 90d`);
     const token = /^ {2}(tp_\w{36})$/m.exec(stdout)?.[1] ?? '';
@@ -46,14 +46,14 @@ describe('token issue', () => {
 
   it('refuses a name that is too long', async () => {
     const { slug } = await cli.addServer('Long name');
-    const ended = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
+    const result = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'invalid-input' } });
+    expect(result).toMatchObject({ code: 1, json: { code: 'invalid-input' } });
   });
 });
 
 describe('token list', () => {
-  it('shows every token and its state, never the token itself', async () => {
+  it('shows the id and state of every token, never the token', async () => {
     const { slug } = await cli.addServer('Listing');
     const first = await issue(slug, '--name plugin');
     const second = await issue(slug, '--expires-in 1h');
@@ -76,48 +76,48 @@ describe('token list', () => {
 });
 
 describe('token revoke', () => {
-  it('revokes the only valid token without being told which', async () => {
+  it('revokes the only valid token without an id', async () => {
     const { slug, server_id } = await cli.addServer('Revoking');
     const { token, token_id } = await issue(slug);
-    const ended = await cli.run(`token revoke ${slug} --json`);
+    const result = await cli.run(`token revoke ${slug} --json`);
 
-    expect(ended).toMatchObject({ code: 0, json: { token_id, revoked: true } });
+    expect(result).toMatchObject({ code: 0, json: { token_id, revoked: true } });
     expect(await speaksFor(server_id, token)).toBe(false);
     expect((await cli.run(`token revoke ${slug} ${token_id}`)).code).toBe(0);
     expect(await cli.run(`token revoke ${slug}`)).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('asks which of several is meant, by name', async () => {
+  it('asks for the id if there are several, and prints their names', async () => {
     const { slug, server_id } = await cli.addServer('Choosing');
     const [plugin, website] = [await issue(slug, '--name plugin'), await issue(slug, '--name website')];
-    const ended = await cli.run(`token revoke ${slug}`);
+    const result = await cli.run(`token revoke ${slug}`);
 
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain(`${plugin.token_id}  plugin`);
-    expect(ended.stderr).toContain(`${website.token_id}  website`);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(`${plugin.token_id}  plugin`);
+    expect(result.stderr).toContain(`${website.token_id}  website`);
     expect(await speaksFor(server_id, plugin.token)).toBe(true);
   });
 
-  it('knows no token of another server', async () => {
+  it('does not find a token of another server', async () => {
     const { slug } = await cli.addServer('Mine');
     const other = await cli.addServer('Theirs');
     const { token, token_id } = await issue(other.slug);
-    const ended = await cli.run(`token revoke ${slug} ${token_id} --json`);
+    const result = await cli.run(`token revoke ${slug} ${token_id} --json`);
 
-    expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
+    expect(result).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     expect(await speaksFor(other.server_id, token)).toBe(true);
     expect((await cli.run(`token revoke ${slug} nonsense --json`)).json.code).toBe('token-not-found');
   });
 });
 
 describe('token rotate', () => {
-  it('gives a new token while the old one goes on for the overlap', async () => {
+  it('makes a new token; the old one stays valid for the overlap', async () => {
     const { slug, server_id } = await cli.addServer('Rotating');
     const old = await issue(slug, '--name plugin');
-    const ended = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
-    const { token, token_id, old_token_id, old_expires_at } = ended.json;
+    const result = await cli.run(`token rotate ${slug} ${old.token_id} --overlap 30m --json`);
+    const { token, token_id, old_token_id, old_expires_at } = result.json;
 
-    expect(ended.code).toBe(0);
+    expect(result.code).toBe(0);
     expect(old_token_id).toBe(old.token_id);
     expect(token_id).not.toBe(old.token_id);
     expect(Math.abs(Date.parse(String(old_expires_at)) - Date.now() - 30 * 60_000)).toBeLessThan(60_000);
@@ -128,14 +128,14 @@ describe('token rotate', () => {
     expect(await authenticate(later, server_id, String(token))).not.toBeNull();
   });
 
-  it('rotates no token that is revoked or unknown', async () => {
+  it('does not rotate a revoked or unknown token', async () => {
     const { slug } = await cli.addServer('Not rotating');
     const { token_id } = await issue(slug);
     await cli.run(`token revoke ${slug}`);
 
     for (const id of [token_id, 'nonsense']) {
-      const ended = await cli.run(`token rotate ${slug} ${id} --json`);
-      expect(ended).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
+      const result = await cli.run(`token rotate ${slug} ${id} --json`);
+      expect(result).toMatchObject({ code: 1, json: { code: 'token-not-found' } });
     }
   });
 });

@@ -38,7 +38,7 @@ async function v1Server(name: string, port: number, secret = keyLine(RIGHT)) {
 }
 
 describe('a v1 listener that closes without an answer', () => {
-  it('is «sent, not confirmed» in the test’s text, JSON and exit code', async () => {
+  it('is «sent, not confirmed» in the text, JSON and exit code of a test', async () => {
     const { slug } = await v1Server('Bare close', await start(votifier19()));
     const json = await cli.run(`listener test ${slug} --json`);
     const plain = await cli.run(`listener test ${slug}`);
@@ -50,7 +50,7 @@ describe('a v1 listener that closes without an answer', () => {
     expect(plain.stdout).toMatch(/^Outcome: +sent, not confirmed\nReached: +key or token\n/);
   });
 
-  it('has votes that are «sent, not confirmed» in the list, the timeline and the listener', async () => {
+  it('has votes that show as «sent, not confirmed» in the list, the timeline and the listener', async () => {
     const { slug, server_id } = await v1Server('Bare votes', await start(votifier19()));
     const id = await cli.cast(server_id, 'Steve');
     await drainHere(cli.platform, server_id);
@@ -64,7 +64,7 @@ describe('a v1 listener that closes without an answer', () => {
   });
 });
 
-it('votes that a wrong v1 key has used up are counted, found, and sent again when the owner says so', async () => {
+it('votes that a wrong v1 key has used up are counted, found, and resent when the owner wants it', async () => {
   const { platform } = cli;
   const port = await start(votifierPlus());
   const { slug, server_id } = await v1Server('Wrong v1 key', port, keyLine(OTHER));
@@ -73,7 +73,7 @@ it('votes that a wrong v1 key has used up are counted, found, and sent again whe
   const rightKey = path.join(await mkdtemp(path.join(tmpdir(), 'tallyport-key-')), 'public.key');
   await writeFile(rightKey, keyLine(RIGHT));
   const offer =
-    /^Sent, not confirmed: +2 votes that Votifier v1 closed without an answer, .* --state sent-not-confirmed$/m;
+    /^Sent, not confirmed: +2 votes without an answer in Votifier v1, .* --state sent-not-confirmed$/m;
   expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(offer);
 
   const set = `listener set ${slug} --protocol votifier-v1 --host 127.0.0.1 --port ${port} --public-key-file ${rightKey}`;
@@ -85,14 +85,14 @@ it('votes that a wrong v1 key has used up are counted, found, and sent again whe
     last_delivered_at: null,
     last_delivery_confirmed: null,
   });
-  // With the same key there is nothing new to offer; neither sends them by itself.
+  // With the same key there is no offer, and nothing is sent automatically.
   expect((await cli.run(set)).stdout).not.toMatch(offer);
   expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
   await cli.cast(server_id, 'Confirmed');
   await drainHere(platform, server_id);
 
   const since = `vote resend ${slug} --since 2026-01-01`;
-  expect((await cli.run(since)).stdout).toMatch(/^2 votes of this time are sent, not confirmed /m);
+  expect((await cli.run(since)).stdout).toMatch(/^2 votes of this time range are sent, not confirmed /m);
   expect((await cli.run(`vote list ${slug} --state sent-not-confirmed --json`)).json).toMatchObject({
     votes: [{ username: 'Alex' }, { username: 'Steve' }],
   });
@@ -123,15 +123,15 @@ it('a v1 listener that answers has confirmed the test vote', async () => {
   });
 });
 
-it('a v1 listener that keeps quiet on a wrong key is told to compare the key first', async () => {
+it('for a v1 listener without an answer the first advice is to compare the key', async () => {
   const { slug } = await v1Server('Quiet', await start(votifier19()), keyLine(OTHER));
   const tested = await cli.run(`listener test ${slug}`);
   expect(tested.code).toBe(1);
   expect(tested.stdout).toMatch(/^Outcome: +ambiguous \(key-invalid\)$/m);
-  expect(tested.stdout).toMatch(/^Mend: +Compare the public key/m);
+  expect(tested.stdout).toMatch(/^What to do: +Compare the public key/m);
 });
 
-it('unconfirmed votes are counted, and sent again with a mended token unless the owner says no', async () => {
+it('unconfirmed votes are counted, and resent after the token is corrected unless the owner says no', async () => {
   const { platform } = cli;
   const { slug, server_id } = await cli.addServer('Used up');
   const port = await start(votifierPlus());
@@ -149,7 +149,7 @@ it('unconfirmed votes are counted, and sent again with a mended token unless the
   expect(shown.stdout).toMatch(/^State: +paused/m);
   expect(shown.stdout).toMatch(/^Waiting: +0 votes$/m);
   expect(shown.stdout).toMatch(
-    /^Unconfirmed: +1 vote given up without an answer, which may have arrived; send them again: .*vote resend used-up/m,
+    /^Unconfirmed: +1 vote given up without an answer; they may have arrived. To send them again: .*vote resend used-up/m,
   );
   expect(shown.stdout).toMatch(/^Sent at most: +1 time /m);
   expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
@@ -159,14 +159,14 @@ it('unconfirmed votes are counted, and sent again with a mended token unless the
   });
   const resent = await cli.run(`vote resend ${slug} --since 2026-01-01 --json`);
   expect(resent.json).toMatchObject({ resent: 0, unconfirmed: 1 });
-  const told = await cli.run(`vote resend ${slug} --since 2026-01-01`);
-  expect(told.stdout).toContain('1 vote of this time is unconfirmed and may have arrived');
+  const text = await cli.run(`vote resend ${slug} --since 2026-01-01`);
+  expect(text.stdout).toContain('1 vote of this time range is unconfirmed and may have arrived');
   const story = await cli.run(`vote show ${voteId}`);
   expect(story.stdout).toMatch(/^closed-without-answer: +Copy the token/m);
 
-  const kept = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
-  expect(kept).toMatchObject({ unconfirmed: 1 });
-  expect(kept).not.toHaveProperty('resent');
+  const unchanged = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
+  expect(unchanged).toMatchObject({ unconfirmed: 1 });
+  expect(unchanged).not.toHaveProperty('resent');
   expect((await set(TOKEN)).json).toMatchObject({ resent: 1, unconfirmed: 0, waiting: 1, max_sendings: 1 });
   await drainHere(platform, server_id);
   expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { tallyport } from './tallyport.ts';
 
-/** Nobody listens there: what these tests run must fail or end before it matters. */
+/** Nothing listens at these addresses: the commands end before they connect. */
 const env = {
   ...ownEnvironment(),
   MONGODB_URI: 'mongodb://127.0.0.1:1/none',
@@ -23,7 +23,7 @@ const COMMANDS = [
 ];
 
 describe('help', () => {
-  it.concurrent.each(COMMANDS)('of %s shows its use, its options and examples', async (command) => {
+  it.concurrent.each(COMMANDS)('of %s shows usage, options and examples', async (command) => {
     const { code, stdout, stderr } = await run(`${command} --help`);
 
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe('help', () => {
     expect(stderr).toBe('');
   });
 
-  it.concurrent.each(GROUPS)('of «%s» shows the commands that it has', async (group) => {
+  it.concurrent.each(GROUPS)('of «%s» lists its commands', async (group) => {
     const { code, stdout } = await run(`${group} --help`);
     const members = COMMANDS.filter((command) => command.startsWith(`${group} `.trimStart()));
 
@@ -50,8 +50,8 @@ describe('help', () => {
 
 describe('wrong use', () => {
   it.concurrent.each([
-    ['', 'The command is not complete.'],
-    ['server', 'The command is not complete.'],
+    ['', 'The command is incomplete.'],
+    ['server', 'The command is incomplete.'],
     ['sever list', "Unknown command 'sever' (Did you mean server?)"],
     ['server lst', "Unknown command 'lst' (Did you mean list?)"],
     ['server list --colour', "Unknown option '--colour'"],
@@ -60,7 +60,7 @@ describe('wrong use', () => {
     ['server add --name x --address y --port 0', 'It must be a whole number, 1 to 65535.'],
     ['server add --name x --address y --port 1e3', 'It must be a whole number, 1 to 65535.'],
     ['server show', "Missing required argument 'server'."],
-    ['server edit alpha', 'Say what is to be changed'],
+    ['server edit alpha', 'Give at least one option to change'],
     ['token issue alpha --expires-in tomorrow', 'It must be a time such as 30s, 15m, 1h or 90d.'],
     ['token issue alpha --expires-in 0d', 'It must be a time such as 30s, 15m, 1h or 90d.'],
     ['vote list alpha --state lost', 'Allowed choices are none, waiting,'],
@@ -81,7 +81,7 @@ describe('wrong use', () => {
       'listener set alpha --protocol votifier-v2 --host h --port 1 --token t --public-key-file f',
       'votifier-v2 takes --host and --port and --token, not --public-key-file.',
     ],
-  ])('«%s» ends with 2 and one sentence', async (args, words) => {
+  ])('«%s» returns 2 and prints one sentence', async (args, words) => {
     const { code, stdout, stderr } = await run(args);
 
     expect(code).toBe(2);
@@ -90,18 +90,18 @@ describe('wrong use', () => {
     expect(stderr).not.toMatch(/^\s+at .+:\d+/m);
   });
 
-  it('is told as one JSON value with --json, wherever that stands', async () => {
+  it('is one JSON value with --json, wherever --json is in the arguments', async () => {
     for (const args of ['--json server lst', 'server lst --json', 'server --json']) {
-      const ended = await run(args);
+      const result = await run(args);
 
-      expect(ended.code).toBe(2);
-      expect(ended.json).toEqual({ error: expect.any(String), code: 'wrong-use' });
+      expect(result.code).toBe(2);
+      expect(result.json).toEqual({ error: expect.any(String), code: 'wrong-use' });
     }
   });
 });
 
 describe('a wrong configuration', () => {
-  it('ends with 1 and one line for each fault', async () => {
+  it('returns 1 and prints one line for each error', async () => {
     const wrong = { ...env, PORT: 'x', LOG_LEVEL: 'loud' };
     const plain = await tallyport(['server', 'list'], { env: wrong });
     const json = await tallyport(['server', 'list', '--json'], { env: wrong });

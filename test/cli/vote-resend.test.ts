@@ -14,7 +14,7 @@ afterAll(() => cli.close());
 const show = async (voteId: string) => (await cli.run(`vote show ${voteId} --json`)).json;
 
 describe('vote resend', () => {
-  it('puts a vote into the line once', async () => {
+  it('puts a vote into the queue once', async () => {
     const { slug, server_id } = await cli.addServer('Resending');
     const id = await cli.cast(server_id, 'Steve');
     const without = await cli.run(`vote resend ${id} --json`);
@@ -43,11 +43,11 @@ describe('vote resend', () => {
     await drainHere(cli.platform, server_id);
 
     expect((await cli.run(`vote resend ${id}`)).stdout).toBe(
-      'The vote of «Steve» is in the line again. It may have arrived before, and arrives twice then.\n',
+      'The vote of «Steve» is in the queue again. It may have arrived already, and may arrive twice.\n',
     );
   });
 
-  it('puts a server’s votes of a time into the line, in the states that were named', async () => {
+  it('puts a server’s votes of a time range into the queue, in the given states', async () => {
     const { server_id, slug } = await listening(cli, 'Range');
     for (const name of ['Alex', 'Steve']) await cli.cast(server_id, name);
     await drainHere(cli.platform, server_id);
@@ -56,11 +56,9 @@ describe('vote resend', () => {
     const delivered = await cli.run(`vote resend ${slug} ${since} --state delivered`);
     const again = await cli.run(`vote resend ${slug} ${since} --state delivered --json`);
 
-    expect(none.stdout).toMatch(
-      /^No vote to send again: there is none in the state none or failed, cast from 2026-01-01T/,
-    );
+    expect(none.stdout).toMatch(/^No vote is in the state none or failed, cast from 2026-01-01T/);
     expect(delivered.stdout).toMatch(
-      /^2 votes in the line again .*\n2 of them may have arrived before, and arrive twice then\.\n$/s,
+      /^2 votes in the queue again .*\n2 of them may have arrived already, and may arrive twice\.\n$/s,
     );
     expect(again.json).toMatchObject({ resent: 0, may_arrive_twice: 0, more: false, states: ['delivered'] });
   });
@@ -71,31 +69,31 @@ describe('vote resend', () => {
     ['alpha --since yesterday', /2026-11-20/],
     ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],
   ])('refuses «%s»', async (line, error) => {
-    const ended = await cli.run(`vote resend ${line} --json`);
-    expect(ended).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
-    expect(ended.json.error).toMatch(error);
+    const result = await cli.run(`vote resend ${line} --json`);
+    expect(result).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
+    expect(result.json.error).toMatch(error);
   });
 
-  it('knows no vote that is not there', async () => {
+  it('returns an error for an unknown vote', async () => {
     expect((await cli.run(`vote resend ${new UUID()} --json`)).json.code).toBe('vote-not-found');
   });
 });
 
 describe('vote forget', () => {
-  it('ends a player’s 24 hours, in any spelling; the vote stays', async () => {
+  it('ends a player’s 24 hours, in any spelling; the vote is not removed', async () => {
     const { slug, server_id } = await cli.addServer('Forgetting');
     const id = await cli.cast(server_id, 'Steve');
     const first = await cli.run(`vote forget ${slug} sTEVE --json`);
     const second = await cli.run(`vote forget ${slug} Steve`);
 
     expect(first).toMatchObject({ code: 0, json: { server_id, username: 'sTEVE', forgotten: true } });
-    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was done') });
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was changed') });
     expect((await show(id)).cooldown_ended_at).toEqual(expect.any(String));
     expect(await cli.cast(server_id, 'Steve')).not.toBe(id);
     expect(await cli.platform.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
   });
 
-  it('refuses what is no name', async () => {
+  it('refuses an invalid name', async () => {
     const { slug } = await cli.addServer('Forgetting nobody');
 
     expect((await cli.run(`vote forget ${slug} --json`, ' ')).json.code).toBe('invalid-input');

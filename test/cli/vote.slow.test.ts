@@ -45,7 +45,7 @@ describe('vote list', () => {
 });
 
 describe('vote show', () => {
-  it('tells the whole way of a delivered vote', async () => {
+  it('shows the timeline of a delivered vote', async () => {
     const { slug, server_id } = await listening(cli, 'Delivered');
     const id = await cli.cast(server_id, 'Steve');
     expect((await show(id)).waiting_for).toEqual({
@@ -99,7 +99,7 @@ describe('vote show', () => {
     );
   });
 
-  it('tells what a vote waits for, and why', async () => {
+  it('shows what a vote waits for, and why', async () => {
     const { slug, server_id, listener } = await listening(cli, 'Waiting');
     await listener.stop();
     const id = await cli.cast(server_id, 'Steve');
@@ -136,7 +136,7 @@ describe('vote show', () => {
     expect((await show(id)).queue_paused).toBe(false);
   });
 
-  it('tells of a listener that was removed', async () => {
+  it('shows that a listener was removed', async () => {
     const { slug, server_id } = await listening(cli, 'Removed');
     const id = await cli.cast(server_id, 'Steve');
     await cli.run(`listener remove ${slug}`);
@@ -144,7 +144,7 @@ describe('vote show', () => {
     expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/State: +none: the vote listener was removed/);
   });
 
-  it('counts no attempt that was given back', async () => {
+  it('does not count an attempt that was released', async () => {
     const { server_id, listener } = await listening(cli, 'Given back');
     await listener.stop();
     const id = await cli.cast(server_id, 'Steve');
@@ -161,7 +161,7 @@ describe('vote show', () => {
     expect(stdout).toContain('attempt 1: transient (connection-refused)');
   });
 
-  it('shows the words of a listener that refuses', async () => {
+  it('shows the answer of a listener that refuses', async () => {
     const { slug, server_id, listener } = await listening(cli, 'Refusing');
     listener.tokens = { default: 'changed' };
     const id = await cli.cast(server_id, 'Steve');
@@ -173,7 +173,9 @@ describe('vote show', () => {
         words: expect.stringContaining('Signature is not valid'),
       }),
     ]);
-    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/the listener said «.*Signature is not valid/);
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
+      /the listener answered «.*Signature is not valid/,
+    );
     expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
       state: 'paused',
       waiting: 1,
@@ -181,7 +183,7 @@ describe('vote show', () => {
     });
   });
 
-  it('knows no vote that is not there', async () => {
+  it('returns an error for an unknown vote', async () => {
     for (const id of ['nonsense', new UUID().toString()]) {
       expect(await cli.run(`vote show ${id} --json`)).toMatchObject({
         code: 1,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
-import { takeOnlyJson } from '../json-body.ts';
+import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';
 import { requireIndexes } from './index-gate.ts';
@@ -12,7 +12,7 @@ import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
 import { voteEndpoint } from './vote.ts';
 
-/** The JSON API, version 1: every endpoint, behind the token of the server that its path names. */
+/** The JSON API, version 1. Every endpoint needs a token of the server in its path. */
 export async function apiV1(
   app: FastifyInstance,
   { platform, metrics }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'> },
@@ -21,7 +21,7 @@ export async function apiV1(
   setSafeHeaders(api);
   requireIndexes(api, platform);
   requireToken(api, platform);
-  takeOnlyJson(api);
+  acceptOnlyJson(api);
   await api.register(voteEndpoint, { platform, metrics });
   await api.register(checkVoteEndpoint, { platform });
   await api.register(statusEndpoint, { platform });

@@ -11,12 +11,12 @@ import { withinDatabaseTime } from './database-time.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The token is looked up for each call: for one that comes too seldom for what is kept. */
+    /** The token is looked up for each call. For endpoints that are called too rarely for the cache. */
     freshAuthentication?: true;
   }
 }
 
-/** The only 401: nothing tells an outsider which servers and tokens exist (contract, common rules). */
+/** The only 401, so that an outsider cannot find out which servers and tokens exist (contract, common rules). */
 export const UNAUTHORIZED = {
   status: 401,
   sentence: 'A valid API token of this server is needed, sent as Authorization: Bearer <token>.',
@@ -25,19 +25,19 @@ export const UNAUTHORIZED = {
 
 const CALLER = 'caller';
 
-/** The server that a request speaks for, and its token. Only for routes behind `requireToken`. */
+/** The server and token of a request. Only for routes behind `requireToken`. */
 export function callerOf(request: FastifyRequest): AuthenticatedToken {
   return request.getDecorator<AuthenticatedToken>(CALLER);
 }
 
-/** The token of `Authorization: Bearer <token>`; empty when there is none, or more than one. */
+/** The token of `Authorization: Bearer <token>`; empty if there is none or more than one. */
 function bearerToken(request: FastifyRequest): string {
   const given = request.raw.headersDistinct.authorization ?? [];
   const match = given.length === 1 ? /^Bearer +(\S+)$/i.exec(given[0] ?? '') : null;
   return match?.[1] ?? '';
 }
 
-/** Lets only requests with a token of the server named in the path pass, before their bodies are read. */
+/** Refuses requests without a token of the server in the path, before their bodies are read. */
 export function requireToken(app: FastifyInstance, platform: Platform): void {
   app.decorateRequest(CALLER, null);
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
@@ -49,7 +49,7 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
       (await withinDatabaseTime(request, authenticateCached(platform, serverId, token, { fresh })));
     if (!caller) throw new RefusedError(UNAUTHORIZED);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
-    // Not waited for: when a token was last used is worth no request's time.
+    // Not awaited: the request does not wait for the time of the token's last use.
     noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });

@@ -10,7 +10,7 @@ import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
   username: usernameSchema.meta({
-    description: "The player's name, URL-encoded, given once; the rules are those of casting a vote.",
+    description: "The player's name, URL-encoded, given once; the same rules as for casting a vote.",
     ...USERNAME_BOUNDS,
     examples: ['Steve'],
   }),
@@ -19,8 +19,12 @@ const querystring = z.object({
 const checked = z
   .object({
     has_voted: z.boolean().meta({ description: 'Whether this player voted in the last 24 hours.' }),
-    voted_at: timestamp.nullable().meta({ description: 'When; null when `has_voted` is false.' }),
-    next_vote_at: timestamp.nullable().meta({ description: 'When the next vote is allowed; null likewise.' }),
+    voted_at: timestamp
+      .nullable()
+      .meta({ description: 'When the player voted; null if `has_voted` is false.' }),
+    next_vote_at: timestamp
+      .nullable()
+      .meta({ description: 'When the next vote is allowed; null if `has_voted` is false.' }),
   })
   .meta({ title: 'VoteCheck' });
 
@@ -33,7 +37,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
       schema: {
         operationId: 'checkVote',
         tags: ['votes'],
-        summary: 'Ask whether a player has voted',
+        summary: 'Check whether a player has voted',
         description: 'No rate limit.',
         params,
         querystring,

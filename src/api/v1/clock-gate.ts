@@ -5,8 +5,8 @@ import type { Platform } from '../../process/platform.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 /**
- * Refuses a request while this process's clock is off: a vote or a report would be stored under a wrong time, and
- * whether a player may vote would be judged by one (design rule 1). For calls whose answer depends on the time.
+ * Refuses a request while this process's clock is off. Otherwise votes and reports would be stored with a wrong time, and
+ * the cooldown would be wrong (design rule 1). For endpoints whose answer depends on the time.
  */
 export function requireRightClock({ clockSkew }: Pick<Platform, 'clockSkew'>): preHandlerHookHandler {
   const refuseWhileOff = async (request: FastifyRequest, measuring: number | Promise<number>) => {

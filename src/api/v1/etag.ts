@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
-/** Whether one of the tags in an If-None-Match is `tag`; a weak comparison (RFC 9110, section 13.1.2). */
-function names(ifNoneMatch: string, tag: string): boolean {
+/** Whether If-None-Match contains `tag`; a weak comparison (RFC 9110, section 13.1.2). */
+function matches(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch
     .split(',')
     .map((one) => one.trim().replace(/^W\//, ''))
@@ -10,8 +10,8 @@ function names(ifNoneMatch: string, tag: string): boolean {
 }
 
 /**
- * Gives every 200 of `app` an ETag, and answers 304 to who has that one already. Strong: the same tag is the same
- * bytes. @fastify/etag would do so with failures too, and knows one tag in If-None-Match.
+ * Adds an ETag to every 200 of `app`, and answers 304 if If-None-Match contains it. The tag is strong: same tag, same
+ * bytes. @fastify/etag also tags errors, and supports only one tag in If-None-Match.
  */
 export function tagAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -19,7 +19,7 @@ export function tagAnswers(app: FastifyInstance): void {
     const tag = `"${hash('sha1', payload, 'base64url')}"`;
     reply.header('etag', tag);
     const known = request.headers['if-none-match'];
-    if (known === undefined || !names(known, tag)) return done(null, payload);
+    if (known === undefined || !matches(known, tag)) return done(null, payload);
     reply.code(304).removeHeader('content-type');
     done(null, '');
   });

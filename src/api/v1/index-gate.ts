@@ -5,26 +5,26 @@ import type { Platform } from '../../process/platform.ts';
 import { withinDatabaseTime } from './database-time.ts';
 
 /**
- * Refuses requests while a unique index is missing: without them a vote could be counted twice (design rule
- * 1). Asks until they are all there, then never again.
+ * Refuses requests while a unique index is missing, because a vote could then be counted twice (design rule 1). Checks
+ * until all indexes exist, then never again.
  */
 export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Platform, 'mongo' | 'log'>): void {
   let complete = false;
-  let asking: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
 
-  async function ask(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       const missing = await missingUniqueIndexes(mongo.db);
       complete = missing.length === 0;
       if (!complete) log.warn({ event: 'indexes.missing', missing }, 'run `tallyport migrate`');
     } finally {
-      asking = undefined;
+      checking = undefined;
     }
   }
 
   async function requireAll(request: FastifyRequest): Promise<void> {
-    asking ??= ask();
-    await withinDatabaseTime(request, asking);
+    checking ??= check();
+    await withinDatabaseTime(request, checking);
     if (!complete) {
       throw new RefusedError(unavailable('The database is not prepared yet: try again in a few seconds.'));
     }

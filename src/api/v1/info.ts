@@ -24,7 +24,7 @@ const info = z
     name: z.string(),
     slug: z.string().meta({
       description:
-        "The server's part of its page's address. It changes with the server's name; an earlier one leads to the present one.",
+        "The server's part of its page's address. It changes with the server's name; an old slug redirects to the current one.",
     }),
     address: z.string().meta({ examples: ['play.example.org'] }),
     connection_port: z
@@ -32,46 +32,48 @@ const info = z
       .min(1)
       .max(65_535)
       .meta({ examples: [25_565] }),
-    country_code: z.string().meta({ description: 'ISO 3166-1; `ZZ` until known.', examples: ['DE'] }),
+    country_code: z.string().meta({ description: 'ISO 3166-1 code; `ZZ` if unknown.', examples: ['DE'] }),
     status: z.enum(['online', 'offline', 'unknown']).meta({
       description:
-        '`offline` after 3 failed checks in a row; a failed check before the third one changes nothing. `unknown` until the first answer, while no check can be made, and for a server that is known by its reports alone 15 minutes after the last one.',
+        '`offline` after 3 failed checks in a row; the first and second failed check change nothing. `unknown` before the first answer, while no check can be made, and 15 minutes after the last report of a server that has only reports.',
     }),
-    online_players: count.meta({ description: '0 until known and while offline.' }),
-    max_players: count.meta({ description: '0 until known, and for "no limit".' }),
+    online_players: count.meta({ description: '0 while unknown or offline.' }),
+    max_players: count.meta({ description: '0 if unknown, and for "no limit".' }),
     average_players: z
       .number()
       .min(0)
-      .meta({ description: 'Over the 7 whole UTC days before today, at most 2 decimals; 0 until known.' }),
-    peak_players: count.meta({ description: 'Over the 7 whole UTC days before today; 0 until known.' }),
+      .meta({ description: 'Over the 7 full UTC days before today, at most 2 decimals; 0 if unknown.' }),
+    peak_players: count.meta({ description: 'Over the 7 full UTC days before today; 0 if unknown.' }),
     latency_ms: figure.meta({
-      description: 'Milliseconds, at most 2 decimals; null until known and while not online.',
+      description: 'Milliseconds, at most 2 decimals; null if unknown or not online.',
       examples: [23.5],
     }),
     average_latency: figure.meta({
-      description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+      description: 'Over the 30 full UTC days before today, at most 2 decimals; null if unknown.',
       examples: [25.17],
     }),
     uptime_percentage: figure.meta({
-      description: 'Over the 30 whole UTC days before today, at most 2 decimals; null until known.',
+      description: 'Over the 30 full UTC days before today, at most 2 decimals; null if unknown.',
       examples: [99.31],
     }),
-    motd: z.string().meta({ description: 'Empty until known.' }),
-    server_version: z.string().meta({ description: 'Empty until known.' }),
-    votes_count: count.meta({ description: 'Today and the 29 UTC days before: what the ranking uses.' }),
-    monthly_votes: count.meta({ description: 'The current UTC calendar month.' }),
+    motd: z.string().meta({ description: 'Empty if unknown.' }),
+    server_version: z.string().meta({ description: 'Empty if unknown.' }),
+    votes_count: count.meta({
+      description: 'Votes of today and the 29 UTC days before. The ranking uses this number.',
+    }),
+    monthly_votes: count.meta({ description: 'Votes of the current UTC calendar month.' }),
     all_time_votes: count,
-    rank_position: z.int().min(1).meta({ description: 'The last place from the moment of listing.' }),
+    rank_position: z.int().min(1).meta({ description: 'A new server has the last rank.' }),
     is_premium: z.boolean(),
     last_checked_at: timestamp.nullable().meta({
       description:
-        'The newest check, a failed one too, or report; null until there was one. After a failed check it is newer than what `status` and the figures rest on.',
+        'The time of the newest check or report, including failed checks; null before the first one. After a failed check it is newer than the data behind `status` and the figures.',
     }),
     date_added: timestamp,
   })
   .meta({ title: 'ServerInfo' });
 
-/** GET …/info: the server as the public sees it. */
+/** GET …/info: the public data of the server. */
 export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
   tagAnswers(app);
   app.get(
@@ -82,7 +84,7 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async
         tags: ['server'],
         summary: 'Read the server and its figures',
         description:
-          'No rate limit. Strings and counts are never null; only `latency_ms`, `average_latency`, `uptime_percentage` and `last_checked_at` may be. While offline `online_players` is 0 and the rest keep their last value; while unknown all keep it. The vote figures rise with each vote; averages and peaks are computed once a day over whole UTC days.',
+          'No rate limit. Only `latency_ms`, `average_latency`, `uptime_percentage` and `last_checked_at` may be null. While the status is offline, `online_players` is 0 and the other fields keep their last value; while it is unknown, all keep it. The vote figures change with each vote; averages and peaks are computed once a day over full UTC days.',
         params,
         headers: IF_NONE_MATCH,
         response: { 200: answer(info, 'The server.', ETAG_HEADER), 304: UNCHANGED, ...COMMON_FAILURES },
@@ -91,7 +93,7 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async
     async (request) => {
       const { serverId } = callerOf(request);
       const found = await withinDatabaseTime(request, readServerInfo(platform, serverId));
-      // Removed since its token was let in, by another process.
+      // Another process removed it after the token was authenticated.
       if (!found) throw new RefusedError(UNAUTHORIZED);
       return {
         name: found.name,

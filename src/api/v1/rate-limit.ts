@@ -1,12 +1,12 @@
 import { type Clock, SECOND } from '../../platform/clock.ts';
 
-/** Whole seconds until `at`, rounded up; never negative. */
+/** Seconds until `at`, rounded up; never negative. */
 export function secondsUntil(at: Date, clock: Clock): number {
   return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
 }
 
 /**
- * The headers `RateLimit-Policy` and `RateLimit` of a limit of one in `windowMs`, used up until `nextAt`
+ * The headers `RateLimit-Policy` and `RateLimit` of a limit of one request in `windowMs`, used up until `nextAt`
  * (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export function rateLimitHeaders(

@@ -18,7 +18,7 @@ import {
 
 const MOST_PER_PAGE = 50;
 
-/** A whole number from 1 in a query; above `most` it counts as `most`, and empty or absent as `fallback`. */
+/** A whole number from 1 in a query; above `most` it becomes `most`, empty or absent it becomes `fallback`. */
 function positive({ fallback, most }: { fallback: number; most: number }) {
   const error = 'must be a whole number, 1 or more';
   return z
@@ -35,13 +35,13 @@ const querystring = z.object({
     type: 'integer',
     minimum: 1,
     default: 1,
-    description: 'A page past the end gives an empty list.',
+    description: 'A page after the last one is an empty list.',
   }),
   limit: positive({ fallback: 10, most: MOST_PER_PAGE }).meta({
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'Reviews a page; over 50 counts as 50.',
+    description: 'Reviews per page; more than 50 counts as 50.',
   }),
 });
 
@@ -52,7 +52,7 @@ const page = z
       .number()
       .min(0)
       .max(5)
-      .meta({ description: 'At most 2 decimals; 0 when there are no reviews.' }),
+      .meta({ description: 'At most 2 decimals; 0 if there are no reviews.' }),
     reviews: z.array(
       z.object({
         username: z.string(),
@@ -60,15 +60,15 @@ const page = z
         content: z
           .string()
           .optional()
-          .meta({ description: 'Up to 2,000 characters; absent when there is none.' }),
+          .meta({ description: 'Up to 2,000 characters; absent if there is none.' }),
         created_at: timestamp,
       }),
     ),
     pagination: z.object({
       page: z.int().min(1),
-      limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was applied.' }),
+      limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was used.' }),
       total: count,
-      total_pages: count.meta({ description: '0 when there are no reviews.' }),
+      total_pages: count.meta({ description: '0 if there are no reviews.' }),
     }),
   })
   .meta({ title: 'ReviewPage' });
@@ -83,7 +83,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = as
         operationId: 'listReviews',
         tags: ['server'],
         summary: "Read the server's reviews",
-        description: 'No rate limit. Approved reviews only, newest first; in the counts too.',
+        description: 'No rate limit. Only approved reviews are listed and counted, newest first.',
         params,
         querystring,
         headers: IF_NONE_MATCH,

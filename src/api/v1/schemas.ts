@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The JSON Schema of a response header, as the API's description shows it. */
+/** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
 /** A whole number of things, 0 or more. */
@@ -15,7 +15,7 @@ export const params = z.object({
     .string()
     .regex(/^[0-9a-f]{24}$/)
     .meta({
-      description: 'The server, 24 lower-case hex digits. It never changes and is never used again.',
+      description: 'The server: 24 lower-case hex digits. The id never changes and is never reused.',
       examples: ['6921f0a4c2b7d81e5f3a9c04'],
     }),
 });
@@ -25,7 +25,7 @@ export const RATE_LIMIT_HEADERS = {
     type: 'string',
     description: 'The limit: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers).',
   },
-  RateLimit: { type: 'string', description: 'What is left of it: r requests; the next one in t seconds.' },
+  RateLimit: { type: 'string', description: 'The rest of the limit: r requests; the next one in t seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
 const RETRY_AFTER_HEADER = {
@@ -33,20 +33,20 @@ const RETRY_AFTER_HEADER = {
 } satisfies Record<string, HeaderSchema>;
 
 export const ETAG_HEADER = {
-  ETag: { type: 'string', description: 'Names these very bytes; send it as `If-None-Match` next time.' },
+  ETag: {
+    type: 'string',
+    description: 'Identifies this exact answer; send it as `If-None-Match` next time.',
+  },
 } satisfies Record<string, HeaderSchema>;
 
-/** For calls that answer 304 to who has the answer already. */
+/** For endpoints that answer 304 if the client has the current answer. */
 export const IF_NONE_MATCH = z.looseObject({
   'if-none-match': z.string().optional().meta({
-    description: 'An `ETag` of an earlier answer: 304 without a body while it would be the same.',
+    description: 'An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.',
   }),
 });
 
-/**
- * A schema of an answer with what its description says of it: a sentence, and its headers. Its `title` is its name among
- * the schemas of the API's description.
- */
+/** The schema of an answer with its description and headers. Its `title` is its name in the OpenAPI document. */
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -59,12 +59,12 @@ const sentence = z.string().meta({ description: 'What is wrong, for a human.' })
 
 const problem = z.object({ error: sentence }).meta({ title: 'Error' });
 
-/** An error that says nothing but its sentence. */
+/** An error whose body contains only its sentence. */
 export function failure(description: string, headers?: Record<string, HeaderSchema>) {
   return answer(problem, description, headers);
 }
 
-/** A 429, which names the moment from which the next request is accepted. */
+/** A 429 whose field `name` is the time from which the next request is accepted. */
 export function tooEarly<N extends string>(name: N, title: string, description: string) {
   const shape = { error: sentence, [name]: timestamp };
   return answer(
@@ -74,23 +74,23 @@ export function tooEarly<N extends string>(name: N, title: string, description: 
   );
 }
 
-export const UNCHANGED = answer(z.null(), 'The same as the answer whose `ETag` was sent.', ETAG_HEADER);
+export const UNCHANGED = answer(z.null(), 'The answer is the one whose `ETag` was sent.', ETAG_HEADER);
 
 /** The errors that every endpoint may answer. */
 export const COMMON_FAILURES = {
   400: failure('A field, a parameter or the request itself is malformed.'),
   401: failure(
-    'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: always the same answer.',
+    'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same.',
     { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`.' } },
   ),
-  500: failure('A fault of ours.'),
+  500: failure('An error of the listing.'),
   503: failure(
-    'Overload, a process that is stopping or whose clock is wrong, or a database that does not answer within 5 seconds: try again later.',
+    'Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later.',
     RETRY_AFTER_HEADER,
   ),
 } as const;
 
-/** The errors of an endpoint that takes a body. */
+/** The errors of an endpoint with a body. */
 export const BODY_FAILURES = {
   413: failure('The body is larger than 16 KiB.'),
   415: failure('The body is not JSON, or Content-Type does not say `application/json`.'),

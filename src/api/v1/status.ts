@@ -26,7 +26,7 @@ const body = z
       online_players: playerCount(0).meta({ description: 'Players on the server.', examples: [42] }),
       max_players: playerCount(-1).meta({
         description:
-          'How many it admits; −1 ("no limit") is stored as 0. May be below `online_players`: real servers report it.',
+          'The largest number of players; −1 ("no limit") is stored as 0. It may be below `online_players`, because real servers report that.',
         examples: [100],
       }),
       latency_ms: z
@@ -38,7 +38,7 @@ const body = z
       motd: text({ max: 500 })
         .nullish()
         .transform((value) => value ?? undefined)
-        .meta({ description: 'Message of the day; line feeds and § codes are kept.' }),
+        .meta({ description: 'Message of the day; line feeds and § codes are stored unchanged.' }),
       server_version: text({ max: 100 })
         .nullish()
         .transform((value) => value ?? undefined)
@@ -50,12 +50,12 @@ const body = z
 
 const accepted = z.object({ success: z.literal(true) }).meta({ title: 'ReportAccepted' });
 
-/** POST …/status: a server, or a plugin on it, reports how it is. */
+/** POST …/status: a server, or its plugin, reports its status. */
 export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
   app.post(
     '/status',
     {
-      // Before it writes, it learns that the database answers: a report that is refused is not taken after all.
+      // A fresh lookup shows that the database answers, so a report that is refused is not stored.
       config: { freshAuthentication: true },
       preHandler: requireRightClock(platform),
       schema: {
@@ -63,11 +63,11 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
         tags: ['server'],
         summary: "Report the server's status",
         description:
-          "One report per server in any rolling 5 minutes, however many race. It becomes the server's current players, message and version at once, until a newer report or check; an optional field left out, or null, keeps its last value. It shows in the server's statistics, told apart from our own checks. Where no check of ours has succeeded in the last 7 days, reports decide `status`, `latency_ms`, averages and uptime too: each stands for the time to the next one, at most 15 minutes. Else these come from our checks alone.",
+          "One report per server in any 5 minutes, also with concurrent requests. It sets the server's current players, message and version at once, until a newer report or check. An optional field that is absent or null keeps its last value. The server's statistics show reports separately from our own checks. If none of our checks has succeeded in the last 7 days, reports also decide `status`, `latency_ms`, averages and uptime; each report counts until the next one, at most 15 minutes. Otherwise these come from our checks alone.",
         params,
         body,
         response: {
-          200: answer(accepted, 'The report was taken.', RATE_LIMIT_HEADERS),
+          200: answer(accepted, 'The report was accepted.', RATE_LIMIT_HEADERS),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
           429: tooEarly('next_allowed_at', 'ReportRefused', 'This server reported in the last 5 minutes.'),
@@ -78,7 +78,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
       const { serverId } = callerOf(request);
       const { clock } = platform;
       const { body } = request;
-      const end = await withinDatabaseTime(
+      const result = await withinDatabaseTime(
         request,
         reportStatus(platform, serverId, {
           onlinePlayers: body.online_players,
@@ -88,20 +88,20 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
           version: body.server_version,
         }),
       );
-      if (end.kind === 'refused') {
-        const next = end.nextAllowedAt.toISOString();
+      if (result.kind === 'refused') {
+        const next = result.nextAllowedAt.toISOString();
         throw new RefusedError({
           status: 429,
           sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
           headers: {
-            'retry-after': String(secondsUntil(end.nextAllowedAt, clock)),
-            ...rateLimitHeaders('status', REPORT_INTERVAL_MS, end.nextAllowedAt, clock),
+            'retry-after': String(secondsUntil(result.nextAllowedAt, clock)),
+            ...rateLimitHeaders('status', REPORT_INTERVAL_MS, result.nextAllowedAt, clock),
           },
           fields: { next_allowed_at: next },
         });
       }
       reply.headers(
-        rateLimitHeaders('status', REPORT_INTERVAL_MS, after(end.reportedAt, REPORT_INTERVAL_MS), clock),
+        rateLimitHeaders('status', REPORT_INTERVAL_MS, after(result.reportedAt, REPORT_INTERVAL_MS), clock),
       );
       return { success: true as const };
     },

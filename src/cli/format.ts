@@ -1,13 +1,13 @@
 import { getSystemErrorMessage } from 'node:util';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
-/** `text` with a capital letter at its beginning and a full stop at its end. */
+/** `text` with a capital first letter and a full stop. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?»)]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** What the operating system said, without the names of its codes and calls: `no space left on device`. */
+/** The operating system's message without codes and calls: `no space left on device`. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -39,7 +39,7 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 export function relative(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
-    // An hour less a second is "1 hour", not "59 minutes".
+    // 59 minutes and 59 seconds are "1 hour", not "60 minutes".
     if (Math.abs(distance) >= 0.95 * size) return RELATIVE.format(Math.round(distance / size), unit);
   }
   return 'just now';
@@ -50,12 +50,12 @@ export function when(at: Date | null | undefined, now: Date): string {
   return at ? `${utc(at)} (${relative(at, now)})` : '-';
 }
 
-/** A moment as JSON has it; null for none. */
+/** A moment in JSON; null for none. */
 export function iso(at: Date | null | undefined): string | null {
   return at?.toISOString() ?? null;
 }
 
-/** A span of time: `230 ms`, `5.2 s`. */
+/** A duration: `230 ms`, `5.2 s`. */
 export function span(ms: number): string {
   return ms < SECOND ? `${ms} ms` : `${(ms / SECOND).toFixed(1)} s`;
 }
