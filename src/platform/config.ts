@@ -20,13 +20,13 @@ import {
   wholeNumber,
 } from './config-values.ts';
 
-/** The environment was wrong: one readable line for each fault. */
+/** The environment was wrong: one readable line for each error. */
 export class ConfigError extends Error {
   readonly errors: string[];
 
   constructor(errors: string[]) {
     super(
-      `The configuration has ${errors.length === 1 ? 'a fault' : `${errors.length} errors`}:\n${errors.map((fault) => `  ${fault}`).join('\n')}`,
+      `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${errors.map((error) => `  ${error}`).join('\n')}`,
     );
     this.name = 'ConfigError';
     this.errors = errors;
