@@ -1,54 +1,54 @@
 import { QueryError } from './query-error.ts';
 
-/** Who waits longer than this for its turn is not asked. */
+/** The longest wait for a slot. */
 const TIMEOUT_MS = 30_000;
 
-type Waiting = { enter(): void };
+type Waiting = { start(): void };
 
-/** Lets so many at once pass, in the order in which they came. */
+/** A concurrency limit. Waiting queries get slots in their order of arrival. */
 export class QueryLimit {
-  readonly #atOnce: number;
-  readonly #line = new Set<Waiting>();
-  #inside = 0;
+  readonly #concurrency: number;
+  readonly #queue = new Set<Waiting>();
+  #running = 0;
 
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce;
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
   }
 
   /**
-   * Waits for one's turn.
+   * Waits for a slot.
    *
-   * @returns gives the place to the next one; to be called once
-   * @throws {QueryError} `stopped` when the signal ends the wait, or half a minute was not enough
+   * @returns a function that releases the slot; call it once
+   * @throws {QueryError} `stopped` when the signal is aborted or there is no slot within 30 s
    */
-  enter(signal?: AbortSignal): Promise<() => void> {
-    const leave = () => this.#leave();
-    if (this.#inside < this.#atOnce) {
-      this.#inside += 1;
-      return Promise.resolve(leave);
+  acquire(signal?: AbortSignal): Promise<() => void> {
+    const release = () => this.#release();
+    if (this.#running < this.#concurrency) {
+      this.#running += 1;
+      return Promise.resolve(release);
     }
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onStop);
-        this.#line.delete(waiting);
+        this.#queue.delete(waiting);
         act();
       };
       const stopped = (why: string) => settle(() => reject(new QueryError('stopped', why)));
       const onStop = () => stopped('The check was stopped.');
-      const waiting: Waiting = { enter: () => settle(() => resolve(leave)) };
+      const waiting: Waiting = { start: () => settle(() => resolve(release)) };
       const timer = setTimeout(
-        () => stopped('The check could not be made: too many others are under way.'),
+        () => stopped('The check could not be made: too many other checks are running.'),
         TIMEOUT_MS,
       );
       signal?.addEventListener('abort', onStop);
-      this.#line.add(waiting);
+      this.#queue.add(waiting);
     });
   }
 
-  #leave(): void {
-    const [next] = this.#line;
-    if (next) next.enter();
-    else this.#inside -= 1;
+  #release(): void {
+    const [next] = this.#queue;
+    if (next) next.start();
+    else this.#running -= 1;
   }
 }

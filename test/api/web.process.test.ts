@@ -184,7 +184,7 @@ describe('what keeps it from starting is said in one readable line', () => {
     other.close();
     expect([code, errors]).toEqual([
       1,
-      `The configuration has a fault:\n  PORT ${port} is taken on 127.0.0.1 by another process: choose another\n`,
+      `The configuration has an error:\n  PORT ${port} is taken on 127.0.0.1 by another process: choose another\n`,
     ]);
   });
 

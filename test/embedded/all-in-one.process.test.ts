@@ -221,7 +221,7 @@ describe('what stops a start', () => {
     const started = start();
     expect(await exitCode(started)).toBe(1);
     expect(started.stderr()).toBe(
-      'The configuration has a fault:\n  PORT («http») must be a port number, 0 to 65535\n',
+      'The configuration has an error:\n  PORT («http») must be a port number, 0 to 65535\n',
     );
   });
 

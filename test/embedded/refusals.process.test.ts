@@ -14,7 +14,7 @@ describe('data of another version', () => {
     await writeFile(join(data.dir, 'mongodb', 'version'), 'mongod 4.4\n');
     await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
       new RegExp(
-        `^The data in ${data.dir}/mongodb was written by mongod 4\\.4 and opens with no other, but .+ is mongod \\d\\.\\d; put mongod 4\\.4 on PATH, or move that folder away: Tallyport then begins with an empty database\\.$`,
+        `^The data in ${data.dir}/mongodb was written by mongod 4\\.4, which alone can open it, but .+ is mongod \\d\\.\\d; put mongod 4\\.4 on PATH, or move that folder away: Tallyport then begins with an empty database\\.$`,
       ),
     );
   });
@@ -31,7 +31,7 @@ describe('data of another version', () => {
         MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path,
       }),
     ).rejects.toThrow(
-      /redis was written by redis \d\.\d and opens with no other, but there is no redis-server on PATH/,
+      /redis was written by redis \d\.\d, which alone can open it, but there is no redis-server on PATH/,
     );
     await expect(data.record()).rejects.toThrow('ENOENT');
   });
@@ -45,7 +45,7 @@ test('when Redis does not start, mongod is ended again', async () => {
     'not a manifest',
   );
   await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
-    /^Redis \(.+\) ended at its start: exit code 1/,
+    /^Redis \(.+\) exited during its start: exit code 1/,
   );
   await expect(data.record()).rejects.toThrow('ENOENT');
   const again = await readFile(join(data.dir, 'mongodb', 'log'), 'utf8');

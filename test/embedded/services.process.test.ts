@@ -267,7 +267,7 @@ describe('what the environment gives', () => {
     data.env.MONGODB_URI = inject('mongodbUri');
     const running = await owner(data, 'platform');
     await expect(findServices(data.config(), quiet, data.env)).rejects.toThrow(
-      `The running Tallyport (process ${running.pid}) was given its own MONGODB_URI: set the same one for this command.`,
+      `The running Tallyport (process ${running.pid}) uses its own MONGODB_URI: set the same one for this command.`,
     );
   });
 });

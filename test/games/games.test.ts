@@ -56,13 +56,13 @@ describe('A wrong game', () => {
     const refusal = refusalOf(typed);
     expect(refusal).toBeInstanceOf(UnknownGameError);
     expect(refusal.code).toBe('game-unknown');
-    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Near it: `);
+    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Similar: `);
     expect(refusal.message).toContain(near);
   });
 
   it('that is like none says so', () => {
-    expect(refusalOf('zzzzzzzzzz').message).toMatch(/Nothing in the list is near it\.$/);
-    expect(refusalOf('…').message).toMatch(/Nothing in the list is near it\.$/);
+    expect(refusalOf('zzzzzzzzzz').message).toMatch(/No game in the list is similar\.$/);
+    expect(refusalOf('…').message).toMatch(/No game in the list is similar\.$/);
   });
 
   it.each([

@@ -4,11 +4,11 @@ import { QueryLimit } from '../../src/probing/query-limit.ts';
 describe('The limit of queries', () => {
   it('lets them pass in the order in which they came', async () => {
     const limit = new QueryLimit(1);
-    const leave = await limit.enter();
+    const leave = await limit.acquire();
     const passed: number[] = [];
     const stopping = new AbortController();
     const pass = async (number: number, signal?: AbortSignal) => {
-      const leaveAgain = await limit.enter(signal);
+      const leaveAgain = await limit.acquire(signal);
       passed.push(number);
       leaveAgain();
     };
@@ -25,8 +25,8 @@ describe('The limit of queries', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const limit = new QueryLimit(1);
-    const leave = await limit.enter();
-    const waiting = limit.enter();
+    const leave = await limit.acquire();
+    const waiting = limit.acquire();
     const refused = expect(waiting).rejects.toMatchObject({
       failure: 'stopped',
       message: 'The check could not be made: too many others are under way.',
@@ -35,6 +35,6 @@ describe('The limit of queries', () => {
     await refused;
     // The place is nobody's once the first one leaves.
     leave();
-    await expect(limit.enter()).resolves.toBeTypeOf('function');
+    await expect(limit.acquire()).resolves.toBeTypeOf('function');
   });
 });
