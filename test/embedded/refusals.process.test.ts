@@ -8,7 +8,7 @@ import { bareMachine } from './machine.ts';
 const quiet = () => undefined;
 
 describe('data of another version', () => {
-  test('an older mongod’s is not opened', async () => {
+  test('data of an older mongod is not opened', async () => {
     const data = await freshDataFolder();
     await mkdir(join(data.dir, 'mongodb'));
     await writeFile(join(data.dir, 'mongodb', 'version'), 'mongod 4.4\n');
@@ -19,7 +19,7 @@ describe('data of another version', () => {
     );
   });
 
-  test('Redis’s is not opened by Valkey', async () => {
+  test('data of Redis is not opened by Valkey', async () => {
     const data = await freshDataFolder();
     const first = await openServices(data.config(), quiet, data.env);
     await first.close();
@@ -37,7 +37,7 @@ describe('data of another version', () => {
   });
 });
 
-test('when Redis does not start, mongod is ended again', async () => {
+test('when Redis does not start, mongod is stopped again', async () => {
   const data = await freshDataFolder();
   await mkdir(join(data.dir, 'redis', 'data', 'appendonlydir'), { recursive: true });
   await writeFile(
@@ -52,7 +52,7 @@ test('when Redis does not start, mongod is ended again', async () => {
   expect(again).toMatch(/Now exiting/);
 });
 
-test('a data folder that cannot be made is one sentence', async () => {
+test('the error for a data folder that cannot be made is one sentence', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'file'), '');
   await expect(
@@ -76,6 +76,6 @@ test('a damaged key is not replaced by a new one', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'secret-key'), '');
   await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
-    /secret-key holds no key: put back/,
+    /secret-key has no key: restore/,
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QueryLimit } from '../../src/probing/query-limit.ts';
 
 describe('The limit of queries', () => {
-  it('lets them pass in the order in which they came', async () => {
+  it('starts queries in their order of arrival', async () => {
     const limit = new QueryLimit(1);
     const leave = await limit.acquire();
     const passed: number[] = [];
@@ -21,7 +21,7 @@ describe('The limit of queries', () => {
     expect(passed).toEqual([1, 3, 4]);
   });
 
-  it('keeps nobody waiting for more than half a minute', async () => {
+  it('rejects a query that waits for more than half a minute', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const limit = new QueryLimit(1);
@@ -29,11 +29,11 @@ describe('The limit of queries', () => {
     const waiting = limit.acquire();
     const refused = expect(waiting).rejects.toMatchObject({
       failure: 'stopped',
-      message: 'The check could not be made: too many others are under way.',
+      message: 'The check could not be made: too many other checks are running.',
     });
     vi.advanceTimersByTime(30_000);
     await refused;
-    // The place is nobody's once the first one leaves.
+    // The slot is free once the first one releases it.
     leave();
     await expect(limit.acquire()).resolves.toBeTypeOf('function');
   });
