@@ -1,6 +1,6 @@
 import { type GameEntry, games } from 'gamedig';
 import { editDistance } from '../platform/edit-distance.ts';
-import { exactProtocol, whyNotAsked } from './protocols.ts';
+import { exactProtocol, whyNotQueried } from './protocols.ts';
 
 /** A game of gamedig's list, with the data needed to query its servers. */
 export type Game = {
@@ -126,11 +126,11 @@ function spellings(): Map<string, Game> {
 export function gameOf(text: string): Game {
   const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(normalized(text));
   if (!game) throw new UnknownGameError(text);
-  const reason = whyNotAsked(game.protocol);
+  const reason = whyNotQueried(game.protocol);
   if (reason) {
     throw new GameError(
       'game-not-asked',
-      `${game.name} servers cannot be asked: ${reason}. Leave the game out: the server then lives by its reports.`,
+      `${game.name} servers cannot be queried: ${reason}. Leave the game out: the server then reports its own status.`,
     );
   }
   return game;
@@ -147,7 +147,7 @@ export function listGames(text = ''): ListedGame[] {
   const sought = normalized(text);
   const found = new Set([...BY_SPELLING].filter(([spelling]) => spelling.includes(sought)).map(([, g]) => g));
   return [...found]
-    .map((game) => ({ ...game, notAsked: whyNotAsked(game.protocol) }))
+    .map((game) => ({ ...game, notAsked: whyNotQueried(game.protocol) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 

@@ -60,6 +60,6 @@ const NOT_ASKED: Record<string, string> = {
 };
 
 /** Why servers with this protocol cannot be queried; null if they can. */
-export function whyNotAsked(protocol: string): string | null {
+export function whyNotQueried(protocol: string): string | null {
   return NOT_ASKED[protocol] ?? null;
 }

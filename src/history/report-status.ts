@@ -6,8 +6,8 @@ import { after } from '../platform/clock.ts';
 import { isUnknownResult, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source } from './current-status.ts';
-import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
+import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
 import { type Waking, wakeListener } from './wake-listener.ts';
 
@@ -69,7 +69,7 @@ export async function reportStatus(
   // The client omits undefined values (mongo.ts, ignoreUndefined).
   const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
-  await keepSample(deps, {
+  await storeSample(deps, {
     at: now,
     serverId,
     source: 'report',

@@ -47,7 +47,9 @@ export type ServerAnswer = {
 };
 
 /** The result of a check. */
-export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; failure: ProbeFailure; words: string };
+export type Probe =
+  | { ok: true; answer: ServerAnswer }
+  | { ok: false; failure: ProbeFailure; message: string };
 
 /**
  * Queries a game server once. Never throws for errors of the server, and ends in limited time.

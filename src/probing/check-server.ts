@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import { type Source, statusAt } from '../history/current-status.ts';
-import { keepSample } from '../history/keep-sample.ts';
 import type { StatusSample } from '../history/status-sample.ts';
+import { storeSample } from '../history/store-sample.ts';
 import { type Waking, wakeListener } from '../history/wake-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
@@ -179,7 +179,8 @@ async function record(
     };
     const after = await updateUnchanged(deps.servers, before, changes);
     if (after) {
-      if (sample) await keepSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
+      if (sample)
+        await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
     // Another write came first: a check by hand, a claim, an edit.

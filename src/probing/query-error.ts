@@ -54,8 +54,8 @@ export function socketError(error: unknown, where: string): QueryError {
 
 /** The result of a check that threw. Any other error is one of gamedig's parser, which could not read the answer. */
 export function failedProbe(error: unknown): Probe {
-  if (error instanceof QueryError) return { ok: false, failure: error.failure, words: error.message };
-  if (error instanceof AddressError) return { ok: false, failure: error.code, words: `${error.message}.` };
-  if (error instanceof GameError) return { ok: false, failure: 'game-unknown', words: error.message };
-  return { ok: false, failure: 'answer-broken', words: 'The data received is not an answer of this game.' };
+  if (error instanceof QueryError) return { ok: false, failure: error.failure, message: error.message };
+  if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };
+  if (error instanceof GameError) return { ok: false, failure: 'game-unknown', message: error.message };
+  return { ok: false, failure: 'answer-broken', message: 'The data received is not an answer of this game.' };
 }

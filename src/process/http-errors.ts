@@ -121,13 +121,13 @@ export function sendRefusal(
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
-  noteFault(request, error, refusal);
+  logRefusal(request, error, refusal);
   reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
   void sendRefusal(reply, refusal);
 }
 
 /** Logs the refusals that concern the operator: internal errors and services that do not answer. */
-export function noteFault(request: FastifyRequest, error: Error, { status }: Refusal): void {
+export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });
 }

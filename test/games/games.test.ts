@@ -66,7 +66,7 @@ describe('A wrong game', () => {
   });
 
   it.each([
-    ['asa', /Ark: Survival Ascended servers cannot be asked: .* a service on the internet/],
+    ['asa', /Ark: Survival Ascended servers cannot be queried: .* a service on the internet/],
     ['discord', /a service on the internet/],
     ['palworld', /only to a password or key/],
     ['trackmania2', /only to a password or key/],

@@ -45,7 +45,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     expect(probe).toEqual({
       ok: false,
       failure: 'connection-refused',
-      words: `Nothing listens on 127.0.0.1:${server.port}.`,
+      message: `Nothing listens on 127.0.0.1:${server.port}.`,
     });
     // It waits for no timer: the shortest one runs for 1 s, which is 50 steps of this clock.
     expect(tookMs).toBeLessThan(1_000);

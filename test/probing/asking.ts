@@ -28,7 +28,7 @@ export async function started<S extends Pick<GameServer, 'start' | 'stop'>>(serv
 
 /** The answer of a check that must succeed. */
 export function answerOf(probe: Probe): ServerAnswer {
-  if (!probe.ok) throw new Error(`Failed with ${probe.failure}: ${probe.words}`);
+  if (!probe.ok) throw new Error(`Failed with ${probe.failure}: ${probe.message}`);
   return probe.answer;
 }
 

@@ -107,7 +107,7 @@ describe('Whatever a server sends', () => {
         const { result, tookMs } = await timed(askAll());
         for (const probe of result) {
           if (!probe.ok) {
-            expect(probe.words).toMatch(/^\S.*\.$/s);
+            expect(probe.message).toMatch(/^\S.*\.$/s);
             continue;
           }
           const { onlinePlayers, maxPlayers, latencyMs, motd, version } = probe.answer;

@@ -68,7 +68,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     expect(await askHere()(at(server.port, game, '::1'))).toEqual({
       ok: false,
       failure: 'connection-refused',
-      words: `Nothing listens on [::1]:${server.port}.`,
+      message: `Nothing listens on [::1]:${server.port}.`,
     });
   });
 
@@ -85,7 +85,7 @@ describe('A name', () => {
     expect(probe).toEqual({
       ok: false,
       failure: 'dns-not-found',
-      words: 'The host play.example.org has no address.',
+      message: 'The host play.example.org has no address.',
     });
   });
 

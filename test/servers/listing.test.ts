@@ -133,7 +133,7 @@ describe('listing a server', () => {
     [
       { game: 'palworld' },
       {
-        game: 'Palworld servers cannot be asked: they answer only to a password or key of their owner. Leave the game out: the server then lives by its reports.',
+        game: 'Palworld servers cannot be queried: they answer only to a password or key of their owner. Leave the game out: the server then reports its own status.',
       },
     ],
   ])('refuses %j', async (input, faults) => {

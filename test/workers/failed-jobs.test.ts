@@ -110,6 +110,6 @@ it('says what to do when MongoDB refuses an operation', async () => {
   await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
   await vi.waitFor(async () => {
     const { reason } = await failedIn(platform, 'recompute-ranks');
-    expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Look into its log/s);
+    expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Check its log/s);
   }, EVENTUALLY);
 });

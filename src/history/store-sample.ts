@@ -13,7 +13,7 @@ const insertSamples = insertLoader<StatusSample>(REPLICATED);
 const SAMPLE_TIMEOUT_MS = SECOND;
 
 /** Adds a sample to the history, after the status was updated. A failure is only logged. */
-export async function keepSample(
+export async function storeSample(
   { statusSamples, batcher, log }: { statusSamples: Collection<StatusSample>; batcher: Batcher; log: Logger },
   sample: StatusSample,
 ): Promise<void> {
