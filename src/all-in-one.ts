@@ -13,7 +13,7 @@ let platform: AllInOne | undefined;
 
 onStopSignal({
   async first() {
-    // While it still starts there is nothing in work: services end with this process, children with it too.
+    // During the start there is no work to finish: services and children end with this process.
     if (!platform) process.exit(0);
     say('Stopping …');
     await platform.stop();

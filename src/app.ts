@@ -24,22 +24,22 @@ import { signOutLink } from './site/error-pages.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
 
-/** What the web process adds to the platform. */
+/** The parts of the web process besides the platform. */
 type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
-  /** Aborted when the process begins to stop: from then on every answer ends its connection. */
+  /** Aborted when the shutdown begins: after that each answer closes its connection. */
   stopping: AbortSignal;
-  /** Aborted when the port is about to close: from then on every request is answered with 503. By default `stopping`. */
+  /** Aborted shortly before the port closes: after that each request is answered with 503. By default `stopping`. */
   closing?: AbortSignal;
-  /** Requests are refused while the event loop is late by more than this, in milliseconds; 0: never. */
+  /** Requests are refused while the event loop delay exceeds this, in milliseconds; 0: never. */
   maxEventLoopDelayMs?: number;
 };
 
-/** No header is longer than this, the address included; Node counts them together. */
+/** The largest size of all headers with the request line, in bytes. */
 const HEADER_LIMIT = 16 * 1_024;
 
-/** The whole web application, without a port. Whoever builds it closes it. */
+/** Builds the web application without listening on a port. The caller closes it. */
 export async function buildApp(platform: Platform, parts: WebParts): Promise<FastifyInstance> {
   const { config } = platform;
   const app = openApp(platform);
@@ -86,7 +86,7 @@ function openApp({ config, log }: Platform): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // Fastify takes a number for "trust nobody"; ours says how many proxies stand before us.
+    // A number in our configuration is the number of proxies; Fastify does not accept it in this sense.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
@@ -96,11 +96,11 @@ function openApp({ config, log }: Platform): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // Node would refuse with an empty body; watchRequests refuses with ours.
+      // watchRequests refuses a missing Host header with our error format; Node's answer has an empty body.
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A server id of any length is answered with 401, like every other that does not exist.
+    // A server id of any length is answered with 401, like every other unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,

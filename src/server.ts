@@ -7,7 +7,7 @@ import type { Platform } from './process/platform.ts';
 import { type ProcessContext, runProcess, type Work } from './process/process.ts';
 
 async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
-  sayWhatIsUnused(platform);
+  warnOfUnusedVariables(platform);
   const closing = new AbortController();
   const app = await buildApp(platform, { ...context, closing: closing.signal });
   try {
@@ -16,11 +16,11 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
     platform.log.info({ event: 'web.listening', address, publicUrl: platform.config.PUBLIC_URL });
   } catch (error) {
     await app.close();
-    throw listenFault(error, platform.config);
+    throw listenError(error, platform.config);
   }
   return {
     async close() {
-      // Whoever asks /readyz sends requests elsewhere by then.
+      // During the delay, load balancers see in /readyz that they must send requests elsewhere.
       await pause(platform.config.SHUTDOWN_DELAY_MS);
       closing.abort();
       await closeApp(app);
@@ -28,8 +28,8 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
   };
 }
 
-/** What an older version was set up with, and what to do in its place. */
-function sayWhatIsUnused({ config, log }: Platform): void {
+/** Warns about variables of older versions and says what to do instead. */
+function warnOfUnusedVariables({ config, log }: Platform): void {
   if (config.OPERATOR_PASSWORD_HASH === undefined) return;
   log.warn(
     { event: 'config.unused', name: 'OPERATOR_PASSWORD_HASH' },
@@ -37,15 +37,15 @@ function sayWhatIsUnused({ config, log }: Platform): void {
   );
 }
 
-/** One readable line for what an operator can mend. */
-function listenFault(error: unknown, { HOST: host, PORT: port }: Config): unknown {
+/** One readable line for errors that an operator can correct. */
+function listenError(error: unknown, { HOST: host, PORT: port }: Config): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
     return new ConfigError([`PORT ${port} is taken on ${host} by another process: choose another`]);
   }
-  if (code === 'EACCES') return new ConfigError([`PORT ${port} may not be opened by this user`]);
+  if (code === 'EACCES') return new ConfigError([`PORT ${port}: this user is not allowed to open it`]);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new ConfigError([`HOST ${host} is no address of this machine`]);
+    return new ConfigError([`HOST ${host} is not an address of this machine`]);
   }
   return error;
 }

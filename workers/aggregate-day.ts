@@ -6,10 +6,10 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
 
 /**
- * Computes the day that a job names and every server's figures, and marks the day. The progress in Bull Board is
- * the share of the servers, in percent.
+ * Computes the day of a job and the figures of all servers, and marks the day as done. The progress in Bull Board is the
+ * percentage of servers.
  *
- * @param stop - aborted when the worker stops: the day stays unmarked and the stop's reason is thrown
+ * @param stop - aborted when the worker stops; then the day is not marked and the signal's reason is thrown
  */
 export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
   return async (job) => {
@@ -20,7 +20,7 @@ export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<
       const percent = Math.floor((100 * done) / Math.max(total, 1));
       if (percent === shown) return;
       shown = percent;
-      // Redis may be away: the day is computed all the same.
+      // A failure of Redis does not stop the computation.
       void job.updateProgress(percent).catch(() => undefined);
     };
     const { servers } = await aggregateDay(platform, day, { progress, signal: stop });

@@ -6,10 +6,10 @@ import type { Work } from '../src/process/process.ts';
 import { claimProbes } from './claim-probes.ts';
 import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
 
-/** At the start Redis is mostly not connected yet, and the next round is far away. */
-const AGAIN_MS = SECOND;
+/** The delay before a round is retried. At the start Redis is often not connected yet, and the next round is far away. */
+const RETRY_MS = SECOND;
 
-/** One round, tried until Redis and MongoDB have taken it. */
+/** Runs one round and retries it until Redis and MongoDB have accepted it. */
 async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -17,19 +17,19 @@ async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortS
     } catch (error) {
       platform.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
     }
-    await pause(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined);
+    await pause(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
 }
 
 /**
- * Starts the periodic work: each kind at once and then by its cron expression, and the claims of due probes. It ends
+ * Starts the periodic work, each kind at once and then by its cron expression, and the claims of due probes. It stops
  * when `stopping` is aborted; `close()` waits for the rounds under way.
  */
 export function buildScheduler(platform: Platform, { stopping }: { stopping: AbortSignal }): Work {
   const claiming = claimProbes(platform, stopping);
   const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
-    /** A round that still waits for Redis is not joined by another one. */
+    /** Does not start a second round while one still waits for Redis. */
     const run = () => {
       round ??= runRound(platform, work, stopping).finally(() => {
         round = undefined;

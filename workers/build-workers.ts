@@ -22,26 +22,26 @@ import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
 import { sendMailWorker } from './send-mail.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
 
-/** For opening a worker's platform: nobody waits for its operations on many votes, but they must end. */
+/** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
 
-/** Attempts that have written wait for their answer so long after the stop began (design rule 12). */
+/** How long attempts that have sent their vote wait for an answer after the shutdown began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
-/** A worker whose Redis is away never closes by itself: it is left so long after its last job has ended. */
+/** The longest wait for workers to close: while Redis is unavailable they never do. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
-/** A slow mail server must not hold up every mail, nor be flooded. */
+/** Concurrent mails: one slow delivery must not delay all mails, and the mail server must not be overloaded. */
 const MAILS_AT_ONCE = 4;
 /**
- * Of all workers together. Hundreds of listeners may fall due in one moment, and a vote for one that answers would wait
- * for MongoDB behind all of them.
+ * Rate limits for all workers together. Hundreds of listeners may become due at the same time, and votes for working
+ * listeners would wait for MongoDB behind them.
  */
 const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'test-listeners': { max: 3, duration: SECOND / 10 },
 };
-/** After Redis was away; BullMQ's own 15 s would be a pause for every listener. */
+/** The retry delay after Redis was unavailable; BullMQ's default of 15 s would delay every listener. */
 const RETRY_MS = SECOND;
 
-/** Every queue's worker, thin. */
+/** The processor of each queue. */
 function processors(
   platform: Platform,
   metrics: Metrics,
@@ -66,14 +66,16 @@ function processors(
 function queuesNamed(names: string[], config: Platform['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
-    throw new ConfigError([`«${unknown.join(', ')}» is no queue: there are ${QUEUE_NAMES.join(', ')}`]);
+    throw new ConfigError([
+      `«${unknown.join(', ')}» is not a queue. The queues are ${QUEUE_NAMES.join(', ')}`,
+    ]);
   }
   const wanted = new Set<string>(names.length === 0 ? QUEUE_NAMES : names);
   if (wanted.has('forward-votes')) for (const queue of DELIVERY_QUEUES) wanted.add(queue);
   return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
-/** How many jobs of a queue run at once in this process; periodic work goes one by one. */
+/** How many jobs of a queue run at once in this process; periodic work runs one job at a time. */
 function concurrencyOf(config: Platform['config'], name: QueueName): number {
   switch (name) {
     case 'forward-votes':
@@ -92,11 +94,11 @@ function concurrencyOf(config: Platform['config'], name: QueueName): number {
 }
 
 /**
- * Starts the workers of the named queues, and the relay with those of delivery. `close()` stops them as design
- * rule 12 says, within some 13 s; the platform stays open.
+ * Starts the workers of the named queues, and the relay if they include a delivery queue. `close()` stops them by design
+ * rule 12, within about 13 s; the platform stays open.
  *
- * @param queues - names of queues; none: all queues
- * @throws {ConfigError} when a name is no queue's, or `CANARY_ADDRESSES` names an unknown game
+ * @param queues - names of queues; an empty list means all queues
+ * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */
 export function buildWorkers(
   platform: Platform,
@@ -108,7 +110,7 @@ export function buildWorkers(
   const waitNoLonger = new AbortController();
   const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
   const underWay = new Set<Promise<unknown>>();
-  const noted = (processor: Processor): Processor => {
+  const tracked = (processor: Processor): Processor => {
     return (...job) => {
       const run = processor(...job).finally(() => underWay.delete(run));
       underWay.add(run);
@@ -118,16 +120,16 @@ export function buildWorkers(
   const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
     const processor = failingForOperatorsOnly(platform, name, process[name], stop.signal);
-    const worker = new Worker(name, noted(processor), {
+    const worker = new Worker(name, tracked(processor), {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
       ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
-      // How soon the listener of a worker that was killed is taken over; its lease in MongoDB ends later.
+      // Determines how soon another worker takes over the jobs of a killed worker; the leases in MongoDB expire later.
       lockDuration: config.LEASE_MS / 2,
       stalledInterval: config.LEASE_MS / 4,
       runRetryDelay: RETRY_MS,
-      // A job that was found stalled is never given up: it is only a wake-up call.
+      // A stalled job is always run again: the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
     worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));

@@ -3,11 +3,11 @@ import { SECOND } from '../src/platform/clock.ts';
 import { claimDueServers } from '../src/probing/claim-due.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** A new server is asked within 10 s, so due servers are looked for far more often than cron could. */
+/** New servers must be probed within 10 s, so due servers are claimed more often than cron allows. */
 export const CLAIM_ROUND_MS = SECOND;
 
 /**
- * Claims due servers again and again until `stopping` is aborted. A round that fails is followed by the next one.
+ * Claims due servers every second until `stopping` is aborted. After a failed round the next one follows.
  */
 export async function claimProbes(platform: Platform, stopping: AbortSignal): Promise<void> {
   const { log, config } = platform;

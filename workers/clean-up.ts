@@ -4,7 +4,7 @@ import { markDone } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** Forgets what has been kept long enough on the day that a job names, and marks the day as done. */
+/** Deletes data past its retention time on the day of a job, and marks the day as done. */
 export function cleanUp(platform: Platform): Processor<Payload<'clean-up'>> {
   return async (job) => {
     const { day } = QUEUES['clean-up'].payload.parse(job.data);

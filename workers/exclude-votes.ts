@@ -4,7 +4,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
 import { finishExclusion } from '../src/votes/exclude-votes.ts';
 
-/** Finishes the exclusion of votes that a job names. What a stop cuts short, the next round finishes. */
+/** Finishes the exclusion of votes of a job. After an interruption the next round finishes it. */
 export function excludeVotesWorker(
   platform: Platform,
   stop: AbortSignal,

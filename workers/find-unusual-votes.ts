@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { findUnusualVotes } from '../src/moderation/unusual-votes.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** Looks for unusual votes. What a stop cuts short, the next round does. */
+/** Finds unusual votes. After an interruption the next round does it. */
 export function findUnusualVotesWorker(platform: Platform, stop: AbortSignal): Processor {
   return async () => {
     const result = await findUnusualVotes(platform, { signal: stop });

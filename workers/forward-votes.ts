@@ -10,16 +10,16 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** A listener with much to do makes room for the others after this long. */
+/** The longest run of a job; then other listeners get the slot. */
 const BUDGET_MS = 20 * SECOND;
 
-/** When attempts are given up: at the stop, and 10 s later those that still wait for an answer. */
+/** Signals of a shutdown: `stop` at its beginning, `waitNoLonger` 10 s later for attempts that still wait for an answer. */
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
- * The processors of the delivery queues. A job drains the listener that it names; where the listener's state is that of
- * another queue, it adds a job there before it ends. A job of an unreachable listener delays itself until the next test
- * is due and says so, where Bull Board shows it.
+ * The processors of the delivery queues. A job drains its listener. If the listener's state belongs to another queue, the
+ * job adds a job there before it ends. The job of an unreachable listener is delayed until the next test is due; Bull
+ * Board shows it in the job's progress.
  */
 export function forwardVotes(
   platform: Platform,
@@ -35,7 +35,7 @@ export function forwardVotes(
     onEnd({ claimed: { vote, attempt }, outcome }) {
       const { protocol } = attempt;
       metrics.attemptEnded(protocol, outcome);
-      // A resend by hand may come weeks later: that is not how long deliveries take.
+      // A resend by hand may be weeks later, so it is not measured as latency.
       const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
       if (outcome.class === 'delivered' && !byHand)
         metrics.voteArrived(protocol, clock.now().getTime() - vote.votedAt.getTime());
@@ -45,11 +45,11 @@ export function forwardVotes(
   const processorOf = (queue: DeliveryQueue): Processor<Payload<DeliveryQueue>> => {
     return async (job, token) => {
       const payload = QUEUES[queue].payload.parse(job.data);
-      const end = await drainListener(
+      const result = await drainListener(
         {
           ...deps,
           log: platform.log.child({ jobId: job.id }),
-          // Redis may be away: the votes are sent all the same.
+          // A failure of Redis does not stop the delivery.
           onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
         },
         new ObjectId(payload.serverId),
@@ -60,22 +60,22 @@ export function forwardVotes(
           relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
         },
       );
-      switch (end.kind) {
+      switch (result.kind) {
         case 'more':
         case 'stopped':
-          // After a stop another worker goes on at once.
+          // After a stop another worker continues at once.
           await producer.add(queue, payload);
-          return end.kind;
+          return result.kind;
         case 'moved':
-          await producer.add(end.to, payload, { hasten: true });
-          return `moved to ${end.to}`;
+          await producer.add(result.to, payload, { hasten: true });
+          return `moved to ${result.to}`;
         case 'unreachable':
-          await job.updateProgress(progressOf(end));
-          return delay(job, token, end.nextTestAt);
+          await job.updateProgress(progressOf(result));
+          return delay(job, token, result.nextTestAt);
         case 'limited':
-          return delay(job, token, end.until);
+          return delay(job, token, result.until);
         default:
-          return end.kind;
+          return result.kind;
       }
     };
   };
@@ -86,7 +86,7 @@ export function forwardVotes(
   };
 }
 
-/** What Bull Board shows of an unreachable listener. */
+/** The progress of an unreachable listener in Bull Board. */
 function progressOf({ server, waiting, code, since }: Extract<DrainResult, { kind: 'unreachable' }>) {
   return { server, waiting, reason: code, since: since.toISOString() };
 }

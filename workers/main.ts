@@ -1,4 +1,4 @@
-/** A worker process: it works on the queues that its command line names, or on all. */
+/** A worker process: it works on the queues of its command line, or on all. */
 import { runProcess } from '../src/process/process.ts';
 import { buildWorkers, WORKER_OPTIONS } from './build-workers.ts';
 import { whileClockIsRight } from './while-clock-is-right.ts';

@@ -6,16 +6,16 @@ import { requestRanks } from '../src/servers/request-ranks.ts';
 import { openExclusions } from '../src/votes/exclude-votes.ts';
 import { dueRepairs } from '../src/votes/repair-counters.ts';
 
-/** Work that comes round: the scheduler only enqueues it, a worker does it. */
+/** Periodic work: the scheduler enqueues it, a worker does it. */
 export type PeriodicWork = {
   /** In log lines. */
   name: string;
-  /** In UTC. Every one is also tried at the start, so that what was missed is done at once. */
+  /** In UTC. Each one is also run at the start, so that missed work is done at once. */
   cron: string;
   /**
-   * Looks in MongoDB for what is due and enqueues it. Two schedulers, or one that was restarted, may do it twice.
+   * Finds due work in MongoDB and enqueues it. Two schedulers, or a restarted one, may do it twice.
    *
-   * @returns whether Redis took all of it; it is tried again a second later otherwise
+   * @returns whether Redis accepted all of it; if not, it is retried after a second
    */
   enqueue(platform: Platform): Promise<boolean>;
 };
@@ -23,7 +23,7 @@ export type PeriodicWork = {
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
-/** All of it. The probes of due servers are claimed every second instead (claim-probes.ts). */
+/** All periodic work, except the probes of due servers, which are claimed every second (claim-probes.ts). */
 export const PERIODIC_WORK: PeriodicWork[] = [
   daily('clean-up', (platform) => dueDays(platform, 'clean-up')),
   daily('aggregate-day', dueAggregates),
@@ -31,13 +31,13 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   {
     name: 'repair-today',
     cron: EVERY_MINUTE,
-    // It begins where the last one that ended well did.
+    // It continues from the last successful run.
     enqueue: ({ producer }) => producer.add('repair-today', {}),
   },
   {
     name: 'recompute-ranks',
     cron: EVERY_TEN_MINUTES,
-    // Whatever was missed: it goes by what stands in MongoDB now.
+    // One run is enough after missed rounds: it uses the current data in MongoDB.
     enqueue: ({ producer }) => requestRanks(producer),
   },
   {
@@ -50,7 +50,7 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotifications },
 ];
 
-/** Work of which each UTC day has its own job; the marks in MongoDB say which days are due. */
+/** Work with one job per UTC day; the marks in MongoDB show which days are due. */
 function daily(
   name: 'clean-up' | 'aggregate-day' | 'repair-counters',
   dueDaysOf: (platform: Platform) => Promise<string[]>,
@@ -68,21 +68,21 @@ function daily(
   };
 }
 
-/** Exclusions of votes that were cut short. One that is under way keeps its job waiting, and is through then. */
+/** Enqueues interrupted exclusions of votes. For a running one the job waits and then finds it finished. */
 async function enqueueExclusions({ producer, ...platform }: Platform): Promise<boolean> {
   const open = await openExclusions(platform);
   const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
   return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
 }
 
-/** Mails whose job was lost, or whose next attempt is due. */
+/** Enqueues mails whose job was lost or whose next attempt is due. */
 async function enqueueMails(platform: Platform): Promise<boolean> {
   if (platform.config.SMTP_URL === undefined) return true;
   const jobs = (await dueMails(platform)).map((mailId) => ({ payload: { mailId } }));
   return (await platform.producer.addAll('send-mail', jobs)) === jobs.length;
 }
 
-/** It goes by how listeners stand now, and by what their owners were told already. */
+/** Enqueues the notifications, which depend on the listeners' current state and the notifications already sent. */
 async function enqueueNotifications({ config, producer }: Platform): Promise<boolean> {
   return config.SMTP_URL === undefined || (await producer.add('tell-owners', {}));
 }

@@ -8,9 +8,9 @@ import type { Metrics } from '../src/process/metrics.ts';
 import type { Platform } from '../src/process/platform.ts';
 
 /**
- * Asks the game server that a job names.
+ * Probes the game server of a job.
  *
- * @throws {ConfigError} when `CANARY_ADDRESSES` names a game that is in no list
+ * @throws {ConfigError} when `CANARY_ADDRESSES` has a game that is not in gamedig's list
  */
 export function probeServers(
   platform: Platform,
@@ -24,7 +24,7 @@ export function probeServers(
     const checked = await checkClaimedServer(deps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
       metrics.probeEnded(checked.kind);
-      // The claim still stands: after a stop of ours another worker asks at once.
+      // The claim is still valid: after a stop another worker probes the server at once.
       if (checked.kind === 'stopped' && stop.aborted) await platform.producer.add('probe-servers', payload);
       return checked.kind;
     }

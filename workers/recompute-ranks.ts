@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import type { Platform } from '../src/process/platform.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 
-/** Gives every listed server its place. What a stop cuts short, the next round does. */
+/** Computes the rank of every listed server. After an interruption the next round does it. */
 export function recomputeRanksWorker(platform: Platform, stop: AbortSignal): Processor {
   return async () => {
     const ranked = await recomputeRanks(platform, { signal: stop });

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { relayDueWork } from '../src/delivery/relay.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** Rounds vary by a fifth, so that many workers do not ask in one moment. */
+/** Intervals vary by a fifth, so that many workers do not query MongoDB at the same time. */
 const JITTER = 0.2;
 
 /**
- * Looks for due work in MongoDB again and again until `stopping` is aborted (design rule 2). A round that fails
- * is followed by the next one.
+ * Finds due work in MongoDB repeatedly until `stopping` is aborted (design rule 2). After a failed round the next one
+ * follows.
  */
 export async function runRelay(platform: Platform, stopping: AbortSignal): Promise<void> {
   const { log, config } = platform;

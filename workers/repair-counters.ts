@@ -8,7 +8,7 @@ import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/re
 
 type Drifting = Pick<Metrics, 'countersDrifted'>;
 
-/** Puts the vote counters and the lists of reviews of the day that a job names right, and marks the day as done. */
+/** Corrects the vote counters and the lists of reviews of a job's day, and marks the day as done. */
 export function repairCountersWorker(
   platform: Platform,
   metrics: Drifting,
@@ -25,16 +25,16 @@ export function repairCountersWorker(
   };
 }
 
-/** Puts the vote counters of today right while votes are cast. */
+/** Corrects today's vote counters while votes are cast. */
 export function repairTodayWorker(
   platform: Platform,
   metrics: Drifting,
   stop: AbortSignal,
 ): Processor<Payload<'repair-today'>> {
   return async (job) => {
-    const ended = count(await repairOpenCounters(platform, optionsOf(job, stop)), metrics);
-    platform.log.debug({ event: 'counters.compared', ...ended });
-    return ended;
+    const result = count(await repairOpenCounters(platform, optionsOf(job, stop)), metrics);
+    platform.log.debug({ event: 'counters.compared', ...result });
+    return result;
   };
 }
 

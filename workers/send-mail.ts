@@ -5,10 +5,9 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
 
 /**
- * Sends the mail that a job names. One that failed is enqueued again by the scheduler when its next time has
- * come.
+ * Sends the mail of a job. After a failure the scheduler enqueues it again when its next attempt is due.
  *
- * @param waitNoLonger - aborted when a worker that stops has waited long enough
+ * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
 export function sendMailWorker(
   platform: Platform,
@@ -18,7 +17,7 @@ export function sendMailWorker(
   const send = SMTP_URL === undefined ? null : createSend({ ...platform.config, SMTP_URL });
   return async (job) => {
     const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
-    // What was written while there was a mail server waits for the next one, for a day.
+    // Mails written while a mail server was configured wait up to a day for a new one.
     if (!send) return { end: 'no-mail-server' };
     return { end: await sendMail({ ...platform, send }, mailId, waitNoLonger) };
   };

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { notifyOwners } from '../src/notifications/notify-owners.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** Writes the mails that owners are to get about their listeners. What a stop cuts short, the next round does. */
+/** Writes notifications to owners about their listeners. After an interruption the next round does it. */
 export function notifyOwnersWorker(platform: Platform, stop: AbortSignal): Processor {
   return async () => {
     const written = await notifyOwners(platform, stop);

@@ -7,17 +7,16 @@ import type { Work } from '../src/process/process.ts';
 /** How often the clock is compared with mongod's. */
 const COMPARED_EVERY_MS = SECOND;
 
-/** Starts work that is to end when the signal is aborted and it is closed. */
+/** Starts work that stops when the signal is aborted and it is closed. */
 type Start = (stopping: AbortSignal) => Work;
 
 /**
- * Does work only while this process's clock agrees with MongoDB's: next attempts, tests of listeners and finished days
- * would be dated wrongly, and BullMQ goes by this machine's clock too. Work is stopped when the clock goes off, as at
- * the end of the process, and started again when it is right. While MongoDB does not answer nothing changes, and nothing
- * is started.
+ * Runs work only while this process's clock agrees with MongoDB's: with a wrong clock, attempts, tests of listeners and
+ * finished days would get wrong dates, and BullMQ uses this machine's clock too. The work is stopped when the clock is
+ * off and started again when it is right. While MongoDB does not answer, nothing is stopped or started.
  *
  * @param stopping - aborted when the process begins to stop
- * @throws what `start` throws where the clock is right at once; later that is logged and tried again
+ * @throws the error of the first `start`; errors of later starts are logged and retried
  */
 export async function whileClockIsRight(
   { clockSkew, log }: Pick<Platform, 'clockSkew' | 'log'>,
@@ -28,10 +27,10 @@ export async function whileClockIsRight(
   let closed: Promise<void> = Promise.resolve();
   let isOff = false;
 
-  /** Compares once MongoDB answers; at once at the end of the process. */
+  /** Compares the clocks as soon as MongoDB answers; returns at once when the process stops. */
   async function compare(): Promise<void> {
     const skew = await known();
-    // What was stopped has ended first.
+    // Stopped work must be closed first.
     await closed;
     if (stopping.aborted || skew === undefined) return;
     if (skew === 0 && !running) {
@@ -82,7 +81,7 @@ export async function whileClockIsRight(
   void watch();
   return {
     async close() {
-      // Not the comparison under way: MongoDB may take its time.
+      // The comparison under way is not awaited: MongoDB may be slow.
       stop();
       await closed;
     },

@@ -3,21 +3,20 @@ import type { Environment } from '../embedded/binary.ts';
 import type { Running } from '../embedded/keep-running.ts';
 import { SECOND } from '../platform/clock.ts';
 
-/** A process of ours stops itself within 10 s (design rule 12); after this it is forced to. */
+/** Our processes stop within 10 s (design rule 12); after this time they are killed. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
 
 /**
- * Starts one of our processes as a child, with an IPC channel by which it learns of our end (endWithParent).
- * It prints where this process prints, not through it: a process that is killed must leave nobody behind who
- * writes to a closed pipe. It has a process group of its own: Ctrl-C in the terminal reaches this process
- * alone, which then stops its children in order.
+ * Starts one of our processes as a child. Through the IPC channel it notices the end of this process (endWithParent). It
+ * inherits the output streams: with a pipe it would write to a closed one after this process is killed. It has its own
+ * process group: Ctrl-C in the terminal reaches only this process, which then stops its children in order.
  *
  * @param entry - the path of its main file
  */
 export function startChild(entry: string, env: Environment): Running {
   const child = fork(entry, {
     env,
-    // What our own command line says, such as a file of variables, is in `env` already.
+    // Options of our own command line, such as a file of variables, are already in `env`.
     execArgv: [],
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -4,27 +4,27 @@ import { ServiceError } from '../embedded/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
-/** Processes of a platform that was killed close their ports a moment later. */
+/** The processes of a killed platform close their ports only a moment later. */
 const TIMEOUT_MS = 2 * SECOND;
 
 /**
- * Sees that PORT and the ports of the metrics are free, and gives the latter for web, worker and scheduler:
- * METRICS_PORT and the two after it; 0 stays 0.
+ * Checks that PORT and the metrics ports are free. Returns the metrics ports of web, worker and scheduler: METRICS_PORT
+ * and the two after it; 0 stays 0.
  *
- * @throws {ServiceError} when one is taken or cannot be listened on: one sentence with the variable to set.
+ * @throws {ServiceError} when a port is taken or cannot be opened: one sentence with the variable to set.
  */
-export async function seePortsFree(config: Config): Promise<number[]> {
+export async function requirePortsFree(config: Config): Promise<number[]> {
   const { HOST, PORT, METRICS_HOST, METRICS_PORT } = config;
   if (METRICS_PORT > 65_533) {
     throw new ServiceError(
       `METRICS_PORT is ${METRICS_PORT}, and the worker and the scheduler take the two ports after it: choose 65533 or less.`,
     );
   }
-  await seeFree('HOST', HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
+  await requireFree('HOST', HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
   if (METRICS_PORT === 0) return [0, 0, 0];
   const ports = [METRICS_PORT, METRICS_PORT + 1, METRICS_PORT + 2];
   for (const port of ports) {
-    await seeFree(
+    await requireFree(
       'METRICS_HOST',
       METRICS_HOST,
       port,
@@ -34,16 +34,16 @@ export async function seePortsFree(config: Config): Promise<number[]> {
   return ports;
 }
 
-async function seeFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
+async function requireFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
   const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const fault = await tryListen(host, port);
-    if (!fault) return;
-    if (fault === 'EACCES')
-      throw new ServiceError(`Port ${port} on ${host} may not be listened on (${fault}): ${remedy}.`);
-    if (fault !== 'EADDRINUSE')
+    const error = await tryListen(host, port);
+    if (!error) return;
+    if (error === 'EACCES')
+      throw new ServiceError(`Port ${port} on ${host} may not be listened on (${error}): ${remedy}.`);
+    if (error !== 'EADDRINUSE')
       throw new ServiceError(
-        `${host} is no address of this machine that can be listened on (${fault}): set ${variable} to one that is, such as 127.0.0.1.`,
+        `${host} is no address of this machine that can be listened on (${error}): set ${variable} to one that is, such as 127.0.0.1.`,
       );
     if (Date.now() > deadline)
       throw new ServiceError(`Port ${port} on ${host} is already in use: ${remedy}.`);
@@ -53,10 +53,10 @@ async function seeFree(variable: string, host: string, port: number, remedy: str
 
 async function tryListen(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
-  const fault = await new Promise<string | undefined>((resolve) => {
+  const error = await new Promise<string | undefined>((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(port, host, () => resolve(undefined));
   });
   await new Promise((resolve) => server.close(resolve));
-  return fault;
+  return error;
 }

@@ -12,7 +12,7 @@ import { ownEnvironment } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
 import { migrate } from '../process/migrate.ts';
 import { startChild } from './child.ts';
-import { seePortsFree } from './ports.ts';
+import { requirePortsFree } from './ports.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
 
@@ -24,29 +24,29 @@ const PROCESSES = [
 
 /** A running platform: web, worker and scheduler, and the services that were started for them. */
 export type AllInOne = {
-  /** With the addresses of the services, and the port that PORT=0 became. */
+  /** With the addresses of the services, and the chosen port for PORT=0. */
   config: ConnectedConfig;
-  /** Where the web process answers: PUBLIC_URL. */
+  /** The address of the web process: PUBLIC_URL. */
   url: string;
-  /** Stops the processes, each within 20 s, then the services; settles when all have ended. */
+  /** Stops the processes, each within 20 s, then the services; settles when all have exited. */
   stop(): Promise<void>;
-  /** Ends everything at once; the next start ends what is left over. */
+  /** Kills everything at once; the next start stops left-over processes. */
   kill(): void;
 };
 
-/** What a start needs besides the configuration. */
+/** Options of a start. */
 type StartOptions = {
   /** Takes lines for the user at the terminal. */
   log: Say;
-  /** The environment that the configuration was read from: the processes get it too. */
+  /** The environment of the configuration; the processes get it too. */
   env?: Environment;
 };
 
 /**
- * Starts the whole platform on this machine and waits until its web process is ready. A process that ends by
- * itself later is started again.
+ * Starts the whole platform on this machine and waits until its web process is ready. A process that later exits by
+ * itself is restarted.
  *
- * @throws {ServiceError} when a part is missing or does not start; everything is ended again then.
+ * @throws {ServiceError} when a part is missing or does not start; everything is stopped then.
  */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
   const { log, env = ownEnvironment() } = options;
@@ -67,12 +67,12 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   };
   try {
     for (const line of services.description) log(line);
-    const metricsPorts = await seePortsFree(config);
+    const metricsPorts = await requirePortsFree(config);
     const { made } = await migrate(config, createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one'));
     if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
     const parts = PROCESSES.map(({ name, entry }, index) => {
       const path = fileURLToPath(new URL(entry, import.meta.url));
-      const childEnv = { ...env, ...settledVariables(config, metricsPorts[index] ?? 0) };
+      const childEnv = { ...env, ...childVariables(config, metricsPorts[index] ?? 0) };
       const start = () => startChild(path, childEnv);
       const first = start();
       children.push(first);
@@ -91,15 +91,15 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   }
 }
 
-/** PORT=0 becomes a free port, in PUBLIC_URL too, so that it can be told to users. */
+/** Replaces PORT=0 by a free port, in PUBLIC_URL too, so that users can be shown the address. */
 async function withPort(config: Config): Promise<Config> {
   if (config.PORT !== 0) return config;
   const PORT = await freePort();
   return { ...config, PORT, PUBLIC_URL: config.PUBLIC_URL.replace(/:0(?=\/|$)/, `:${PORT}`) };
 }
 
-/** What the processes must not read from our own environment, because it was settled here. */
-function settledVariables(config: ConnectedConfig, metricsPort: number): Environment {
+/** Variables that were determined here; they replace those of our own environment. */
+function childVariables(config: ConnectedConfig, metricsPort: number): Environment {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
   return {
     MONGODB_URI,
@@ -108,17 +108,17 @@ function settledVariables(config: ConnectedConfig, metricsPort: number): Environ
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Names are resolved on this pool: with Node's four threads a few dead name servers hold up every listener.
+    // Names are resolved on this pool: with Node's four threads a few dead name servers delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // No other process takes over: waiting for requests to go elsewhere would only make the stop longer.
+    // There is no other process to take over requests, so a delay would only make the shutdown longer.
     SHUTDOWN_DELAY_MS: '0',
   };
 }
 
-/** Rejects when the process ends, whatever the reason. */
+/** Rejects when the process exits for any reason. */
 async function endedEarly(name: string, { ended }: Running): Promise<never> {
   throw new ServiceError(
-    `The ${name} process ended at its start (${await ended}): what it printed says why.`,
+    `The ${name} process exited during its start (${await ended}). See its output for the reason.`,
   );
 }
 
@@ -133,7 +133,7 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
       if (response.status === 200) return;
       last = await response.text();
     } catch {
-      // It does not listen yet.
+      // The web process does not listen yet.
     }
     await pause(50);
   }

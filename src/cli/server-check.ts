@@ -70,7 +70,7 @@ function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
     server_version: shown.version,
   };
   if (!probe.ok) {
-    const error = sentence(probe.words);
+    const error = sentence(probe.message);
     const text = [
       `${server.slug} did not answer: ${oneLine(error)}`,
       WHAT_TO_DO[probe.failure],

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** The environment variables of a process. */
 export type Environment = Record<string, string | undefined>;
 
-/** A program that was tried and runs on this machine. */
+/** A program that runs on this machine, as a trial run has shown. */
 export type Binary = {
   program: 'mongod' | 'redis' | 'valkey';
   path: string;
@@ -20,7 +20,7 @@ export type Binary = {
   source: string;
 };
 
-/** Program and version as far as the form of the data depends on them: `mongod 8.2`. */
+/** The program and the part of its version that determines the data format: `mongod 8.2`. */
 export function seriesOf(binary: Pick<Binary, 'program' | 'version'>): string {
   return `${binary.program} ${binary.version.split('.').slice(0, 2).join('.')}`;
 }
@@ -38,7 +38,7 @@ export async function onPath(name: string, env: Environment): Promise<string | u
   return undefined;
 }
 
-/** The program `name` on PATH, tried. Throws as `tryBinary` does, and when PATH has none. */
+/** Tries the program `name` on PATH. Throws as `tryBinary` does, and when it is not on PATH. */
 export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Environment): Promise<Binary> {
   const path = await onPath(name, env);
   if (!path) throw new Error(`there is no ${name} on PATH`);
@@ -46,18 +46,18 @@ export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Env
 }
 
 /**
- * Runs `path --version` and reads what it is.
+ * Runs `path --version` and reads the program and version.
  *
- * @param kind - what it should be; a Valkey will do as Redis
- * @throws when it does not run here or is another program; the message says why in a few words.
+ * @param kind - the expected program; `redis` also accepts Valkey
+ * @throws when it does not run here or is another program; the message gives the reason.
  */
 export async function tryBinary(path: string, kind: 'mongod' | 'redis', source: string): Promise<Binary> {
   const { stdout } = await run(path, ['--version'], { timeout: 30 * SECOND }).catch((error) => {
-    const words = String(error.stderr || error.message)
+    const message = String(error.stderr || error.message)
       .trim()
       .split('\n')
       .at(-1);
-    throw new Error(`${path} does not run here (${words})`);
+    throw new Error(`${path} does not run here (${message})`);
   });
   const [, program, version] =
     /^(db|Redis|Valkey)(?: version | server )v=?(\d+\.\d+\.\d+)/m.exec(stdout) ?? [];

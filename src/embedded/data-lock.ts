@@ -5,17 +5,17 @@ import { lock } from 'proper-lockfile';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
 
-/** A lock whose holder was killed counts as free after this time. */
+/** The lock of a killed process expires after this time. */
 const STALE_MS = 10 * SECOND;
 const RETRY_MS = 200;
-/** Nobody waits longer than a first start with its downloads may take. */
+/** The longest wait for the lock, enough for a first start with its downloads. */
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Runs `work` while no other process does so for the same `dataDir`; makes the folder. It is held while
- * services are found and started, never while they run.
+ * Makes `dataDir` and runs `work` under its lock, so that only one process does at a time. The lock is owned while
+ * services are found and started, not while they run.
  *
- * @throws {ServiceError} when the folder cannot be made or written, or another process holds it for 10 minutes.
+ * @throws {ServiceError} when the folder cannot be made or written, or another process owns the lock for 10 minutes.
  */
 export async function withDataLock<T>(dataDir: string, say: Say, work: () => Promise<T>): Promise<T> {
   await makeFolder(dataDir).catch((error: Error) => {
@@ -24,7 +24,7 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
     );
   });
   const release = await take(dataDir, SECOND).catch((error) => {
-    if (!isHeld(error)) {
+    if (!isLocked(error)) {
       throw new ServiceError(
         `The data folder cannot be written (${error.message}): set DATA_DIR to one that you may write.`,
       );
@@ -40,8 +40,8 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
 }
 
 /**
- * Makes an absolute folder and those above it. Node's own `recursive` never ends where the system says ENOENT
- * of a folder whose parent is there, as /proc does.
+ * Makes an absolute folder and its parents. Node's `recursive` option never returns where the system reports ENOENT for
+ * a folder whose parent exists, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path);
@@ -66,11 +66,11 @@ async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<v
     lockfilePath: join(dataDir, 'services.lock'),
     stale: STALE_MS,
     retries,
-    // A machine that slept: what this process is about to write is still right, and mongod locks its own data.
+    // The lock is lost when the machine sleeps. Going on is safe: mongod locks its own data.
     onCompromised: () => undefined,
   });
 }
 
-function isHeld(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
 }

@@ -1,6 +1,6 @@
 /**
- * A program of its own: looks for the mongod of mongodb-memory-server, or downloads it, and answers its parent
- * with {path} or {fault}. Its one argument is the version.
+ * A separate program: finds the mongod of mongodb-memory-server, or downloads it, and sends {path} or {error} to its
+ * parent. Its only argument is the version.
  */
 import { MongoBinary } from 'mongodb-memory-server';
 
@@ -12,6 +12,6 @@ try {
   const lines = String(error instanceof Error ? error.message : error)
     .trim()
     .split('\n');
-  process.send?.({ fault: lines.at(-1) });
+  process.send?.({ error: lines.at(-1) });
 }
 process.disconnect();

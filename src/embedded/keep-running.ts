@@ -4,25 +4,25 @@ import type { Say } from './service-error.ts';
 
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
-/** What ran for so long before it ended is started again as quickly as at first. */
+/** After running this long the pause before a restart is reset. */
 const STEADY_MS = MINUTE;
 
-/** A process that was started. */
+/** A started process. */
 export type Running = {
-  /** Settles when it has ended, with a few words that say how. */
+  /** Settles when the process has exited, with a short text that says how. */
   ended: Promise<string>;
-  /** Asks it to end and waits; forces it after a time. */
+  /** Stops the process and waits; kills it after a timeout. */
   stop(): Promise<void>;
-  /** Forces it, without waiting. */
+  /** Kills the process without waiting. */
   kill(): void;
 };
 
 /**
- * Starts a process again whenever it ends by itself, after a pause of 1 s that doubles up to 30 s.
+ * Restarts a process whenever it exits by itself, after a pause of 1 s that doubles up to 30 s.
  *
- * @param title - its name in the line that says so
- * @param first - the process as it runs now
- * @param startAgain - starts the next one; may fail, and is then tried again
+ * @param title - its name in messages
+ * @param first - the running process
+ * @param startAgain - starts the next one; is retried when it fails
  */
 export function keepRunning(
   title: string,
@@ -33,7 +33,7 @@ export function keepRunning(
   const stopping = new AbortController();
   let running = first;
 
-  const kept = (async () => {
+  const restarting = (async () => {
     let delay = FIRST_PAUSE_MS;
     for (;;) {
       const startedAt = performance.now();
@@ -53,7 +53,7 @@ export function keepRunning(
     async stop() {
       stopping.abort();
       await running.stop();
-      await kept;
+      await restarting;
     },
     kill() {
       stopping.abort();
@@ -62,7 +62,7 @@ export function keepRunning(
   };
 }
 
-/** A start that came to nothing, as a process that has already ended. */
+/** A failed start, as a process that has already exited. */
 function failed(how: string): Running {
   return { ended: Promise.resolve(how), stop: async () => undefined, kill: () => undefined };
 }

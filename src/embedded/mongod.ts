@@ -2,8 +2,8 @@ import { MongoClient } from 'mongodb';
 import type { ServiceKind } from './service-process.ts';
 
 /**
- * mongod on loopback. It is run by ourselves and not by mongodb-memory-server, which keeps it in our process
- * group (Ctrl-C would end it before web and workers) and kills it without a look at who needs it.
+ * mongod on loopback. We do not start it through mongodb-memory-server, which keeps it in our process group (Ctrl-C
+ * would stop it before web and workers) and kills it while other processes still use it.
  */
 export const MONGOD: ServiceKind = {
   title: 'MongoDB',

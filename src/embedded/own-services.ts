@@ -13,10 +13,10 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** Why a process starts services: for the platform, or for one command. */
+/** What a process starts services for: the platform or one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
-/** Services that this process started and has to end. */
+/** Services that this process started and must stop. */
 type OwnServices = {
   mongodbUri: string;
   redisUrl: string;
@@ -28,8 +28,8 @@ type OwnServices = {
 };
 
 /**
- * Starts a mongod and a Redis in `dataDir`, each unless the configuration names one, notes them down in the
- * record and keeps them running. The lock of the folder must be held.
+ * Starts a mongod and a Redis in `dataDir`, each unless the configuration has an address, writes them to the record and
+ * keeps them running. The caller must own the lock of the folder.
  *
  * @throws {ServiceError} when one is missing or does not start; nothing is left running then.
  */
@@ -45,7 +45,7 @@ export async function startOwnServices(
     settings: settingsToShare(config, env),
   };
   const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
-  // Both are found before either is started: what is missing is said at once.
+  // Both are found before one is started, so that a missing one is reported early.
   const mongod = config.MONGODB_URI ?? (await findMongod(env, say, await writtenData(folders.mongod)));
   const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
 

@@ -4,16 +4,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A process that can be told from a later one with the same number. */
+/** A process, distinguishable from a later one with the same id. */
 export type ProcessIdentity = {
   pid: number;
-  /** When it began, in the operating system's own words: only compared, never read. */
+  /** The start time as the operating system reports it: only compared, never parsed. */
   startedAt: string;
 };
 
 /**
- * When the process `pid` began, as text that no other process of that number has; `undefined` when no such
- * process lives. A zombie counts as dead: it holds nothing any more.
+ * The start time of the process `pid`, as a text that is unique among processes with that id; `undefined` when there is
+ * no such process. A zombie counts as dead: it has no resources any more.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
@@ -27,12 +27,12 @@ export async function startOf(pid: number): Promise<string | undefined> {
   return `${boot.trim()} ${ticks}`;
 }
 
-/** The identity of the living process `pid`. */
+/** The identity of the running process `pid`. */
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: (await startOf(pid)) ?? '' };
 }
 
-/** Whether the very process that `identity` names still lives. */
+/** Whether the process of `identity` still runs. */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   const startedAt = await startOf(identity.pid);
   return startedAt !== undefined && startedAt === identity.startedAt;

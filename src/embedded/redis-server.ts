@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { SECOND } from '../platform/clock.ts';
 import type { ServiceKind } from './service-process.ts';
 
-/** redis-server or valkey-server on loopback, every change in its append-only file, nothing ever evicted. */
+/** redis-server or valkey-server on loopback, with an append-only file and without eviction. */
 export const REDIS: ServiceKind = {
   title: 'Redis',
   args: (dataDir, port) => [
@@ -28,7 +28,7 @@ export const REDIS: ServiceKind = {
       socket.setEncoding('utf8').setTimeout(SECOND, () => socket.destroy());
       socket.on('data', (text: string) => {
         answer += text;
-        // The count of bytes stands first, so a later section means that this one is whole.
+        // `process_id` and `loading` come before the CPU section, so they are complete when it arrives.
         if (!answer.includes('# CPU')) return;
         socket.destroy();
       });

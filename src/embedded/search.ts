@@ -4,38 +4,38 @@ import { ServiceError } from './service-error.ts';
 /** Data that a program wrote earlier. */
 export type WrittenData = {
   dir: string;
-  /** What wrote it: `mongod 8.2`. */
+  /** The program that wrote it: `mongod 8.2`. */
   series: string;
 };
 
-/** One place where a program may be found. */
+/** A source of a program. */
 export type Source = {
-  /** What this source has, where that is known before it is asked. */
+  /** The program series of this source, if it is known in advance. */
   series?: string;
-  /** Gives undefined when it is simply not there; throws an error of a few words for users otherwise. */
+  /** Returns undefined when there is no program; throws an error with a short message for users when it fails. */
   find(): Promise<Binary | undefined>;
 };
 
-/** What is looked for and where. */
+/** A search for a program. */
 type Search = {
-  /** As users know it: `MongoDB`. */
+  /** The name for users: `MongoDB`. */
   title: string;
-  /** The data that is to be opened, if there is any. */
+  /** Existing data, if there is any. */
   written: WrittenData | undefined;
-  /** How to get it, as the end of a sentence. */
+  /** How to get the program, as the end of a sentence. */
   remedy: string;
-  /** What moving the data away means, as the end of a sentence. */
+  /** The effect of moving the data away, as the end of a sentence. */
   withoutData: string;
   /** In the order of preference. */
   sources: Source[];
 };
 
 /**
- * The program of the first source that has one which will do.
+ * The first suitable program of the sources.
  *
- * @throws {ServiceError} when none has: one sentence with the reason of each and the remedy.
+ * @throws {ServiceError} when there is none: one sentence with the reason of each source and the remedy.
  */
-export async function takeFirst(search: Search): Promise<Binary> {
+export async function findFirst(search: Search): Promise<Binary> {
   const wanted = search.written?.series;
   const reasons: string[] = [];
   for (const source of search.sources) {
@@ -55,5 +55,5 @@ export async function takeFirst(search: Search): Promise<Binary> {
 
 function notFound({ title, written, remedy, withoutData }: Search, reasons: string): string {
   if (!written) return `No ${title} was found: ${reasons}; ${remedy}.`;
-  return `The data in ${written.dir} was written by ${written.series} and opens with no other, but ${reasons}; put ${written.series} on PATH, or move that folder away: ${withoutData}.`;
+  return `The data in ${written.dir} was written by ${written.series}, which alone can open it, but ${reasons}; put ${written.series} on PATH, or move that folder away: ${withoutData}.`;
 }

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { ServiceError } from './service-error.ts';
 
 /**
- * The SECRET_KEY that is kept in `dataDir`; made at the first call: 32 random bytes in base64, readable by
- * its owner only. The folder's lock must be held: two processes would make two keys.
+ * The SECRET_KEY stored in `dataDir`. The first call makes it: 32 random bytes in base64, readable by its owner only.
+ * The caller must own the folder's lock, or two processes could make two keys.
  *
- * @throws {ServiceError} when the file is there but holds no key.
+ * @throws {ServiceError} when the file exists but has no key.
  */
 export async function storedSecretKey(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secret-key');
   try {
-    const kept = (await readFile(path, 'utf8')).trim();
-    if (kept.length >= 32) return kept;
+    const stored = (await readFile(path, 'utf8')).trim();
+    if (stored.length >= 32) return stored;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     const made = randomBytes(32).toString('base64');
-    // In one step: a crash in the middle must not leave half a key behind.
+    // `rename` is atomic: a crash must not leave half a key.
     await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
     await rename(`${path}.new`, path);
     return made;
   }
   throw new ServiceError(
-    `${path} holds no key: put back the one that it held, or delete the file to have a new one made; listener keys and tokens stored so far can then no longer be read.`,
+    `${path} has no key: restore its previous content, or delete the file to make a new key; listener keys and tokens stored so far can then no longer be read.`,
   );
 }

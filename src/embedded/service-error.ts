@@ -6,5 +6,5 @@ export class ServiceError extends Error {
   }
 }
 
-/** Where a line for the user at the terminal goes. */
+/** Prints a line for the user at the terminal. */
 export type Say = (line: string) => void;

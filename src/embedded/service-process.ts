@@ -8,35 +8,35 @@ import type { Binary } from './binary.ts';
 import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';
 
-/** How long a service may take until it answers: mongod may have a journal to replay. */
+/** How long a service may take until it answers: mongod may replay its journal. */
 const START_TIMEOUT_MS = 60 * SECOND;
-/** How long a service may take to write its data and end. */
+/** How long a service may take to write its data and exit. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
 const PORT_ATTEMPTS = 5;
 
-/** What tells one kind of service from another. */
+/** A kind of service. */
 export type ServiceKind = {
-  /** As users know it: `MongoDB`, `Redis`. */
+  /** The name for users: `MongoDB`, `Redis`. */
   title: string;
   /** The command line for a data folder and a port. */
   args(dataDir: string, port: number): string[];
-  /** The id of the process that answers on this loopback port; throws or gives undefined while none does. */
+  /** The id of the process that answers on this loopback port; throws or returns undefined while none does. */
   answeringPid(port: number): Promise<number | undefined>;
   /** The address for clients, without the name of a database. */
   address(port: number): string;
 };
 
-/** A running mongod or Redis that this process started. Asked to stop, it writes its data first. */
+/** A running mongod or Redis that this process started. It writes its data before it stops. */
 export type ServiceProcess = Running & { pid: number; port: number };
 
 /**
- * Starts a service on loopback and waits until it answers. It keeps its data in `dir`/data and its words in
- * `dir`/log, those of the run before in `dir`/log.before. It runs in a process group of its own, so that
- * Ctrl-C in the terminal does not end it before those who use it.
+ * Starts a service on loopback and waits until it answers. Its data is in `dir`/data, its output in `dir`/log, and the
+ * output of the previous run in `dir`/log.before. It has its own process group, so that Ctrl-C in the terminal does not
+ * stop it before the processes that use it.
  *
  * @param port - a free one is chosen when absent
- * @param onSpawn - told each process before it answers, so that a crash of ours leaves a trace of it
- * @throws {ServiceError} when it ends at once or does not answer within 60 s; nothing is left running then.
+ * @param onSpawn - called with each process before it answers, so that it is on record if we crash
+ * @throws {ServiceError} when it exits at once or does not answer within 60 s; nothing is left running then.
  */
 export async function startService(
   kind: ServiceKind,
@@ -58,11 +58,11 @@ export async function startService(
       return service;
     } catch (error) {
       await service.stop();
-      const words = await lastWords(join(options.dir, 'log'));
-      // Another process may take the port between our look and the service's.
-      const portTaken = options.port === undefined && /address already in use/i.test(words);
+      const message = await lastLogError(join(options.dir, 'log'));
+      // Another process may take the port after our check.
+      const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
-      if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${words}`.trim());
+      if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());
       throw error;
     }
   }
@@ -75,7 +75,7 @@ async function spawnService(
   logPath: string,
   port: number,
 ): Promise<ServiceProcess> {
-  // The words of the run before this one stay: they say how it ended.
+  // The output of the previous run is kept: it says how it ended.
   await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   let service: { pid: number | undefined; ended: Promise<string> };
@@ -85,9 +85,9 @@ async function spawnService(
       cwd: dataDir,
       stdio: ['ignore', log.fd, log.fd],
     });
-    // Before anything is awaited: a service that ends at once is seen to end.
-    const ended = endOf(child);
-    if (child.pid !== undefined) takeAlong(child, child.pid);
+    // Called before any `await`, so that an immediate exit is not missed.
+    const ended = exitOf(child);
+    if (child.pid !== undefined) endWithThisProcess(child, child.pid);
     service = { pid: child.pid, ended };
   } finally {
     await log.close();
@@ -106,8 +106,8 @@ async function spawnService(
   };
 }
 
-/** How the process ended, in words; an error of its start counts as an end. */
-function endOf(child: ChildProcess): Promise<string> {
+/** How the process exited, as text; a failed start counts as an exit. */
+function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));
@@ -117,11 +117,11 @@ function endOf(child: ChildProcess): Promise<string> {
 async function untilAnswering(kind: ServiceKind, binary: Binary, service: ServiceProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    // Somebody else may answer on that port: only our own process counts.
+    // Another process may answer on that port: only our own counts.
     const answering = await kind.answeringPid(service.port).catch(() => undefined);
     if (!living.has(service.pid)) {
       const how = await service.ended;
-      throw new ServiceError(`${kind.title} (${binary.path}) ended at its start: ${how}`);
+      throw new ServiceError(`${kind.title} (${binary.path}) exited during its start: ${how}`);
     }
     if (answering === service.pid) return;
     await pause(20);
@@ -134,18 +134,18 @@ async function untilAnswering(kind: ServiceKind, binary: Binary, service: Servic
 async function endProcess(pid: number, ended: Promise<string>): Promise<void> {
   if (!living.has(pid)) return;
   process.kill(pid, 'SIGTERM');
-  // A stopped process would not hear the first signal.
+  // A suspended process handles SIGTERM only after SIGCONT.
   process.kill(pid, 'SIGCONT');
   const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
 }
 
-/** Services of this process. A child keeps its number until Node has seen its end: signals reach no other. */
+/** Running services of this process. A child keeps its id until Node has seen its exit, so signals reach no other. */
 const living = new Set<number>();
 
-/** A process of ours that ends without closing its services (an uncaught error) takes them along. */
-function takeAlong(child: ChildProcess, pid: number): void {
+/** Stops the service when this process exits without closing it, for example after an uncaught error. */
+function endWithThisProcess(child: ChildProcess, pid: number): void {
   if (living.size === 0) process.once('exit', endLiving);
   living.add(pid);
   child.once('exit', () => {
@@ -172,8 +172,8 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The line of a service's log that says why it ended, as far as it can be told. */
-async function lastWords(logPath: string): Promise<string> {
+/** The line of a service's log that probably says why it exited. */
+async function lastLogError(logPath: string): Promise<string> {
   const lines = (await readFile(logPath, 'utf8').catch(() => '')).trim().split('\n');
   const cause = lines.findLast((line) =>
     /error|fatal|address already in use|bad file format|can't|"s":"[EF]"/i.test(line),

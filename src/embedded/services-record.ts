@@ -7,27 +7,27 @@ import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { Say } from './service-error.ts';
 import { SHARED_SETTINGS } from './shared-settings.ts';
 
-/** How long a left-over service may take to write its data and end. */
+/** How long a left-over service may take to write its data and exit. */
 const END_TIMEOUT_MS = 20 * SECOND;
 
 const identity = z.object({ pid: z.int().positive(), startedAt: z.string() });
 const service = identity.extend({ program: z.string(), version: z.string(), port: z.int() });
 
 const servicesRecord = z.object({
-  /** The process that started the services and will end them. */
+  /** The process that started the services and will stop them. */
   owner: identity.extend({
     /** `platform`: an `npm start`, whose services a command may use; `command`: one that started its own. */
     kind: z.enum(['platform', 'command']),
-    /** Where the platform is found: PUBLIC_URL. */
+    /** The platform's address: PUBLIC_URL. */
     address: z.string(),
   }),
-  /** The platform's settings that a command takes over, as the environment's text. */
+  /** The platform's settings that a command uses too, as text of environment variables. */
   settings: z.partialRecord(z.enum(SHARED_SETTINGS), z.string()).optional(),
   mongod: service.optional(),
   redis: service.optional(),
 });
 
-/** What runs on a data folder: the content of `DATA_DIR/services.json`. */
+/** The services that run on a data folder: the content of `DATA_DIR/services.json`. */
 export type ServicesRecord = z.infer<typeof servicesRecord>;
 
 /** The record of a data folder; undefined when there is none or it cannot be read. */
@@ -40,7 +40,7 @@ export async function readRecord(dataDir: string): Promise<ServicesRecord | unde
   }
 }
 
-/** Replaces the record in one step. */
+/** Replaces the record atomically. */
 export async function writeRecord(dataDir: string, record: ServicesRecord): Promise<void> {
   const path = join(dataDir, 'services.json');
   await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
@@ -52,11 +52,11 @@ export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }
 
-/** Ends the services of a record whose owner is dead, those that still run, and removes the record. */
+/** Stops the services of a dead owner that still run, and removes the record. */
 export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
   for (const left of [record.redis, record.mongod]) {
     if (!left || !(await isAlive(left))) continue;
-    say(`Ending ${left.program} (process ${left.pid}), left over from a start that was killed …`);
+    say(`Stopping ${left.program} (process ${left.pid}), left over from a start that was killed …`);
     await endProcess(left);
   }
   await removeRecord(dataDir);
@@ -64,7 +64,7 @@ export async function endLeftOvers(dataDir: string, record: ServicesRecord, say:
 
 async function endProcess(left: ProcessIdentity): Promise<void> {
   signal(left.pid, 'SIGTERM');
-  // A stopped process would not hear the first signal.
+  // A suspended process handles SIGTERM only after SIGCONT.
   signal(left.pid, 'SIGCONT');
   const deadline = Date.now() + END_TIMEOUT_MS;
   while (await isAlive(left)) {
@@ -77,6 +77,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended in the meantime.
+    // The process has exited in the meantime.
   }
 }

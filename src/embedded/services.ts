@@ -14,26 +14,26 @@ import { type Say, ServiceError } from './service-error.ts';
 import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
 import { withSharedSettings } from './shared-settings.ts';
 
-/** How long a start waits for a command that has the data open. */
+/** How long a start waits for a command that uses the data. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
-/** MongoDB and Redis as a process of ours reaches them. */
+/** The addresses of MongoDB and Redis for our processes. */
 export type OpenServices = {
   config: ConnectedConfig;
   /** One line each for users: what it is, where it was found, where its data is. */
   description: string[];
-  /** The titles of those that were started here, such as `MongoDB`. */
+  /** The titles of the services that were started here, such as `MongoDB`. */
   started: string[];
-  /** Ends those that were started here, Redis first; data is written. Harmless when called twice. */
+  /** Stops the services that were started here, Redis first; they write their data. May be called twice. */
   close(): Promise<void>;
-  /** Ends those that were started here at once, without waiting for them to write. */
+  /** Kills the services that were started here, without waiting for them to write. */
   kill(): void;
 };
 
 /**
- * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL where these are set, else
- * embedded ones that are started now and keep their data in DATA_DIR. Left-overs of a start that was killed
- * are ended first. SECRET_KEY is made and kept in DATA_DIR where it is not set.
+ * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, else embedded ones
+ * with their data in DATA_DIR. Services left over from a killed start are stopped first. If SECRET_KEY is not set, it
+ * is made and stored in DATA_DIR.
  *
  * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on
  *   this DATA_DIR. Nothing is left running then.
@@ -47,10 +47,10 @@ export async function openServices(
 }
 
 /**
- * The services for one command: as `openServices`, but those of a running platform are used where there is
- * one, and outlive the command; the settings that both must share are then the platform's, where `env` has none.
+ * The services for one command. Like `openServices`, but it uses those of a running platform if there is one, and does
+ * not stop them. Shared settings that `env` lacks are then those of the platform.
  *
- * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings do not go with `env`.
+ * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid together.
  */
 export async function findServices(
   config: Config,
@@ -70,11 +70,11 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Environment)
   for (;;) {
     const found = await withDataLock(dataDir, say, () => look(config, dataDir, kind, say, env));
     if (!('busy' in found)) return found;
-    say(`A tallyport command (process ${found.busy.pid}) has the data open: waiting for its end …`);
+    say(`A tallyport command (process ${found.busy.pid}) is using the data: waiting until it exits …`);
     while (await isAlive(found.busy)) {
       if (Date.now() > deadline) {
         throw new ServiceError(
-          `The tallyport command (process ${found.busy.pid}) still has ${dataDir} open: end it first.`,
+          `The tallyport command (process ${found.busy.pid}) is still using ${dataDir}: stop it first.`,
         );
       }
       await pause(100);
@@ -82,7 +82,7 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Environment)
   }
 }
 
-/** One look, under the lock: the services, or the command that has them for itself. */
+/** Finds the services under the lock, or the command that uses them exclusively. */
 async function look(
   config: Config,
   dataDir: string,
@@ -119,12 +119,12 @@ async function look(
   };
 }
 
-/** Services that somebody else started and will end. */
+/** Services that another process started and will stop. */
 function borrowed(config: ConnectedConfig, description: string[]): OpenServices {
   return { config, description, started: [], close: async () => undefined, kill: () => undefined };
 }
 
-/** The configured addresses stay unsaid: they may hold passwords. */
+/** Configured addresses are not printed: they may contain passwords. */
 function configuredLines(config: Config): string[] {
   return [
     ...(config.MONGODB_URI ? ['MongoDB: the one of MONGODB_URI'] : []),
@@ -142,12 +142,12 @@ async function portOf(record: ServicesRecord, name: 'mongod' | 'redis', variable
   const service = record[name];
   if (!service) {
     throw new ServiceError(
-      `The running Tallyport (process ${record.owner.pid}) was given its own ${variable}: set the same one for this command.`,
+      `The running Tallyport (process ${record.owner.pid}) uses its own ${variable}: set the same one for this command.`,
     );
   }
   if (!(await isAlive(service))) {
     throw new ServiceError(
-      `${name} of the running Tallyport (process ${record.owner.pid}) has ended and is about to be started again: try once more in a moment.`,
+      `${name} of the running Tallyport (process ${record.owner.pid}) has exited and will be restarted: try again in a moment.`,
     );
   }
   return service.port;

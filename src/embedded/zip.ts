@@ -18,7 +18,7 @@ export function readZipEntry(archive: Buffer, pathEnd: string): Buffer {
   throw new Error(`The archive has no ${pathEnd}`);
 }
 
-/** Content by the central directory's entry at `at`: the local header may lack the sizes. */
+/** Reads content by the central directory's entry at `at`: the local header may lack the sizes. */
 function readContent(archive: Buffer, at: number): Buffer {
   const method = archive.readUInt16LE(at + 10);
   const size = archive.readUInt32LE(at + 20);

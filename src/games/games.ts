@@ -1,23 +1,23 @@
 import { type GameEntry, games } from 'gamedig';
 import { editDistance } from '../platform/edit-distance.ts';
-import { exactProtocol, whyNotAsked } from './protocols.ts';
+import { exactProtocol, whyNotQueried } from './protocols.ts';
 
-/** A game of gamedig's list, with what is needed to ask a server of it. */
+/** A game of gamedig's list, with the data needed to query its servers. */
 export type Game = {
-  /** gamedig's present id, which is what we store. */
+  /** gamedig's current id, which we store. */
   id: string;
   name: string;
-  /** The exact protocol, a name of gamedig's. */
+  /** The exact protocol, by gamedig's name. */
   protocol: string;
-  /** The usual port of players; null where gamedig knows none. */
+  /** The usual port for players; null if gamedig has none. */
   port: number | null;
-  /** The port of queries of a server on the usual port; null where it is not a fixed one. */
+  /** The query port of a server on the usual port; null if it is not fixed. */
   fixedQueryPort: number | null;
-  /** What is added to the port of players; several are tried in turn. */
+  /** Offsets from the players' port to the query port; they are tried in order. */
   queryPortOffsets: number[];
 };
 
-/** What was entered is no game that can be asked; the message is a sentence for whoever entered it. */
+/** The input is not a game that can be queried. The message is a sentence for the user who entered it. */
 export class GameError extends Error {
   readonly code: 'game-unknown' | 'game-not-asked';
 
@@ -28,17 +28,17 @@ export class GameError extends Error {
   }
 }
 
-/** The game is in no list. */
+/** The game is not in gamedig's list. */
 export class UnknownGameError extends GameError {
   constructor(text: string) {
-    const near = nearGames(text).map(({ id, name }) => `${id} (${name})`);
-    const hint = near.length > 0 ? `Near it: ${near.join(', ')}.` : 'Nothing in the list is near it.';
+    const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
+    const hint = similar.length > 0 ? `Similar: ${similar.join(', ')}.` : 'No game in the list is similar.';
     super('game-unknown', `There is no game «${text}» in the list. ${hint}`);
     this.name = 'UnknownGameError';
   }
 }
 
-/** What users type and gamedig's ids, old ids and names do not cover. */
+/** Common names that gamedig's ids, old ids and names do not cover. */
 const ALIASES: Record<string, string> = {
   mc: 'minecraft',
   minecraftjava: 'minecraft',
@@ -72,11 +72,11 @@ const ALIASES: Record<string, string> = {
   sevendaystodie: 'sdtd',
 };
 
-/** No name of a game is longer, in code units. */
+/** Longer input is cut, in code units; no game has a longer name. */
 const LONGEST_NAME = 100;
 
-/** `text` as it is compared: letters and digits in lower case. */
-function compared(text: string): string {
+/** Reduces `text` to letters and digits in lower case, for comparison. */
+function normalized(text: string): string {
   return text
     .slice(0, LONGEST_NAME)
     .normalize('NFKD')
@@ -98,18 +98,18 @@ function gameFrom(id: string, { name, options }: GameEntry): Game {
 
 const LIST: Game[] = Object.entries(games).map(([id, entry]) => gameFrom(id, entry));
 
-/** Every spelling of every game. Where two games share one, ids win over aliases, old ids and names. */
+/** All spellings of all games. If two games share one, ids win over aliases, then old ids, then names. */
 const BY_SPELLING: Map<string, Game> = spellings();
 
 function spellings(): Map<string, Game> {
   const byId = new Map(LIST.map((game) => [game.id, game]));
   const aliases = Object.entries(ALIASES).map(([alias, id]) => {
     const game = byId.get(id);
-    if (!game) throw new Error(`The alias ${alias} is of no game: gamedig has no ${id}`);
+    if (!game) throw new Error(`The alias ${alias} has no game: gamedig has no ${id}`);
     return [alias, game] as const;
   });
-  const oldIds = LIST.map((game) => [compared(games[game.id]?.extra?.old_id ?? ''), game] as const);
-  const names = LIST.map((game) => [compared(game.name), game] as const);
+  const oldIds = LIST.map((game) => [normalized(games[game.id]?.extra?.old_id ?? ''), game] as const);
+  const names = LIST.map((game) => [normalized(game.name), game] as const);
   const found = new Map<string, Game>();
   for (const [spelling, game] of [...byId, ...aliases, ...oldIds, ...names]) {
     if (spelling !== '' && !found.has(spelling)) found.set(spelling, game);
@@ -118,53 +118,53 @@ function spellings(): Map<string, Game> {
 }
 
 /**
- * The game that is meant: by gamedig's id, an id it had earlier, its name, or what users call it.
+ * Finds a game by gamedig's id, an earlier id, its name, or a common alias.
  *
- * @throws {UnknownGameError} with near matches
- * @throws {GameError} `game-not-asked`: its servers cannot be asked by us
+ * @throws {UnknownGameError} with similar games
+ * @throws {GameError} `game-not-asked`: its servers cannot be queried
  */
 export function gameOf(text: string): Game {
-  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(compared(text));
+  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(normalized(text));
   if (!game) throw new UnknownGameError(text);
-  const reason = whyNotAsked(game.protocol);
+  const reason = whyNotQueried(game.protocol);
   if (reason) {
     throw new GameError(
       'game-not-asked',
-      `${game.name} servers cannot be asked: ${reason}. Leave the game out: the server then lives by its reports.`,
+      `${game.name} servers cannot be queried: ${reason}. Leave the game out: the server then reports its own status.`,
     );
   }
   return game;
 }
 
-/** A line of the list that users see. */
+/** A row of the list that users see. */
 export type ListedGame = Game & {
-  /** Why servers of it cannot be asked; null where they can. */
+  /** Why its servers cannot be queried; null if they can. */
   notAsked: string | null;
 };
 
-/** The games whose id, name or other spelling holds `text`; all where there is no text. By name. */
+/** The games with `text` in their id, name or another spelling, sorted by name; all games without a text. */
 export function listGames(text = ''): ListedGame[] {
-  const sought = compared(text);
+  const sought = normalized(text);
   const found = new Set([...BY_SPELLING].filter(([spelling]) => spelling.includes(sought)).map(([, g]) => g));
   return [...found]
-    .map((game) => ({ ...game, notAsked: whyNotAsked(game.protocol) }))
+    .map((game) => ({ ...game, notAsked: whyNotQueried(game.protocol) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-const MOST_NEAR = 5;
+const MOST_SIMILAR = 5;
 
-function nearGames(text: string): Game[] {
-  const sought = compared(text).slice(0, 50);
+function similarGames(text: string): Game[] {
+  const sought = normalized(text).slice(0, 50);
   if (sought === '') return [];
-  const near = new Map<Game, number>();
+  const similar = new Map<Game, number>();
   for (const [spelling, game] of BY_SPELLING) {
     const part = spelling.length >= 3 && (spelling.includes(sought) || sought.includes(spelling));
     const distance = part ? 1 : editDistance(sought, spelling);
     if (distance > Math.max(1, Math.floor(sought.length / 3))) continue;
-    near.set(game, Math.min(distance, near.get(game) ?? distance));
+    similar.set(game, Math.min(distance, similar.get(game) ?? distance));
   }
-  return [...near]
+  return [...similar]
     .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || a.name.length - b.name.length)
-    .slice(0, MOST_NEAR)
+    .slice(0, MOST_SIMILAR)
     .map(([game]) => game);
 }

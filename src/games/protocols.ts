@@ -1,4 +1,4 @@
-/** Over what a protocol speaks first: only UDP ones share the limit of queries at once. */
+/** The first transport of a protocol. The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';
 
 const TCP = [
@@ -19,12 +19,12 @@ export function transportOf(protocol: string): Transport {
 }
 
 /**
- * gamedig's type `minecraft` asks for three protocols at once and waits for all of them:
- * the listing knows which of them it is.
+ * gamedig's type `minecraft` tries three protocols at once and waits for all of them.
+ * The listing knows which one it is.
  */
 const EXACT: Record<string, string> = { minecraft: 'minecraftvanilla', mbe: 'minecraftbedrock' };
 
-/** The exact protocol of a game of gamedig's. */
+/** The exact protocol of a game in gamedig's list. */
 export function exactProtocol(game: string, protocol: string): string {
   return EXACT[game] ?? protocol;
 }
@@ -33,9 +33,9 @@ const ELSEWHERE = 'their status comes from a service on the internet, not from t
 const SECRET = 'they answer only to a password or key of their owner';
 
 /**
- * Protocols of gamedig's that are not for us: we ask a server itself, without credentials. A list on the
- * internet says nothing of whether players reach the server, knows no latency, and would be fetched whole for
- * each server; `nadeo` would also open connections of its own, past the address guard.
+ * gamedig's protocols that we do not use: we query only the server itself, without credentials. A list on the internet
+ * does not show whether players can reach the server, has no latency, and would be downloaded whole for each server.
+ * `nadeo` would also open its own connections, which the address guard does not check.
  */
 const NOT_ASKED: Record<string, string> = {
   altvmp: ELSEWHERE,
@@ -59,7 +59,7 @@ const NOT_ASKED: Record<string, string> = {
   vintagestory: ELSEWHERE,
 };
 
-/** Why servers with this protocol cannot be asked; null where they can. */
-export function whyNotAsked(protocol: string): string | null {
+/** Why servers with this protocol cannot be queried; null if they can. */
+export function whyNotQueried(protocol: string): string | null {
   return NOT_ASKED[protocol] ?? null;
 }

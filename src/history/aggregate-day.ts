@@ -8,7 +8,7 @@ import { inSlices, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
 import { LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
-/** What a day is computed from and written to. */
+/** Dependencies for computing a day. */
 export type Aggregating = {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
@@ -16,10 +16,10 @@ export type Aggregating = {
   clock: Clock;
 };
 
-/** A day older than this many days is never computed from samples: they are gone, or going. */
+/** Days older than this are not computed: their samples expire. */
 export const SAMPLE_DAYS = 34;
 
-/** The day's samples are gone; what was computed or imported of it stands. */
+/** The day's samples have expired. Its computed or imported stats are unchanged. */
 export class DayTooOldError extends Error {
   readonly code = 'day-too-old';
 
@@ -31,7 +31,7 @@ export class DayTooOldError extends Error {
   }
 }
 
-/** The day still goes on, or has not begun. */
+/** The day is not over, or has not begun. */
 export class DayNotOverError extends Error {
   readonly code = 'day-not-over';
 
@@ -55,14 +55,14 @@ export function requireComputable(day: string, now: Date): void {
 }
 
 /**
- * Computes the `daily_stats` of a finished UTC day from its samples and replaces what stood there; a server of
- * which nothing is known on that day gets none. Servers that reported again on that day after days of silence get
- * their silent days computed too: only now is it known that a gap ended.
+ * Computes the `daily_stats` of a finished UTC day from its samples and replaces earlier ones. A server without data on
+ * that day gets none. For a server that reported again on that day after days without reports, those days are computed
+ * too: the end of the gap is known only now.
  *
- * Interrupted, the day is partly computed: running it again completes it. Two runs at once do the same.
+ * After an interruption, another run completes the day. Concurrent runs have the same result.
  *
  * @param day - `2026-11-21`
- * @returns how many servers were looked at
+ * @returns how many servers were processed
  * @throws {DayTooOldError} {DayNotOverError}; the signal's reason
  */
 export async function aggregateDay(
@@ -83,10 +83,10 @@ export async function aggregateDay(
   });
 }
 
-/** The servers of a slice, and those of them that reported before the day's end: most listings have few. */
+/** The servers of a slice, and those that reported before the end of the day: most listings have few. */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
-/** @returns the reports that stood when the day began */
+/** @returns the last report of each server before the day */
 async function computeSlice(
   { statusSamples, ...deps }: Aggregating,
   day: string,
@@ -123,14 +123,14 @@ async function computeSlice(
         reports: { $ifNull: ['$reports', NO_SUMS] },
       },
     },
-    // Both sources are replaced whole; `_id` stays.
+    // Both sources are replaced; `_id` stays.
     { $merge: { into: deps.dailyStats.collectionName, on: ['serverId', 'day'], whenMatched: 'merge' } },
   ];
   await statusSamples.aggregate(pipeline).toArray();
   return before;
 }
 
-/** Whether a report says anything of the day: it fell in it, or its time or the gap behind it reached into it. */
+/** Whether a report has data for the day: it was made on it, or its valid time or the gap after it overlaps the day. */
 const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
 
 function sums(of: Document): Document {
@@ -138,8 +138,8 @@ function sums(of: Document): Document {
 }
 
 /**
- * Seconds of probes may overlap, after a restart or at midnight. A day has 86,400: where there are more, all sums
- * shrink in proportion, which leaves uptime and averages as they are.
+ * The seconds of probes may overlap after a restart or at midnight. If they exceed the 86,400 of a day, all sums are
+ * scaled down in proportion, which does not change uptime and averages.
  */
 function withinDay(): Document {
   const total = { $add: ['$onlineSeconds', '$offlineSeconds', '$unconfirmedSeconds', '$canarySeconds'] };
@@ -150,8 +150,8 @@ function withinDay(): Document {
 }
 
 /**
- * The days before `day`, each with the servers whose reports were silent on it and began again on `day`. A gap that
- * ended on the next day needs none of this: every day is computed again a day later.
+ * The days before `day`, each with the servers that did not report on it and reported again on `day`. A gap that ends on
+ * the next day is not included: every day is computed again a day later.
  */
 async function silentDays(
   deps: Aggregating,

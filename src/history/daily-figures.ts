@@ -8,19 +8,19 @@ import { inSlices, type SliceOptions } from './server-slices.ts';
 
 type Figuring = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
-/** Players: the 7 whole days before today. Latency and uptime: the 30 (design, "Periods and figures"). */
+/** Players: the 7 whole days before today. Latency and uptime: the 30 days before (design, "Periods and figures"). */
 const PLAYER_DAYS = 7;
 const UPTIME_DAYS = 30;
 
-/** `a ÷ b`; `none` where b is 0. */
+/** `a ÷ b`; `none` if b is 0. */
 const ratio = (a: unknown, b: unknown, none: unknown) => ({
   $cond: [{ $gt: [b, 0] }, { $divide: [a, b] }, none],
 });
 
 /**
- * Writes the figures of servers from their days, in the database: averages, peak, latency and uptime of the source
- * that is believed now, the players of each of the 7 days, and the uptime by probes alone. What is not known becomes 0 or null (contract, GET …/info).
- * They change when a day passes, with new samples or without.
+ * Updates the figures of servers from their daily stats, within the database: averages, peak, latency and uptime of the
+ * current source, the players of each of the 7 days, and the uptime by probes alone. Unknown values become 0 or null
+ * (contract, GET …/info). They change every day, even without new samples.
  *
  * @throws the signal's reason
  */
@@ -87,7 +87,7 @@ const SUMS: Document = {
   },
 };
 
-/** The average of each of the last days, oldest first; null for a day of which nothing is known. */
+/** The average of each of the last days, oldest first; null for a day without data. */
 function playersByDay(today: string): Document[] {
   return Array.from({ length: PLAYER_DAYS }, (_, i) => {
     const day = addDays(today, i - PLAYER_DAYS);

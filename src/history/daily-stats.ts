@@ -2,11 +2,11 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 
-/** One source's day in seconds and sums. */
+/** The sums of one source for a day. */
 const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
-  /** Failed checks that did not count: before the third in a row, and while our canary failed. */
+  /** Time of failed checks that do not count: before the third in a row, and while our canary failed. */
   unconfirmedSeconds: { type: Number, required: true },
   canarySeconds: { type: Number, required: true },
   /** Sums over time online: divide by `onlineSeconds` (players) or `latencySeconds`. */
@@ -23,17 +23,17 @@ const dailyStatsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
-  /** Both sources are kept: which one counts is decided when figures are computed. */
+  /** Both sources are stored; the figures are computed from one of them. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**
-   * Only where samples were imported after the time series' own time: the moments whose samples the sums of the
-   * probes hold, 4 bytes each (see moving/fold-samples.ts).
+   * Present only if samples older than the time series' TTL were imported: the times of the samples that the sums of
+   * the probes include, 4 bytes each (see import-export/).
    */
   foldedMoments: { type: Buffer },
 } as const;
 
-/** A server's day, computed from its samples and replaced when computed again. */
+/** A server's day, computed from its samples; replaced when it is computed again. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 

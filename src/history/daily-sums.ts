@@ -1,7 +1,7 @@
 import type { DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 
-/** A day of which nothing is known. */
+/** The sums of a day without data. */
 export function emptySums(): DailySums {
   return {
     onlineSeconds: 0,
@@ -15,15 +15,15 @@ export function emptySums(): DailySums {
   };
 }
 
-/** What a sample says for the sums of its day. */
+/** The fields of a sample that the sums use. */
 export type SummedSample = Pick<
   StatusSample,
   'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
 /**
- * Adds a sample to the sums of its day, for the seconds it stands for (design, "Periods and figures"). The order
- * in which samples are added does not matter. A sample of 0 seconds counts for the peak alone.
+ * Adds a sample to the sums of its day, weighted by its seconds (design, "Periods and figures"). The order of samples
+ * does not matter. A sample of 0 seconds counts only for the peak.
  */
 export function addSample(sums: DailySums, sample: SummedSample): void {
   const { seconds, status, reason, onlinePlayers, latencyMs } = sample;

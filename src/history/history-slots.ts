@@ -3,15 +3,15 @@ import type { HistoryPoint } from './history.ts';
 type Slots = {
   /** The length of a slot in milliseconds; slots begin at whole multiples of it. */
   slotMs: number;
-  /** Where a point stands no longer than so many milliseconds: an hour or a day. Else it stands to the next one. */
+  /** The longest time that a point represents, in milliseconds: an hour or a day. By default up to the next point. */
   stepMs?: number;
-  /** Where the last point ends. */
+  /** The end of the last point. */
   now: Date;
 };
 
 /**
- * A chart's points in equal slots of time from the first point on: averages over the time that is known, the
- * greatest of the peaks. A slot of which nothing is known stays a point of nulls, with the reason of most of it.
+ * Merges a chart's points into equal slots of time from the first point on: averages over the known time and the
+ * highest peak. A slot without data becomes a point of nulls, with the reason of its longest part.
  */
 export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now }: Slots): HistoryPoint[] {
   const [first] = points;
@@ -21,7 +21,7 @@ export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now
   for (const [index, point] of points.entries()) {
     const from = point.at.getTime();
     const next = points[index + 1]?.at.getTime() ?? now.getTime();
-    // Two samples of one moment: the later one stands.
+    // Of two samples with the same time the later one counts.
     const until = Math.max(Math.min(next, from + stepMs), from + 1);
     while (begin + slots.length * slotMs < until) slots.push([]);
     for (let slot = Math.floor((from - begin) / slotMs); slot < slots.length; slot += 1) {
@@ -32,7 +32,7 @@ export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now
   return slots.map((pieces, slot) => slotPoint(new Date(begin + slot * slotMs), pieces));
 }
 
-/** A part of a slot, for which one point stands. */
+/** A part of a slot that one point represents. */
 type Piece = { point: HistoryPoint; ms: number };
 
 function slotPoint(at: Date, pieces: Piece[]): HistoryPoint {
@@ -50,7 +50,7 @@ function slotPoint(at: Date, pieces: Piece[]): HistoryPoint {
   };
 }
 
-/** Over the time of which it is known; null where it is known of none. */
+/** The average over the time with a known value; null if there is none. */
 function average(pieces: Piece[], of: (point: HistoryPoint) => number | null): number | null {
   let [sum, time] = [0, 0];
   for (const { point, ms } of pieces) {

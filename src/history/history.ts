@@ -7,17 +7,17 @@ import type { DailyStats, DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
-/** How far back a chart looks, and so how fine it is: samples, hours or days. */
+/** The range of a chart, which determines its resolution: samples, hours or days. */
 export type HistoryRange = '48h' | '30d' | 'all';
 
-/** Why nothing is known of a time: no check was made, failed checks were not confirmed, or our canary failed. */
+/** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
 export type GreyReason = 'no-data' | 'unconfirmed' | 'canary';
 
-/** A sample, an hour or a day of a chart. Null is unknown, never zero: the line breaks there. */
+/** A sample, an hour or a day of a chart. Null means unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
   /** The time of the sample; the beginning of the hour or UTC day. */
   at: Date;
-  /** Where it comes from; null where there is nothing. */
+  /** Null if there is no data. */
   source: Source | null;
   /** Over time online. */
   averagePlayers: number | null;
@@ -40,34 +40,34 @@ type Reading = {
 };
 
 /**
- * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples
- * are those of the source that is believed now. An hour or a day comes from that source, and from the other one where
- * it has nothing. Every span without data is a point of nulls.
+ * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
+ * those of the current source (`sourceAt`). An hour or a day uses that source, or the other one if it has no data. Each
+ * span without data is a point of nulls.
  */
 export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
-  const { believed, pointsOf } = await slotsOf(deps, serverId, range);
-  return pointsOf(believed === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
+  const { currentSource, pointsOf } = await slotsOf(deps, serverId, range);
+  return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
 }
 
 /**
- * The same in hours or days, and apart from it what a server reported that is known by our probes; null where it
- * reported nothing, or where its reports are its history.
+ * The history in hours or days. If it is that of our probes, `reported` is the history by the server's own reports;
+ * null if there are no reports or they are the main history.
  */
 export async function historyAndReports(
   deps: Reading,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
-  const { believed, known, pointsOf } = await slotsOf(deps, serverId, range);
-  if (believed === 'reports') return { history: pointsOf(['reports', 'probes']), reported: null };
-  const hasReports = [...known.values()].some(({ reports }) => judgedSeconds(reports) > 0);
+  const { currentSource, known, pointsOf } = await slotsOf(deps, serverId, range);
+  if (currentSource === 'reports') return { history: pointsOf(['reports', 'probes']), reported: null };
+  const hasReports = [...known.values()].some(({ reports }) => knownSeconds(reports) > 0);
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-/** What is known of each hour or day by each source, and the points of them from the first source that has them. */
+/** The sums of each hour or day by source, and a function that makes points from the first source with data. */
 async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
-  const believed = await sourceOf(deps, serverId);
+  const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
   const known = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
   const resolution: History['resolution'] = byHour ? 'hours' : 'days';
@@ -75,7 +75,7 @@ async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<History
     resolution,
     points: everySlot(known, byHour ? HOUR : DAY, sources),
   });
-  return { believed, known, pointsOf };
+  return { currentSource, known, pointsOf };
 }
 
 async function sourceOf({ servers, clock }: Reading, serverId: ObjectId): Promise<Source> {
@@ -93,7 +93,7 @@ const nothing = (at: Date, reason: GreyReason = 'no-data'): HistoryPoint => ({
   reason,
 });
 
-/** A sample stands for so many of its intervals, as the status does, and for no less than a report. */
+/** A sample is valid for this many of its intervals, like the status, and at least as long as a report. */
 const INTERVALS_VALID = 3;
 
 const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies Record<
@@ -105,10 +105,10 @@ const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unkn
 
 async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
   const { statusSamples, clock } = deps;
-  const believed = await sourceOf(deps, serverId);
+  const currentSource = await sourceOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
   const samples = statusSamples
-    .find({ serverId, at: { $gte: from }, source: SAMPLE_SOURCES[believed] })
+    .find({ serverId, at: { $gte: from }, source: SAMPLE_SOURCES[currentSource] })
     .sort({ at: 1 });
   const points: HistoryPoint[] = [];
   let known: Date | undefined;
@@ -117,15 +117,15 @@ async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryP
     const players = status === 'online' ? onlinePlayers : null;
     points.push({
       at,
-      source: believed,
+      source: currentSource,
       averagePlayers: players,
       peakPlayers: players,
       latencyMs: status === 'online' ? (latencyMs ?? null) : null,
       onlineShare: SHARE[status],
       reason: status === 'unknown' ? (reason ?? 'unconfirmed') : null,
     });
-    const stands = after(at, Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS));
-    if (!known || stands > known) known = stands;
+    const validUntil = after(at, Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS));
+    if (!known || validUntil > known) known = validUntil;
   }
   if (known && known <= clock.now()) points.push(nothing(known));
   return points;
@@ -133,7 +133,7 @@ async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryP
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-/** By the beginning of each hour of the last 30 days. */
+/** The sums of the last 30 days, by the start of each hour. */
 async function hourSums(
   { statusSamples, clock }: Reading,
   serverId: ObjectId,
@@ -156,7 +156,7 @@ async function hourSums(
     {
       $unionWith: {
         coll: statusSamples.collectionName,
-        // A report counts within its own hour.
+        // A report counts only within its hour.
         pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
       },
     },
@@ -167,12 +167,12 @@ async function hourSums(
     known.set(_id.getTime(), { ...known.get(_id.getTime()), [source]: sums });
     if (last) lasts.push(last);
   }
-  for (const last of lasts) reachOut(known, last, now);
+  for (const last of lasts) fillHours(known, last, now);
   return known;
 }
 
-/** Hours without a probe, because a server long offline is asked hourly, are those of the one that reaches into them. */
-function reachOut(known: Map<number, BothSums>, probe: StatusSample, now: Date): void {
+/** Fills hours without a probe with the probe before them: a server that is long offline is probed only hourly. */
+function fillHours(known: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
   const next = (Math.floor(probe.at.getTime() / HOUR) + 1) * HOUR;
   for (let hour = next; hour < end; hour += HOUR) {
@@ -197,7 +197,7 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
   };
 }
 
-/** By the beginning of each computed day. */
+/** The sums of all computed days, by the start of each day. */
 async function daySums({ dailyStats }: Reading, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const known = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
@@ -208,7 +208,7 @@ async function daySums({ dailyStats }: Reading, serverId: ObjectId): Promise<Map
   return known;
 }
 
-/** A point for each hour or day from the first known one to the last, each from the first source that has it. */
+/** A point for each hour or day from the first to the last with data, from the first source that has data. */
 function everySlot(known: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
   const times = [...known.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
@@ -221,7 +221,7 @@ function everySlot(known: Map<number, BothSums>, slotMs: number, sources: Source
 }
 
 function slotPoint(at: Date, both: BothSums, sources: Source[]): HistoryPoint {
-  const source = sources.find((source) => judgedSeconds(both[source]) > 0);
+  const source = sources.find((source) => knownSeconds(both[source]) > 0);
   const sums = source && both[source];
   if (!source || !sums) return nothing(at, reasonOf(both.probes));
   const online = sums.onlineSeconds;
@@ -231,12 +231,12 @@ function slotPoint(at: Date, both: BothSums, sources: Source[]): HistoryPoint {
     averagePlayers: online > 0 ? sums.playerSeconds / online : null,
     peakPlayers: online > 0 ? sums.peakPlayers : null,
     latencyMs: sums.latencySeconds > 0 ? sums.latencySum / sums.latencySeconds : null,
-    onlineShare: online / judgedSeconds(sums),
+    onlineShare: online / knownSeconds(sums),
     reason: null,
   };
 }
 
-function judgedSeconds(sums: DailySums | undefined): number {
+function knownSeconds(sums: DailySums | undefined): number {
   return sums ? sums.onlineSeconds + sums.offlineSeconds : 0;
 }
 
@@ -245,19 +245,19 @@ function reasonOf(probes: DailySums | undefined): GreyReason {
   return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
 }
 
-/** One of the 30 whole UTC days before today; all in seconds, 86,400 together. */
+/** One of the 30 whole UTC days before today, in seconds that add up to 86,400. */
 export type UptimeDay = {
   day: string;
   onlineSeconds: number;
   offlineSeconds: number;
   unknownSeconds: number;
-  /** What the unknown time consists of. */
+  /** The unknown seconds by reason. */
   unknown: Record<GreyReason, number>;
 };
 
 const UPTIME_DAYS = 30;
 
-/** The 30 whole UTC days before today, oldest first, by the source that is believed now (as `uptime_percentage`). */
+/** The 30 whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
 export async function uptimeDays(deps: Reading, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());

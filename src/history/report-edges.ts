@@ -5,17 +5,16 @@ import { LONGEST_GAP_MS } from './sum-samples.ts';
 
 type Samples = { statusSamples: Collection<StatusSample> };
 
-/** A report beside a span of time: what stood when it began, or what ended its last gap. */
+/** A report next to a span of time: the last one before it, or the first one after it. */
 export type EdgeReport = Pick<StatusSample, 'serverId' | 'at' | 'onlinePlayers' | 'latencyMs'>;
 
-/** Most servers that report do so all the time: their neighbouring reports are looked for here first. */
+/** Most reporting servers report all the time, so neighbouring reports are first searched within this time. */
 const NEAR_MS = HOUR;
 
 /**
- * For each server the last report before `start`, as far as it can matter after it, and the first one from `end`
- * on.
+ * For each server the last report before `start`, at most `LONGEST_GAP_MS` earlier, and the first one from `end` on.
  *
- * @param now - no report is younger
+ * @param now - no report is newer
  */
 export async function reportEdges(
   deps: Samples,
@@ -36,8 +35,8 @@ export async function reportEdges(
 }
 
 /**
- * The first or last report of each server in `from` (inclusive) to `to` (exclusive). Buckets that hold no report
- * are passed over unread.
+ * The first or last report of each server in `from` (inclusive) to `to` (exclusive). MongoDB skips buckets without
+ * reports.
  */
 export async function reportsAt(
   { statusSamples }: Samples,
@@ -62,7 +61,7 @@ export async function reportsAt(
     .toArray();
 }
 
-/** Those servers of which there is no report among `found`. */
+/** The servers without a report in `found`. */
 export function without(serverIds: ObjectId[], found: Pick<EdgeReport, 'serverId'>[]): ObjectId[] {
   const known = new Set(found.map(({ serverId }) => serverId.toHexString()));
   return serverIds.filter((serverId) => !known.has(serverId.toHexString()));

@@ -6,20 +6,20 @@ import { after } from '../platform/clock.ts';
 import { isUnknownResult, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source } from './current-status.ts';
-import { keepSample } from './keep-sample.ts';
 import type { StatusSample } from './status-sample.ts';
+import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
 import { type Waking, wakeListener } from './wake-listener.ts';
 
 export { REPORT_INTERVAL_MS };
 
-/** What a server says of itself. A field left out keeps its last value. */
+/** A server's report of its own status. An omitted field keeps its last value. */
 type StatusReport = {
   /** Players on the server, 0 or more. */
   onlinePlayers: number;
   /** −1 means "no limit" and is stored as 0. */
   maxPlayers: number;
-  /** Milliseconds; a negative one counts as left out. */
+  /** Milliseconds; a negative value counts as omitted. */
   latencyMs?: number | undefined;
   motd?: string | undefined;
   version?: string | undefined;
@@ -27,7 +27,7 @@ type StatusReport = {
 
 type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; nextAllowedAt: Date };
 
-/** `previousAt`: the report before it; null when there was none, or when that cannot be known. */
+/** `previousAt`: the time of the report before it; null when there was none or it is unknown. */
 type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
 
 type Reporting = Waking & {
@@ -36,15 +36,15 @@ type Reporting = Waking & {
   batcher: Batcher;
 };
 
-const TRY_AGAIN_MS = 20;
+const RETRY_MS = 20;
 
 /**
- * Takes a server's report of its own status, one in five minutes, however many race: one conditional update of
- * the server's document decides and carries the whole report. The sample for the history follows; when it
- * fails the report is taken all the same. A report after more than 15 minutes without one is a return: the server's
+ * Accepts a server's report of its own status, at most one in five minutes. One conditional update of the server's
+ * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored; its
+ * failure does not affect the report. A report after more than 15 minutes without one means that the server is back: its
  * vote listener, if it is unreachable, is tested now.
  *
- * @throws the driver's error when the database fails, or when it cannot be known whether the report was taken
+ * @throws the driver's error when the database fails or it is unknown whether the report was accepted
  */
 export async function reportStatus(
   deps: Reporting,
@@ -66,10 +66,10 @@ export async function reportStatus(
     'current.version': report.version,
     'current.checkedAt': now,
   };
-  // The client leaves out what is undefined (mongo.ts, ignoreUndefined).
+  // The client omits undefined values (mongo.ts, ignoreUndefined).
   const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
-  await keepSample(deps, {
+  await storeSample(deps, {
     at: now,
     serverId,
     source: 'report',
@@ -86,8 +86,8 @@ export async function reportStatus(
 }
 
 /**
- * Makes the update unless a report stands less than five minutes before it. After an update whose end is
- * unknown the document is read: our own id there means that it was made; otherwise it is sent again.
+ * Makes the update unless there is a report less than five minutes older. If the result of an update is unknown, the
+ * document is read: with our own id in it the update was made; otherwise it is sent again.
  */
 async function updateOnce(
   { servers, batcher }: Pick<Reporting, 'servers' | 'batcher'>,
@@ -110,6 +110,6 @@ async function updateOnce(
     if (existing && after(existing.at, REPORT_INTERVAL_MS) > ours.at) {
       return { kind: 'refused', nextAllowedAt: after(existing.at, REPORT_INTERVAL_MS) };
     }
-    await pause(TRY_AGAIN_MS);
+    await pause(RETRY_MS);
   }
 }

@@ -7,18 +7,18 @@ import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersTogether, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { latencyAt, playersSource, type Source, statusAt } from './current-status.ts';
 
-/** What the public may know of a server. Strings and counts are never null. */
+/** The public data of a server. Strings and counts are never null. */
 export type ServerInfo = {
   name: string;
   slug: string;
   address: string;
   port: number;
-  /** ISO 3166, or `ZZ` while nobody said. */
+  /** ISO 3166, or `ZZ` if it is not set. */
   countryCode: string;
   status: ServerStatus;
   onlinePlayers: number;
   maxPlayers: number;
-  /** Who says how many players there are: the server itself, or our probes. */
+  /** The source of the number of players: the server's reports or our probes. */
   playersSource: Source;
   /** Over 7 days; at most 2 decimals. */
   averagePlayers: number;
@@ -31,7 +31,7 @@ export type ServerInfo = {
   uptimePercentage: number | null;
   motd: string;
   version: string;
-  /** Votes of today and the 29 UTC days before. */
+  /** Votes of today and of the 29 UTC days before. */
   votesCount: number;
   monthlyVotes: number;
   allTimeVotes: number;
@@ -41,7 +41,7 @@ export type ServerInfo = {
   listedAt: Date;
 };
 
-/** What `infoOf` reads of a server. */
+/** The fields of a server that `infoOf` reads. */
 const SHOWN = {
   name: 1,
   slug: 1,
@@ -65,12 +65,12 @@ const SHOWN = {
   'lastReport.at': 1,
 } as const;
 
-/** Servers by their ids, removed ones too, as far as they are shown. */
+/** Loads the shown fields of servers by id, removed ones too. */
 const shownServers = serverLoader(SHOWN);
 
 type Informing = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
-/** A listed server as the public sees it at this moment; null when there is none of this id. */
+/** The current public data of a listed server; null when there is none with this id. */
 export async function readServerInfo(
   deps: Informing & { servers: Collection<Server> },
   serverId: ObjectId,
@@ -82,7 +82,7 @@ export async function readServerInfo(
   return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
 }
 
-/** The same of a server that the caller has read. One query. */
+/** The same for a server that the caller has already read. One query. */
 export async function serverInfo(
   { voteCounters, clock }: Pick<Informing, 'voteCounters' | 'clock'>,
   server: WithId<Server>,

@@ -2,24 +2,24 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
 
-/** Work on all servers is done on so many at a time: each operation's time and memory is bounded by it. */
+/** How many servers are processed at a time, which limits the time and memory of each operation. */
 const SLICE = 250;
 
-/** What can be said about work on many servers. */
+/** Options of work on many servers. */
 export type SliceOptions = {
   /** By default all listed servers. */
   serverIds?: ObjectId[] | undefined;
-  /** Hears how many of the servers are done. */
+  /** Reports how many servers are done. */
   progress?: Progress | undefined;
   /** Stops the work between two slices: `work` throws its reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** What of a server is read: who is believed about it, and since when it reports. */
+/** The fields that are read: those for the current source, and the time of the first report. */
 type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
 
 /**
- * Hands servers to `work`, slice by slice in the order of their ids.
+ * Calls `work` with the servers in slices, ordered by id.
  *
  * @returns how many there were
  * @throws the signal's reason
@@ -39,7 +39,7 @@ export async function inSlices(
     const slice: SlicedServer[] = await servers
       .find({
         ...(serverIds ? {} : { removedAt: null }),
-        // An empty range would ask for an empty id.
+        // An empty range would match an empty id.
         ...(last || serverIds ? { _id: range } : {}),
       })
       .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })

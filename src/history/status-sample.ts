@@ -7,7 +7,7 @@ const statusSampleDefinition = {
   at: { type: Date, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   source: { type: String, enum: ['report', 'probe'] as const, required: true },
-  /** The time it stands for; 0 for a report, whose time runs to the next one. */
+  /** The time that the sample represents; 0 for a report, which is valid up to the next one. */
   seconds: { type: Number, required: true },
   /** `unknown`: a failed check that does not count; `reason` says why. */
   status: { type: String, enum: STATUSES, required: true },
@@ -18,10 +18,10 @@ const statusSampleDefinition = {
   latencyMs: { type: Number, default: null },
 } as const;
 
-/** How long samples are kept. */
+/** How long samples are stored. */
 const SAMPLES_TTL_MS = 35 * DAY;
 
-/** What a probe or a report found: a time series. Its index is ours: without it a query reads all servers. */
+/** The results of probes and reports, as a time series. Without the index a query would read all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {
   collection: 'status_samples',
   timeseries: { timeField: 'at', metaField: 'serverId', granularity: 'minutes' },

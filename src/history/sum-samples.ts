@@ -4,17 +4,17 @@ import { REPORT_VALID_MS } from './current-status.ts';
 import { emptySums } from './daily-sums.ts';
 
 /**
- * After so long without a report a server is not judged by its reports any more (see `sourceAt`): no more of a gap
- * than this counts as offline.
+ * After this long without a report a server's status no longer depends on its reports (see `sourceAt`), so at most this
+ * much of a gap counts as offline.
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
-/** For how many seconds a sample counts as what; expressions of an aggregation. */
+/** The seconds of a sample by status, as aggregation expressions. */
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that give the sums of daily-stats.ts. A null is no number to `$sum`: a sample
- * without latency adds nothing.
+ * The accumulators of a `$group` that computes the sums of daily-stats.ts. `$sum` ignores null: a sample without latency
+ * adds nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
   return {
@@ -33,7 +33,7 @@ const hasStatus = (status: string) => ({ $eq: ['$status', status] });
 const isCanary = { $eq: ['$reason', 'canary'] };
 const secondsWhere = (...all: unknown[]) => ({ $cond: [{ $and: all }, '$seconds', 0] });
 
-/** The sums of probes: each counts for its seconds, wholly in the day or hour in which it was made. */
+/** The sums of probes: each counts with all its seconds for the day or hour in which it was made. */
 export const PROBE_SUMS: Document = sumsOf({
   online: { $cond: [hasStatus('online'), '$seconds', 0] },
   offline: { $cond: [hasStatus('offline'), '$seconds', 0] },
@@ -51,7 +51,7 @@ export const REPORT_SUMS: Document = sumsOf({
   counted: '$isInside',
 });
 
-/** The sums of a source of which there is no sample. */
+/** The sums of a source without samples. */
 export const NO_SUMS: Document = emptySums();
 
 const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
@@ -60,12 +60,12 @@ const secondsBetween = (from: unknown, to: unknown) => ({
 });
 
 /**
- * Stages that say of each report how many seconds between `start` and `end` it was online (to the next report, at
- * most 15 minutes) and offline (the rest of the time to the next one, up to 7 days after the report). Behind the
- * newest report there is no gap yet: nothing is known of that time.
+ * Stages that compute for each report its seconds between `start` and `end`: online (up to the next report, at most 15
+ * minutes) and offline (the rest of the time to the next report, up to 7 days after the report). The time after the
+ * newest report is unknown.
  */
 export function reportSpans(start: unknown, end: unknown): Document[] {
-  const stood = { $add: ['$at', REPORT_VALID_MS] };
+  const validUntil = { $add: ['$at', REPORT_VALID_MS] };
   return [
     {
       $setWindowFields: {
@@ -77,13 +77,13 @@ export function reportSpans(start: unknown, end: unknown): Document[] {
     {
       $set: {
         isInside: { $and: [{ $gte: ['$at', start] }, { $lt: ['$at', end] }] },
-        // `$min` passes over the null of the newest report.
-        onlineFor: secondsBetween(later('$at', start), { $min: [stood, '$next', end] }),
+        // `$min` ignores the null of the newest report.
+        onlineFor: secondsBetween(later('$at', start), { $min: [validUntil, '$next', end] }),
         offlineFor: {
           $cond: [
             { $eq: ['$next', null] },
             0,
-            secondsBetween(later(stood, start), {
+            secondsBetween(later(validUntil, start), {
               $min: [{ $add: ['$at', LONGEST_GAP_MS] }, '$next', end],
             }),
           ],

@@ -6,25 +6,25 @@ import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 
-/** A server reports its status at most once in any rolling time of this length (contract, POST …/status). */
+/** A server may report its status at most once in any period of this length (contract, POST …/status). */
 export const REPORT_INTERVAL_MS = 5 * MINUTE;
 
-/** A report as it is to be written, `ours` among its fields as `lastReport`. */
+/** A report to write. `fields` contains `ours` as `lastReport`. */
 export type Report = {
   serverId: ObjectId;
   ours: { id: UUID; at: Date };
   fields: Partial<Record<string, unknown>>;
 };
 
-/** Taken, `previousAt` after the report before it (null: the first); null when another stands in its way. */
+/** The time of the previous report (null: there was none); null as a whole when a recent report prevents this one. */
 type Taken = { previousAt: Date | null } | null;
 
 /** The last report of servers. */
 export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
- * Takes reports, each by one conditional update of its server's document. An update command does not say which of its
- * statements found their document: unless all did, the documents say who was first, by the report's id.
+ * Writes reports, each with one conditional update of its server's document. An update command does not return which of
+ * its statements matched: unless all did, the report ids in the documents show which reports were written.
  */
 export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,
@@ -32,18 +32,18 @@ export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
     const [only] = reports;
     if (only && reports.length === 1) return [await takeReport(servers, only)];
     const before = await reportsOf(servers, reports);
-    // One that comes too early is not sent at all.
+    // A report that is too early is not sent.
     const open = reports.filter((report, i) => isOpen(before[i], report));
     const updates = open.map((report) => ({ q: matching(report), u: changes(report) }));
     const { n, errors } =
       open.length > 0 ? await sendWrites(servers, { updates }, REPLICATED) : { n: 0, errors: new Map() };
     const now = n === open.length ? null : await reportsOf(servers, open);
     return reports.map((report, i): Taken | Error => {
-      const place = open.indexOf(report);
-      if (place < 0) return null;
-      const error = errors.get(place);
+      const index = open.indexOf(report);
+      if (index < 0) return null;
+      const error = errors.get(index);
       if (error) return error;
-      const taken = !now || now[place]?.id.equals(report.ours.id);
+      const taken = !now || now[index]?.id.equals(report.ours.id);
       return taken ? { previousAt: before[i]?.at ?? null } : null;
     });
   },

@@ -94,7 +94,7 @@ async function listedOf(deps: DraftChecking, draft: WithId<ServerDraft>): Promis
 
 function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
   if (probe?.ok) return { reached: true, words: '', ...probe.answer };
-  const words = probe?.words ?? '';
+  const words = probe?.message ?? '';
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 

@@ -2,28 +2,28 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const mailDefinition = {
-  /** Made of what it is about, where that must be told only once; else random. */
+  /** Derived from the notification if it must be sent only once; else random. */
   _id: { type: String, required: true, maxlength: 120 },
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
-  /** Sealed, since a link in it opens an account; absent once the mail was sent or given up. */
+  /** Encrypted, because a link in it opens an account. Absent once the mail was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
   /** When it may be sent next; absent once it was sent or given up. */
   nextAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** On mongod's clock: until then the attempt under way is nobody else's. */
+  /** In mongod's time: until then no other worker may attempt to send. */
   leaseUntil: { type: Date },
   sentAt: { type: Date },
   givenUpAt: { type: Date },
-  /** What came of the last attempt that did not succeed. */
+  /** The reason of the last failed attempt. */
   lastFault: { type: String },
 } as const;
 
-/** How long it can be seen that a mail was sent; its text is gone before. */
+/** How long the record of a mail is retained; its text is removed once it was sent or given up. */
 const TTL_MS = 7 * DAY;
 
-/** The outbox: what is in it is sent, whatever happens to Redis and to workers. */
+/** The outbox. Its mails are sent even after a failure of Redis or of workers. */
 export const mailSchema = new Schema(mailDefinition, { collection: 'mails' });
 mailSchema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
 mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });

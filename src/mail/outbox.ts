@@ -6,7 +6,7 @@ import type { Producer } from '../platform/queues.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 
-/** What writing a mail works on. */
+/** Dependencies for writing a mail. */
 export type Outbox = {
   mails: Collection<Mail>;
   secrets: SecretBox;
@@ -14,24 +14,24 @@ export type Outbox = {
   clock: Clock;
 };
 
-/** A mail to be sent: plain text. */
+/** A mail to send, as plain text. */
 type NewMail = {
-  /** Names the notification, where it must be sent only once: a second mail of the same id is not written. */
+  /** Identifies a notification that must be sent only once: a second mail with the same id is not written. */
   id?: string;
   to: string;
   subject: string;
   text: string;
 };
 
-/** What a mail's text is sealed for: it cannot be moved to another mail. */
+/** The context with which a mail's text is sealed, so that it cannot be moved to another mail. */
 export function mailContext(id: string): string {
   return `mail ${id}`;
 }
 
 /**
- * Puts a mail into the outbox, from where a worker sends it (see send-mail.ts).
+ * Puts a mail into the outbox. A worker sends it (see send-mail.ts).
  *
- * @returns whether it was written; false when one of its `id` stands there already
+ * @returns whether it was written; false when there is already one with its `id`
  */
 export async function putMail(
   { mails, secrets, producer, clock }: Outbox,

@@ -7,7 +7,7 @@ import type { Mail } from './mail.ts';
 import { mailContext } from './outbox.ts';
 import type { Send, SendResult } from './smtp.ts';
 
-/** What sending works on. */
+/** Dependencies for sending mail. */
 export type Sending = {
   mails: Collection<Mail>;
   secrets: SecretBox;
@@ -16,27 +16,27 @@ export type Sending = {
   send: Send;
 };
 
-/** How long to wait after each attempt that failed; the last one goes on. */
+/** The delay after each failed attempt; the last one repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
-/** A mail that could not be sent by then is of no use to anybody: links in it have run out. */
+/** A mail is given up after this time: its links have expired. */
 const GIVEN_UP_MS = DAY;
 
 /** Longer than an attempt may take (see smtp.ts). */
 const LEASE_MS = 2 * MINUTE;
 
-/** So many due mails are looked for in one round. */
+/** The most due mails that one round finds. */
 const MOST_A_ROUND = 1_000;
 
-/** What came of a mail that a job names; `not-due`: there is nothing to do for it now. */
+/** The result of a job for a mail; `not-due`: there is nothing to do now. */
 type MailResult = SendResult['kind'] | 'given-up' | 'not-due';
 
 /**
- * Sends a mail of the outbox, if it is due and nobody else is sending it. The attempt is recorded before the
- * first byte goes out: a mail is sent again only where the end of an attempt is not known, because the worker
- * died or the line broke.
+ * Sends a mail of the outbox if it is due and no other worker is sending it. The attempt is recorded before the first
+ * byte is sent. A mail is sent twice only if the result of an attempt is unknown, because the worker died or the
+ * connection broke.
  *
- * @param signal - gives the attempt up: the mail is due again at once
+ * @param signal - aborts the attempt; the mail is then due again at once
  */
 export async function sendMail(deps: Sending, mailId: string, signal: AbortSignal): Promise<MailResult> {
   const mail = await claim(deps, mailId);
@@ -46,26 +46,26 @@ export async function sendMail(deps: Sending, mailId: string, signal: AbortSigna
   try {
     text = deps.secrets.open(mail.sealedText ?? '', mailContext(_id));
   } catch (error) {
-    // Sealed under a key that is gone: nobody will ever read it.
+    // The mail was sealed under a lost key and can never be read.
     return giveUp(deps, mail, String(error));
   }
-  const end = await deps.send({ id: _id, to, subject, text }, signal);
-  if (end.kind === 'sent') {
+  const result = await deps.send({ id: _id, to, subject, text }, signal);
+  if (result.kind === 'sent') {
     await record(deps, mail, { sentAt: deps.clock.now() }, DONE);
     deps.log.info({ event: 'mail.sent', mailId, attempts });
     return 'sent';
   }
-  if (end.kind === 'refused') return giveUp(deps, mail, end.fault);
+  if (result.kind === 'refused') return giveUp(deps, mail, result.reason);
   const now = deps.clock.now();
   const wait = SCHEDULE[Math.min(attempts, SCHEDULE.length) - 1] ?? HOUR;
   const nextAt = signal.aborted ? now : after(now, wait);
-  if (nextAt.getTime() - mail.createdAt.getTime() > GIVEN_UP_MS) return giveUp(deps, mail, end.fault);
-  await record(deps, mail, { nextAt, lastFault: end.fault }, { leaseUntil: '' });
-  deps.log.warn({ event: 'mail.failed', mailId, attempts, reason: end.fault });
+  if (nextAt.getTime() - mail.createdAt.getTime() > GIVEN_UP_MS) return giveUp(deps, mail, result.reason);
+  await record(deps, mail, { nextAt, lastFault: result.reason }, { leaseUntil: '' });
+  deps.log.warn({ event: 'mail.failed', mailId, attempts, reason: result.reason });
   return 'failed';
 }
 
-/** The ids of mails that are due: their jobs may have been lost, or their next time has come. */
+/** The ids of due mails, including those whose jobs were lost. */
 export function dueMails({ mails, clock }: Pick<Sending, 'mails' | 'clock'>): Promise<string[]> {
   return mails
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
@@ -87,16 +87,16 @@ function claim({ mails, clock }: Sending, mailId: string): Promise<Mail | null> 
   );
 }
 
-/** What a mail that is done has no more: its text is a secret. */
+/** Fields to remove from a finished mail: its text is a secret. */
 const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
 
-async function giveUp(deps: Sending, mail: Mail, fault: string): Promise<'given-up'> {
-  await record(deps, mail, { givenUpAt: deps.clock.now(), lastFault: fault }, DONE);
-  deps.log.error({ event: 'mail.given_up', mailId: mail._id, attempts: mail.attempts, reason: fault });
+async function giveUp(deps: Sending, mail: Mail, reason: string): Promise<'given-up'> {
+  await record(deps, mail, { givenUpAt: deps.clock.now(), lastFault: reason }, DONE);
+  deps.log.error({ event: 'mail.given_up', mailId: mail._id, attempts: mail.attempts, reason });
   return 'given-up';
 }
 
-/** Records the end of an attempt, unless another worker took the mail over meanwhile. */
+/** Records the result of an attempt, unless another worker has claimed the mail meanwhile. */
 async function record(
   { mails }: Sending,
   { _id, attempts }: Mail,

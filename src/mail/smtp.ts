@@ -4,28 +4,28 @@ import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { printable } from '../platform/printable.ts';
 
-/** A mail as it goes out. */
+/** A mail as it is sent. */
 export type Letter = { id: string; to: string; subject: string; text: string };
 
 /**
- * How an attempt to send a mail ended.
+ * The result of an attempt to send a mail.
  *
- * - `sent`: the mail server took it.
- * - `refused`: it will never take this mail to this address.
- * - `failed`: again later. It may have taken it, where the line broke after the text was on its way.
+ * - `sent`: the mail server accepted it.
+ * - `refused`: the mail server will never accept this mail for this address.
+ * - `failed`: try again later. The server may have accepted it if the connection broke after the text was sent.
  */
-export type SendResult = { kind: 'sent' } | { kind: 'refused' | 'failed'; fault: string };
+export type SendResult = { kind: 'sent' } | { kind: 'refused' | 'failed'; reason: string };
 
-/** Sends one mail; never throws for anything that a mail server does. `signal` gives it up. */
+/** Sends one mail. Never throws for errors of the mail server. `signal` aborts it. */
 export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
 
-/** Each step has its time, and so has the whole: a server that drips must not hold a worker's place. */
+/** Timeouts of each step and of the whole: a slow server must not occupy a worker's slot. */
 const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
 /**
- * Sends over `SMTP_URL`, one connection for each mail: there are few.
+ * Sends over `SMTP_URL` with one connection for each mail: mails are few.
  *
  * @param longestMs - an attempt is given up after this many milliseconds
  */
@@ -49,31 +49,32 @@ export function createSend(
         subject,
         text,
         messageId: messageId(id, config),
-        // RFC 3834: nobody's holiday answers this.
+        // Prevents automatic replies (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
       });
       return { kind: 'sent' };
     } catch (error) {
-      return endOf(error);
+      return failureOf(error);
     }
   };
 }
 
-/** The same in every attempt, so that a mail server or reader can see that a second one is the first. */
+/** The same in every attempt, so that a mail server or reader can detect a duplicate. */
 function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   const name = createHash('sha256').update(id).digest('hex').slice(0, 32);
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;
 }
 
-function endOf(error: unknown): SendResult {
+function failureOf(error: unknown): SendResult {
   const { message, code, command, permanent } = error as Error & {
     code?: string;
     command?: string;
     permanent?: boolean;
   };
-  const fault = printable(`${code ?? ''} ${message}`);
-  // A refused sender or sign-in is a fault of ours, which an operator may mend; a recipient or text is final.
+  const reason = printable(`${code ?? ''} ${message}`);
+  // A refused sender or sign-in is a configuration error, which an operator can correct. A refused recipient or text is
+  // final.
   const isFinal = permanent === true && (command === 'RCPT TO' || command === 'DATA');
-  return { kind: isFinal ? 'refused' : 'failed', fault };
+  return { kind: isFinal ? 'refused' : 'failed', reason };
 }

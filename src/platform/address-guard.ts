@@ -11,13 +11,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /**
  * - `dns-not-found`: the name has no address.
  * - `dns-timeout`: the name servers gave no answer in time.
- * - `address-refused`: an address of it is not a public one, or is this machine's own, and is not in an allowed
- *   range; or the operator refuses it.
- * - `stopped`: the caller's signal ended it.
+ * - `address-refused`: one of its addresses is not public, or belongs to this machine, and is in no allowed range;
+ *   or the operator refuses it.
+ * - `stopped`: the caller's signal stopped the look-up.
  */
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
 
-/** A host that must not, or cannot, be dialled. */
+/** A host to which no connection can or may be opened. */
 export class AddressError extends Error {
   readonly code: AddressFailure;
 
@@ -28,7 +28,7 @@ export class AddressError extends Error {
   }
 }
 
-/** What was entered is not a host; the message is a sentence for the user who entered it. */
+/** The input is not a host. The message is a sentence for the user who entered it. */
 export class HostError extends Error {
   constructor(message: string) {
     super(message);
@@ -37,17 +37,18 @@ export class HostError extends Error {
 }
 
 /**
- * Ports of remote shells and mail: never a game server or a vote listener, and a favourite of those who probe
- * through others. Settings refuse them too, not only tests: waiting votes could probe them as well.
+ * Ports of remote shells and mail. No game server or vote listener uses them, and attackers try to reach them through
+ * other machines. Settings refuse them too: votes that wait would probe
+ * them as well.
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 
-/** Whether nothing is ever set to, asked at or sent to `port`. */
+/** Whether `port` is refused for listeners, probes and deliveries. */
 export function isRefusedPort(port: number): boolean {
   return REFUSED_PORTS.has(port);
 }
 
-/** What the operator allows and refuses beyond the public addresses. What is refused is never allowed. */
+/** Ranges that the operator allows or refuses in addition to the public addresses. A refusal wins. */
 export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RANGES'>;
 
 export type ResolveOptions = {
@@ -56,19 +57,19 @@ export type ResolveOptions = {
   signal?: AbortSignal | undefined;
   /** All addresses of a name, by the rules of this machine (`/etc/hosts`, then DNS). */
   lookup?: ((name: string) => Promise<{ address: string }[]>) | undefined;
-  /** Told when the name has been looked up, before its addresses are checked. */
+  /** Called after the look-up, before the addresses are checked. */
   onResolved?: (() => void) | undefined;
 };
 
 /**
- * Finds the addresses of a host and checks every one of them (design rule 11). The caller dials one of these
- * addresses and never the name: a second look-up could answer differently (DNS rebinding).
+ * Resolves a host and checks each of its addresses (design rule 11). The caller must connect to one of these
+ * addresses and never to the name: a second look-up could give another address (DNS rebinding).
  *
- * @param host - a host name or an IP address, in any spelling: odd ones (`127.1`, `0177.0.0.1`, `2130706433`)
- *   mean what the system's resolver makes of them, and it is that address which is checked
+ * @param host - a host name or an IP address, in any spelling. The system's resolver interprets odd ones (`127.1`,
+ *   `0177.0.0.1`, `2130706433`), and the resulting address is checked
  * @returns one or more addresses, in the resolver's order of preference
- * @throws {AddressError} when there is none, or when a single one of them is refused: a name that mixes public
- *   and private addresses is an attack or a mistake, and either way not to be dialled
+ * @throws {AddressError} when there is no address, or when one of them is refused: a name that mixes public and
+ *   private addresses is an attack or a mistake
  */
 export async function resolveAddress(host: string, options: ResolveOptions): Promise<string[]> {
   const answers = isIP(host) ? [host] : await resolveName(host, options);
@@ -79,8 +80,8 @@ export async function resolveAddress(host: string, options: ResolveOptions): Pro
 }
 
 /**
- * Why nothing will be sent to an address, as this environment allows it; null when nothing is known
- * against it. A name is not looked up: what it means is decided at each connection.
+ * Why the guard refuses an IP address with the ranges of this environment; null when it does not. A name is not
+ * looked up: each connection resolves and checks it.
  */
 export async function hostWarning(host: string, ranges: AddressRanges): Promise<string | null> {
   if (isIP(host) === 0) return null;
@@ -94,7 +95,7 @@ export async function hostWarning(host: string, ranges: AddressRanges): Promise<
 }
 
 async function resolveName(host: string, options: ResolveOptions): Promise<string[]> {
-  const { timeoutMs, signal, lookup = (name) => askNameServers(name, resolver) } = options;
+  const { timeoutMs, signal, lookup = (name) => queryNameServers(name, resolver) } = options;
   if (signal?.aborted) throw new AddressError('stopped', 'The look-up was stopped');
   const resolver = resolverFor(timeoutMs);
 
@@ -120,47 +121,49 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   }
 }
 
-/** One name server is waited for no longer, the first time, before the next one is asked. */
-const LONGEST_ASKED_MS = 1_000;
+/** Longest first wait for one name server before the resolver tries the next one. */
+const FIRST_TRY_TIMEOUT_MS = 1_000;
 
 /**
- * Makes a resolver for one look-up of at most `timeoutMs`: a name server that keeps silent leaves time for the
- * next ones. The caller keeps the time itself, since a resolver with many name servers takes longer, and cancels it.
+ * Makes a resolver for one look-up of at most `timeoutMs`. Its own timeouts are shorter, so that there is time to try
+ * the next name server. The caller enforces `timeoutMs` and cancels: a resolver with many name servers takes longer.
  */
 export function resolverFor(timeoutMs: number): Resolver {
   return new Resolver({
-    timeout: Math.max(1, Math.min(LONGEST_ASKED_MS, Math.ceil(timeoutMs / 4))),
+    timeout: Math.max(1, Math.min(FIRST_TRY_TIMEOUT_MS, Math.ceil(timeoutMs / 4))),
     tries: 2,
   });
 }
 
-/** The addresses of one family are waited for no longer once there are some of the other (RFC 8305, 3). */
+/** Once one address family has answered, the look-up waits this long for the other one (RFC 8305, 3). */
 const RESOLUTION_DELAY_MS = 300;
 
 /**
- * All addresses of a name. Name servers are asked without a thread: a look-up that is given up is over, so dead
- * name servers of some hosts cannot hold up the others. The system's resolver, which has few threads, is left
- * with names of this machine's own network and with what no name server knows but `/etc/hosts` may.
+ * All addresses of a name. These queries use no thread pool and can be cancelled, so dead name servers of some hosts
+ * do not delay look-ups of others. The system's resolver, which has few threads, handles only names without a dot and
+ * names that no name server knows but `/etc/hosts` may.
  */
-async function askNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
+async function queryNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });
   const found: string[][] = [];
   const queries = [resolver.resolve4(name), resolver.resolve6(name)].map(async (query, family) => {
     found[family] = await query;
   });
-  const ends = Promise.allSettled(queries);
+  const settled = Promise.allSettled(queries);
   const oneAnswered = Promise.any(queries).then(
     () => pause(RESOLUTION_DELAY_MS, undefined, { ref: false }),
-    () => ends,
+    () => settled,
   );
-  await Promise.race([ends, oneAnswered]);
+  await Promise.race([settled, oneAnswered]);
   if (found.length > 0) return found.flat().map((address) => ({ address }));
-  const silent = (await ends).find((end) => end.status === 'rejected' && NO_ANSWER.has(end.reason?.code));
+  const silent = (await settled).find(
+    (result) => result.status === 'rejected' && NO_ANSWER.has(result.reason?.code),
+  );
   if (silent?.status === 'rejected') throw silent.reason;
   return lookUp(name, { all: true });
 }
 
-/** What the resolver says when the name servers, not the name, are at fault. */
+/** Codes of the resolver for a failure of the name servers rather than an unknown name. */
 const NO_ANSWER = new Set(['EAI_AGAIN', 'ETIMEOUT', 'ESERVFAIL', 'EREFUSED']);
 
 function lookupError(host: string, error: unknown): AddressError {
@@ -192,24 +195,23 @@ function checkAddress(host: string, answer: string, ranges: AddressRanges): stri
 }
 
 /**
- * Public by their range, and answered by the cloud that a machine stands in, never by the internet: Azure's connection server
- * (DNS, agent and metadata).
+ * Addresses in a public range that lead to a cloud's internal service: Azure's virtual IP for DNS, agent and metadata.
  */
 const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Whether an address is one of this machine's own, as its network interfaces have them. */
+/** Whether a network interface of this machine has the address. */
 function isOwn(address: Address): boolean {
   const own = Object.values(os.networkInterfaces()).flat();
   return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
 }
 
-/** IANA gives out IPv6 addresses for the public internet from this block only. */
+/** IANA allocates public IPv6 addresses from this block only. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is one of the public internet. `unicast` is ipaddr.js's word for what is in none of the
- * special ranges: private, loopback, link-local, shared (CGNAT), multicast, broadcast, documentation,
- * benchmarking, reserved, and for IPv6 also those that carry an IPv4 address (6to4, Teredo). IPv4-mapped,
+ * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges:
+ * private, loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and
+ * for IPv6 also those that carry an IPv4 address (6to4, Teredo). IPv4-mapped,
  * IPv4-compatible and NAT64 addresses are outside the global block.
  */
 function isPublic(address: Address): boolean {
@@ -230,8 +232,8 @@ const LONGEST_HOST = 253;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Reads what an owner enters as a host: a host name or an IP address. Whether it may be dialled is decided
- * each time it is (`resolveAddress`), not here.
+ * Parses the host that an owner enters: a host name or an IP address. `resolveAddress` checks at each connection
+ * whether it is allowed.
  *
  * @returns the host in one spelling: a name in lower-case ASCII (international names in Punycode) without a
  *   final dot, an IPv6 address without brackets
@@ -240,10 +242,10 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 export function parseHost(text: string): string {
   const host = text.trim();
   const bare = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
-  if (bare !== host && !isIPv6(bare)) throw new HostError('Only an IPv6 address stands in square brackets.');
+  if (bare !== host && !isIPv6(bare)) throw new HostError('Use square brackets only for an IPv6 address.');
   if (isIP(bare) && !bare.includes('%')) return ipaddr.parse(bare).toString();
 
-  refuseWhatIsNoHost(host);
+  refuseInvalidHost(host);
   const name = domainToASCII(host.replace(/\.$/, ''));
   const labels = name.split('.');
   if (name.length > LONGEST_HOST) throw new HostError(`A host has at most ${LONGEST_HOST} characters.`);
@@ -256,24 +258,24 @@ export function parseHost(text: string): string {
   return name;
 }
 
-function refuseWhatIsNoHost(host: string): void {
+function refuseInvalidHost(host: string): void {
   if (host === '') throw new HostError('The host is empty.');
   if (host.length > LONGEST_HOST) throw new HostError(`A host has at most ${LONGEST_HOST} characters.`);
   if (/[\s\p{C}]/u.test(host)) throw new HostError('A host has no white space and no invisible characters.');
   if (host.includes('://'))
-    throw new HostError('Enter the host alone, without «://» and what stands before it.');
+    throw new HostError('Enter the host alone, without «://» and the text before it.');
   if (/[/?#@\\]/.test(host)) throw new HostError('Enter the host alone, without a path or a user name.');
   if (/^(\[.*\]|[^:]*):\d*$/.test(host))
     throw new HostError('Enter the host without a port: the port has its own field.');
   if (host.includes('%'))
-    throw new HostError('An IPv6 address with a zone («%…») is of use on one machine only.');
+    throw new HostError('An IPv6 address with a zone («%…») works on one machine only.');
 }
 
 function lastLabel(host: string): string {
   return host.normalize('NFKC').replace(/\.$/, '').split('.').at(-1) ?? '';
 }
 
-/** The resolver takes a name that ends in a number for an IPv4 address in an old spelling. */
+/** The resolver reads a name that ends in a number as an IPv4 address in an old spelling. */
 function isNumber(label: string): boolean {
   return /^(\d+|0x[0-9a-f]*)$/i.test(label);
 }

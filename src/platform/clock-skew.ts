@@ -2,25 +2,24 @@ import type { Db } from 'mongodb';
 import { type Clock, SECOND } from './clock.ts';
 
 /**
- * How far a process's clock is from mongod's: milliseconds by which it is ahead, below zero by which it is behind, and
- * 0 while the two agree within 2 seconds (design rule 1); at once where it was measured of late. Fails when MongoDB does
- * not answer.
+ * How many milliseconds the process's clock is ahead of mongod's; negative when it is behind, 0 while they agree within
+ * 2 seconds (design rule 1). Returns without a promise after a recent measurement. Fails when MongoDB does not answer.
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/** A process whose clock is further from mongod's would count the 24 hours wrongly. */
+/** With a larger skew the process would count the 24 hours wrongly. */
 const TOLERANCE_MS = 2 * SECOND;
-/** An older measurement is renewed in the background; one that is older still is not used. */
+/** A measurement older than `FRESH_MS` is renewed in the background; one older than `STALE_MS` is not used. */
 const FRESH_MS = SECOND;
 const STALE_MS = 5 * SECOND;
 
-/** mongod's time less `performance.now()`, and by how much that may be wrong. */
+/** mongod's time minus `performance.now()`, and its largest error, in milliseconds. */
 type Measurement = { offset: number; error: number; at: number };
 
 /**
- * Measures with `hello`, at most once a second. Between two measurements the monotonic clock stands in for mongod's,
- * so that a step of this machine's clock shows in the very next call. A difference that a slow answer could explain
- * counts as none, and an old measurement is never the reason to report one.
+ * Measures with `hello`, at most once a second. Between two measurements mongod's time is derived from the monotonic
+ * clock, so a step of this machine's clock shows in the next call. A difference that a slow answer could explain counts
+ * as 0. Before a skew is reported it is measured again.
  */
 export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   let last: Measurement | undefined;
@@ -50,7 +49,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   return () => {
     const age = last ? performance.now() - last.at : Number.POSITIVE_INFINITY;
     if (last && age < STALE_MS && skewBy(last) === 0) {
-      // Whoever needs a fresh one waits for it and learns why it failed.
+      // The failure is ignored here: a call that needs the new measurement waits for it and gets the error.
       if (age > FRESH_MS) renew().catch(() => undefined);
       return 0;
     }
@@ -58,7 +57,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   };
 }
 
-/** A skew for users; `''` where there is none. */
+/** A skew as text for users; `''` for 0. */
 export function describeSkew(ms: number): string {
   if (ms === 0) return '';
   const seconds = (Math.abs(ms) / SECOND).toFixed(1);

@@ -1,6 +1,6 @@
-/** Where the present time comes from. Features take one, so that a test can move it. */
+/** The source of the current time. Features take it as an argument, so that a test can move it. */
 export type Clock = {
-  /** The present moment. */
+  /** The current time. */
   now(): Date;
 };
 
@@ -17,7 +17,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** `date` moved by `ms` milliseconds; `date` itself stays. */
+/** A new date, `ms` milliseconds after `date`. */
 export function after(date: Date, ms: number): Date {
   return new Date(date.getTime() + ms);
 }

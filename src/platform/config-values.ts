@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 
-/** Values of the environment, as text that an operator writes; each says in words what it must be. */
+/** Schemas of environment values. Their messages say what a value must be. */
 
 export const port = z
   .string()
@@ -51,7 +51,7 @@ export const redisUrl = z
     'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
   );
 
-/** A secret is strong enough when it is long and not one character over and over. */
+/** A secret must be long and must have at least 10 different characters. */
 export const secretKey = z
   .string()
   .min(32, 'must have at least 32 characters: make one with `openssl rand -base64 32`')
@@ -79,7 +79,7 @@ export const cidrList = z.string().transform((value, context) => {
   return ranges;
 });
 
-/** Something on another network that answers whenever our own network works: a game server, or any TCP port. */
+/** A game server or TCP port on another network. It answers whenever our own network works. */
 export type CanaryAddress = { game: string | null; host: string; port: number };
 
 export const canaryList = z.string().transform((value, context): CanaryAddress[] =>
@@ -103,16 +103,16 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
     }),
 );
 
-/** More proxies than this in a row are a slip: each trusted one believes what the one before it says. */
+/** A higher number is probably a mistake: each trusted proxy trusts the address that the one before it reports. */
 const MOST_PROXIES = 8;
 
 const HOW_TO_TRUST =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 
-/** Shorter prefixes are most of the internet, alone or a few of them together. */
+/** Shorter prefixes cover too much of the internet. */
 const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
 
-/** Proxies in front of the web process: `false`, how many there are, or their addresses and ranges. */
+/** Proxies in front of the web process: `false`, their number, or their addresses and ranges. */
 export const trustProxy = z.string().transform((value, context): false | number | string[] => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if (value === 'false' || value === '0') return false;
@@ -123,16 +123,16 @@ export const trustProxy = z.string().transform((value, context): false | number 
   } else {
     const ranges = value.split(',').map((text) => text.trim());
     for (const range of ranges) {
-      const fault = faultOfRange(range);
-      if (fault) refuse(`«${range}» ${fault}`);
+      const error = rangeError(range);
+      if (error) refuse(`«${range}» ${error}`);
     }
     return ranges;
   }
   return false;
 });
 
-/** What is wrong with a trusted address or range. Other notations, such as `1.5` for 1.0.0.5, are taken for slips. */
-function faultOfRange(range: string): string | null {
+/** What is wrong with a trusted address or range. Other notations, such as `1.5` for 1.0.0.5, are refused as typos. */
+function rangeError(range: string): string | null {
   const [address = '', prefix] = range.split(/\/(?=\d{1,3}$)/);
   const [ip, bits] =
     isIP(address) && ipaddr.isValid(address) ? [ipaddr.parse(address), Number(prefix ?? 128)] : [null, 0];
@@ -142,7 +142,7 @@ function faultOfRange(range: string): string | null {
   const isMapped = ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
   const least = LEAST_PREFIX[isMapped ? 'ipv4InIpv6' : ip.kind()];
   return bits < least
-    ? `is so wide that others than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW_TO_TRUST}`
+    ? `is so wide that clients other than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW_TO_TRUST}`
     : null;
 }
 
@@ -159,7 +159,7 @@ export const durations = z.string().transform((value, context) =>
   }),
 );
 
-/** A mail server: `smtp://user:password@mail.example.org:587`, or `smtps://` where TLS begins at once. */
+/** A mail server: `smtp://user:password@mail.example.org:587`, or `smtps://` for implicit TLS. */
 export const smtpUrl = z
   .string()
   .refine(
@@ -167,7 +167,7 @@ export const smtpUrl = z
     'must be smtp://user:password@host:587 or smtps://user:password@host:465',
   );
 
-/** Whom mail comes from: `votes@example.org` or `Tallyport <votes@example.org>`. */
+/** The sender of mail: `votes@example.org` or `Tallyport <votes@example.org>`. */
 export const mailAddress = z
   .string()
   .regex(

@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from './config-values.ts';
 
-/** The environment was wrong: one readable line for each error. */
+/** The environment is invalid: one readable line for each error. */
 export class ConfigError extends Error {
   readonly errors: string[];
 
@@ -34,8 +34,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * The whole environment, as an operator writes it. Everything is text here; the transforms give what the
- * processes use. A default stands where most operators would leave it.
+ * All environment variables. Each value is text; the transforms convert it. The defaults suit most operators.
  */
 const environment = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
@@ -72,7 +71,7 @@ const environment = z.object({
     .max(300, 'must have at most 300 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default(''),
-  /** Of older versions; where it still stands, the web process says what came in its place. */
+  /** Used by older versions. If it is set, the web process logs what replaced it. */
   OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),
   SMTP_URL: smtpUrl.optional(),
@@ -113,22 +112,22 @@ type Environment = z.infer<typeof environment>;
 
 /** The configuration of a process. Times are in milliseconds. */
 export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> & {
-  /** The address that users and plugins use, without a slash at its end; may contain a path. */
+  /** The address that users and plugins use, without a final slash; may contain a path. */
   PUBLIC_URL: string;
-  /** The path of `PUBLIC_URL`, under which every page and endpoint stands: `''` or `/listing`. */
+  /** The path of `PUBLIC_URL`, the prefix of every page and endpoint: `''` or `/listing`. */
   basePath: string;
-  /** Absent: an embedded database is to be found or started (see embedded/). */
+  /** If absent, an embedded database is found or started (see embedded/). */
   MONGODB_URI: string | undefined;
   REDIS_URL: string | undefined;
-  /** Absent: made and kept in `DATA_DIR`. */
+  /** If absent, one is made and stored in `DATA_DIR`. */
   SECRET_KEY: string | undefined;
 };
 
-/** A configuration in which the services are known: what a web, worker or scheduler process needs. */
+/** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** Faults that only show when several values are seen together. */
-function crossFaults(env: Environment): string[] {
+/** Errors that concern several variables at once. */
+function crossVariableErrors(env: Environment): string[] {
   const errors: string[] = [];
   if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {
     errors.push('CLOCK_OFFSET_MS moves the clock and is only for tests: remove it, or set NODE_ENV=test');
@@ -170,12 +169,12 @@ function crossFaults(env: Environment): string[] {
   return errors;
 }
 
-/** Variables of a process, to read a configuration from and to hand to child processes. */
+/** Environment variables: a configuration is read from them, and child processes get them. */
 export type Variables = Record<string, string | undefined>;
 
 /**
- * A copy of this process's environment, with what `.env` in the working directory adds to it; tests leave that
- * file alone.
+ * A copy of this process's environment, with the additional variables of `.env` in the working directory. Tests do not
+ * read that file.
  */
 export function ownEnvironment(): Variables {
   if (process.env.NODE_ENV === 'test') return { ...process.env };
@@ -187,7 +186,7 @@ export function ownEnvironment(): Variables {
   }
 }
 
-/** An address with a zone, such as `fe80::1%eth0`, stands in a URL without it. */
+/** The host as it is written in a URL; the zone of an address such as `fe80::1%eth0` is left out. */
 function hostInUrl(host: string): string {
   if (host === '127.0.0.1') return 'localhost';
   return isIPv6(host) ? `[${host.replace(/%.*$/, '')}]` : host;
@@ -209,12 +208,12 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
       const name = String(path[0]);
       if (errors.has(name)) continue;
       const shown = /SECRET|URI|REDIS_URL|SMTP_URL|PASSWORD/.test(name) ? '' : ` («${given[name]}»)`;
-      // A message about one part of a list names that part itself.
+      // A message about one item of a list already names that item.
       errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
     }
     throw new ConfigError([...errors.values()]);
   }
-  const errors = crossFaults(parsed.data);
+  const errors = crossVariableErrors(parsed.data);
   if (errors.length > 0) throw new ConfigError(errors);
 
   const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;

@@ -1,4 +1,4 @@
-/** Nobody answered in time. */
+/** There was no answer in time. */
 export class DeadlineError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms / 1_000} s`);
@@ -7,10 +7,9 @@ export class DeadlineError extends Error {
 }
 
 /**
- * `work`, given up after `ms` milliseconds, at once where none are left. The work itself goes on unseen: it needs a
- * bound of its own.
+ * Waits for `work` at most `ms` milliseconds. The work itself is not cancelled: it needs its own limit.
  *
- * @throws {DeadlineError} when the time is over, or what `work` throws
+ * @throws {DeadlineError} when the time is over, or the error of `work`
  */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
@@ -22,16 +21,16 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** `ask`, whose answer is kept for `ms` milliseconds and shared by all who ask meanwhile. */
-export function remembered<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+/** Wraps `load`: its answer is cached for `ms` milliseconds and shared by all calls. */
+export function remembered<T>(ms: number, load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let freshUntil = 0;
   return () => {
-    // Not the clock of the features: a test may move that one, and this is about load, not about meaning.
+    // Not the clock of the features: a test may move it, and this cache only reduces load.
     const now = performance.now();
     if (answer && now < freshUntil) return answer;
     freshUntil = now + ms;
-    answer = ask();
+    answer = load();
     return answer;
   };
 }

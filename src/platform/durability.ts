@@ -3,39 +3,39 @@ import type { Batcher, BatchLoader } from './batching/batcher.ts';
 import type { Clock } from './clock.ts';
 import { DURABLE, type Mongo } from './mongo.ts';
 
-/** Makes sure that what an answer rests on survives a crash of mongod, as an accepted vote does. */
+/** Makes sure that the data behind an answer survives a crash of mongod, as an accepted vote does. */
 export type Durability = {
   /**
-   * Waits until everything that was read before this call is durable. On a replica set a majority read is that
-   * already; a lone mongod also shows what its journal does not hold yet.
+   * Waits until everything that was read before this call is durable. On a replica set a majority read already is; a
+   * standalone mongod also returns data that is not yet in its journal.
    *
    * @param writtenBy - latest time at which the data was written. Returns at once if the journal was flushed after it.
-   * @throws the driver's error when MongoDB fails: then it is not known
+   * @throws the driver's error when MongoDB fails; the data may or may not be durable
    */
   confirm(writtenBy?: Date): Promise<void>;
 };
 
-const NOBODY = new UUID('00000000-0000-0000-0000-000000000000');
+const NO_VOTE_ID = new UUID('00000000-0000-0000-0000-000000000000');
 
-/** A write that changes nothing: mongod answers it when the journal holds all that came before. */
+/** A write that changes nothing. mongod acknowledges it after all earlier writes are in the journal. */
 const flushJournal: BatchLoader<Db, null, true> = {
   most: 1_000,
   async load(db, requests) {
     const { w, journal: j } = DURABLE;
-    const updates = [{ q: { _id: NOBODY }, u: { $set: { delivery: null } } }];
+    const updates = [{ q: { _id: NO_VOTE_ID }, u: { $set: { delivery: null } } }];
     await db.command({ update: 'votes', updates, writeConcern: { w, j } });
     return requests.map(() => true);
   },
 };
 
-/** @param clock - the one by which votes are dated */
+/** @param clock - the clock that dates votes */
 export function createDurability(
   { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
   batcher: Batcher,
   clock: Clock,
 ): Durability {
   if (!isStandalone) return { confirm: async () => undefined };
-  /** The journal held everything of before this moment. */
+  /** Everything written before this time is in the journal. */
   let flushedAt = new Date(0);
   return {
     async confirm(writtenBy) {

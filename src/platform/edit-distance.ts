@@ -1,11 +1,11 @@
-/** Three rows of the table of distances, used again and again: a search compares thousands of words. */
+/** Three rows of the distance table, reused because a search compares thousands of words. */
 let rows: [Uint16Array, Uint16Array, Uint16Array] = [
   new Uint16Array(128),
   new Uint16Array(128),
   new Uint16Array(128),
 ];
 
-/** How many letters are to be added, removed, replaced or swapped with their neighbour (optimal string alignment). */
+/** How many letters must be added, removed, replaced or swapped with their neighbour (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   if (b.length >= rows[0].length) {
     const longer = () => new Uint16Array(2 * b.length);
@@ -16,7 +16,7 @@ export function editDistance(a: string, b: string): number {
   for (let row = 1; row <= a.length; row += 1) {
     const letter = a.charCodeAt(row - 1);
     const letterBefore = row > 1 ? a.charCodeAt(row - 2) : -1;
-    // What stands left of the present column.
+    // The value left of the current column.
     let left = row;
     now[0] = row;
     for (let column = 1; column <= b.length; column += 1) {

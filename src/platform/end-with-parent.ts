@@ -1,6 +1,6 @@
 /**
- * Calls `onGone` when the process that started this one as its child, with an IPC channel, is gone, however
- * it ended. Does nothing in a process that was started by hand. It does not keep the process alive.
+ * Calls `onGone` when the parent process, connected by an IPC channel, exits for any reason. Does nothing in a process
+ * that was started by hand. It does not keep the process alive.
  */
 export function endWithParent(onGone: () => void): void {
   if (process.connected === undefined) return;

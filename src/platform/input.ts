@@ -3,19 +3,19 @@ import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
 
 /**
- * Checks what users typed against its zod schema and returns it as the schema makes it.
+ * Parses user input with its zod schema.
  *
  * @throws {InvalidDocumentError} with one sentence for each field that is wrong.
  */
 export function parseInput<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const faults: Record<string, string> = {};
+  const errors: Record<string, string> = {};
   for (const { path, message } of parsed.error.issues) {
     const field = String(path[0] ?? 'input');
-    faults[field] ??= faultOf(field, message);
+    errors[field] ??= fieldError(field, message);
   }
-  throw new InvalidDocumentError(faults);
+  throw new InvalidDocumentError(errors);
 }
 
 /** A host name or an IP address, in one spelling (see `parseHost`). */
@@ -29,8 +29,8 @@ export const hostSchema = z.string({ error: 'must be text' }).transform((value, 
   }
 });
 
-/** A message that only says what a field must be gets the field's name: `queryPort` is "the query port". */
-function faultOf(field: string, message: string): string {
+/** Adds the field's name to a message that begins with "must": `queryPort` becomes "The query port must …". */
+function fieldError(field: string, message: string): string {
   if (!message.startsWith('must ')) return message;
   return `The ${field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${message}.`;
 }

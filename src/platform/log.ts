@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 
 export type { Logger };
 
-/** Fields that never reach a log line, down to the third level of what is logged. */
+/** Fields that never reach a log line, down to the third level of the logged object. */
 const SECRET_FIELDS = new Set([
   'authorization',
   'cookie',
@@ -17,8 +17,8 @@ const SECRET_FIELDS = new Set([
 const DEEPEST = 3;
 
 /**
- * `fields` without secrets, itself where it has none. pino's own redaction, with a path for each field and level,
- * takes ten times as long, of every line.
+ * `fields` without secrets; the same object if it has none. pino's own redaction, with a path for each field and level,
+ * takes ten times as long for every line.
  */
 function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
   let clean = fields as Record<string, unknown>;
@@ -31,7 +31,7 @@ function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
   return clean;
 }
 
-/** Errors are shown by their serializer; what writes itself as JSON (an id, a date) has no fields. */
+/** Errors have their own serializer. Objects with `toJSON` (an id, a date) have no fields to redact. */
 function shownAt(value: unknown, level: number): unknown {
   if (typeof value !== 'object' || value === null || level === DEEPEST) return value;
   if (value instanceof Error || 'toJSON' in value) return value;
@@ -40,7 +40,7 @@ function shownAt(value: unknown, level: number): unknown {
     : withoutSecrets(value, level + 1);
 }
 
-/** Written at once: an asynchronous destination whose reader is gone would keep the process from ending. */
+/** Synchronous: an asynchronous destination without a reader would prevent the process from exiting. */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
   destination.on('error', () => undefined);
@@ -48,10 +48,10 @@ function standardOutput(): DestinationStream {
 }
 
 /**
- * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), secrets taken out.
+ * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), without secrets.
  *
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - standard output by default; a command, whose output is something else, logs to another stream
+ * @param to - standard output by default; a command logs to another stream because its output goes there
  */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL'>,
@@ -71,7 +71,7 @@ export function createLogger(
     },
     to ?? standardOutput(),
   );
-  // Pino's formatters do not see what a child is made with. Children inherit this.
+  // Pino's formatters do not see the bindings of a child logger. Children inherit this method.
   const { child } = logger;
   logger.child = function (this: Logger, bindings, ...options) {
     return child.call(this, withoutSecrets(bindings), ...options);

@@ -1,29 +1,29 @@
 const LONGEST = 200;
 
 /**
- * What a stranger's machine said, made harmless to show: at most 200 characters on one line. White space and
- * line ends become one blank; control, bidirectional, zero-width and unassigned characters become `�`.
+ * Makes text of a remote machine safe to show: at most 200 characters on one line. White space and line ends become one
+ * blank; control, bidirectional, zero-width and unassigned characters become `�`.
  *
- * @param said - text, or bytes that are read as UTF-8
+ * @param received - text, or bytes that are read as UTF-8
  */
-export function printable(said: Uint8Array | string): string {
-  const text = typeof said === 'string' ? said : new TextDecoder().decode(said);
+export function printable(received: Uint8Array | string): string {
+  const text = typeof received === 'string' ? received : new TextDecoder().decode(received);
   const shown = text.replace(/\s+/gu, ' ').trim().replace(/\p{C}/gu, '\u{fffd}');
   return [...shown].slice(0, LONGEST).join('');
 }
 
-/** A shorter run of letters in binary data is an accident. */
+/** Shorter runs of letters in binary data are ignored: they occur by chance. */
 const SHORTEST_RUN = 4;
 const UNREADABLE = /(?:(?!\s)\p{C}|\u{fffd})+/gu;
 
 /**
- * What can be read of a stranger's bytes: text as `printable` shows it, and of binary data the runs of text in it,
- * with `…` between them. Data without any says how much of it there was.
+ * The readable part of bytes from a remote machine: text as `printable` shows it; for binary data its runs of text,
+ * joined by `…`. Data without text becomes its length in bytes.
  */
 export function readable(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
   const runs = text.split(UNREADABLE);
   if (runs.length === 1) return printable(text);
-  const kept = runs.map((run) => run.trim()).filter((run) => run.length >= SHORTEST_RUN);
-  return kept.length > 0 ? printable(kept.join(' … ')) : `(${bytes.length} bytes that are not text)`;
+  const texts = runs.map((run) => run.trim()).filter((run) => run.length >= SHORTEST_RUN);
+  return texts.length > 0 ? printable(texts.join(' … ')) : `(${bytes.length} bytes that are not text)`;
 }

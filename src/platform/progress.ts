@@ -1,2 +1,2 @@
-/** Hears how far long work is: `done` of `total` things. Called often; must not throw. */
+/** Reports the progress of long work: `done` of `total` items. It is called often and must not throw. */
 export type Progress = (done: number, total: number) => void;

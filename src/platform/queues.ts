@@ -9,92 +9,92 @@ import type { RedisConnection } from './redis.ts';
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 
-/** A history that an operator can look back on, and that never grows without bound. */
+/** Finished jobs that are retained for the operator; ages in seconds. */
 const HISTORY = {
   removeOnComplete: { count: 200, age: 24 * 3_600 },
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
-/** Drains the due votes of one listener (design rule 3). */
+/** Forwards the due votes of one listener (design rule 3). */
 const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the relay found the work due; absent for every other caller. */
+    /** When the relay found the due votes; absent for every other caller. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,
 };
 
 /**
- * Every queue, in one place. A payload carries ids, never content and never a secret.
+ * All queues. A payload has ids, never content or a secret.
  *
- * `key` makes the deduplication id: while a job of that key waits or is delayed, another add changes nothing;
- * while one runs, exactly one more run follows it, so a wake-up is never lost. There are no custom job ids: an
- * `add` with the id of a retained job would be ignored silently.
+ * `key` makes the deduplication id. While a job with that key waits or is delayed, another add changes nothing. While
+ * one runs, exactly one more run follows it, so no add is lost. Custom job ids are not used: BullMQ silently ignores an
+ * `add` with the id of a retained job.
  */
 export const QUEUES = {
   /** Listeners that answer. */
   'forward-votes': { title: 'Forward votes', ...listenerJob },
-  /** Listeners that failed since their last vote, and those that have taken none with their present settings. */
+  /** Listeners that failed since their last vote, and those that have not yet accepted one with their current settings. */
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
-  /** Asks one game server; which claim is asked for stands in MongoDB, so a late job serves the newest. */
+  /** Probes one game server. The claim is read from MongoDB, so a late job uses the newest one. */
   'probe-servers': {
     title: 'Probe',
     payload: z.object({ serverId: objectId }),
     key: (payload: { serverId: string }) => payload.serverId,
   },
-  /** Forgets what has been kept long enough; one job a UTC day. */
+  /** Deletes data past its retention time; one job per UTC day. */
   'clean-up': {
     title: 'Clean up',
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
-  /** Computes a finished UTC day's statistics of every server. */
+  /** Computes the statistics of every server for a finished UTC day. */
   'aggregate-day': {
     title: 'Aggregate day',
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
-  /** Counts the votes of a finished UTC day and puts the counters right; one job a day. */
+  /** Counts the votes of a finished UTC day and corrects the counters; one job per day. */
   'repair-counters': {
     title: 'Repair counters',
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
-  /** Compares the counters of today with the votes while they are cast, and puts those right that differ. */
+  /** Compares today's counters with the votes and corrects those that differ. */
   'repair-today': {
     title: "Repair today's counters",
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Gives every listed server its place. */
+  /** Computes the rank of every listed server. */
   'recompute-ranks': {
     title: 'Recompute ranks',
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Looks for tokens that cast far more votes than their server has players. */
+  /** Finds tokens that cast far more votes than their server has players. */
   'find-unusual-votes': {
     title: 'Find unusual votes',
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Sends one mail of the outbox; its text stands in MongoDB, sealed. */
+  /** Sends one mail of the outbox. Its text is encrypted in MongoDB. */
   'send-mail': {
     title: 'Send mail',
     payload: z.object({ mailId: z.string().min(1).max(120) }),
     key: (payload: { mailId: string }) => payload.mailId,
   },
-  /** Looks which owners are to be told of their listeners. */
+  /** Finds the owners to notify about their listeners. */
   'tell-owners': {
     title: 'Tell owners',
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finishes an exclusion of votes, or its undoing, that was begun and cut short. */
+  /** Finishes an interrupted exclusion of votes, or an interrupted undo. */
   'exclude-votes': {
     title: 'Exclude votes',
     payload: z.object({ exclusionId: objectId }),
@@ -107,7 +107,7 @@ export type Payload<N extends QueueName> = z.infer<(typeof QUEUES)[N]['payload']
 
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
 
-/** The key prefix of a queue: one brace tag each, so that a Redis Cluster keeps its keys together. */
+/** The key prefix of a queue. Its hash tag puts all keys of the queue on one node of a Redis Cluster. */
 export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueName): string {
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
@@ -132,52 +132,52 @@ export function openQueues(
 /** One job to add. */
 export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
-  /** Stands behind the queue's title in Bull Board: `Probe: alpha-craft`. No secret, nothing long. */
+  /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
-  /** Goes before all that wait already. For few jobs at a time: of several the newest goes first. */
+  /** Puts the job before all waiting jobs. For few jobs at a time: of several, the newest runs first. */
   first?: boolean;
 };
 
-/** How an add is made. */
+/** Options of an add. */
 export type AddOptions = {
-  /** Also starts a job of the same key that is delayed. */
+  /** Replaces a delayed job of the same key, so that it runs now. */
   hasten?: boolean;
   subject?: string;
 };
 
-/** Adds jobs without ever failing or delaying the one who asks. */
+/** Adds jobs. An add never throws and returns within a limited time. */
 export type Producer = {
   /**
    * Adds a job.
    *
-   * @returns whether Redis took it; `false` when it is away, silent or too many adds are under way. Nothing is
-   *   lost then: MongoDB holds the work and whoever looks there finds it.
+   * @returns whether Redis accepted it; `false` when Redis is unavailable, does not answer or too many adds are under
+   *   way. The work is not lost: it is in MongoDB, where the sweeps find it.
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
-   * Adds many jobs of one queue, some hundred in a round trip.
+   * Adds many jobs to one queue, up to 250 per round trip.
    *
-   * @returns how many of them, from the beginning, Redis has surely taken: the rest may be added again
+   * @returns how many jobs, from the beginning, Redis certainly accepted; the rest may be added again
    */
   addAll<N extends QueueName>(name: N, jobs: NewJob<N>[]): Promise<number>;
-  /** Waits for the adds under way, at most a second. */
+  /** Waits at most a second for the adds under way. */
   settle(): Promise<void>;
 };
 
-/** A stopped Redis keeps its connection and settles nothing: this many adds may wait for it at once. */
+/** The most adds that wait at once. A suspended Redis keeps its connection open and answers nothing. */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
-/** Nobody waits longer for an add, not even at the end of a process. */
+/** The longest wait for an add, also during shutdown. */
 const LONGEST_ADD_MS = SECOND;
 
-/** So many jobs go out in one round trip, and may take so long. */
+/** The most jobs in one round trip, and how long it may take. */
 const BULK = 250;
 const LONGEST_BULK_MS = 5 * SECOND;
 
 type BullJob = { name: string; data: object; opts: JobsOptions };
 
-/** Adds that come while one is under way go together; several that say the same become one. */
-const addTogether: BatchLoader<Queue, BullJob, true> = {
+/** Adds made while one is under way share a round trip; equal ones are merged. */
+const addBatch: BatchLoader<Queue, BullJob, true> = {
   most: BULK,
   async load(queue, jobs) {
     const [only] = jobs;
@@ -187,7 +187,7 @@ const addTogether: BatchLoader<Queue, BullJob, true> = {
   },
 };
 
-/** Makes a producer on queues whose connection is `connection`. */
+/** Creates a producer for queues that use `connection`. */
 export function createProducer(
   queues: Record<QueueName, Queue>,
   connection: RedisConnection,
@@ -211,17 +211,17 @@ export function createProducer(
     return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
   };
 
-  /** Settles in `ms` at the latest; the add itself may go on, counted as under way. */
+  /** Settles after at most `ms`. The add may continue and still counts as under way. */
   function attempt(name: QueueName, ms: number, adding: Promise<unknown>): Promise<boolean> {
-    const ended = adding
+    const settled = adding
       .then(() => true)
       .catch((error: unknown) => {
         log.debug({ event: 'queue.add_failed', queue: name, reason: String(error) });
         return false;
       })
-      .finally(() => underWay.delete(ended));
-    underWay.add(ended);
-    return within(ms, ended).catch(() => false);
+      .finally(() => underWay.delete(settled));
+    underWay.add(settled);
+    return within(ms, settled).catch(() => false);
   }
 
   const full = () => connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY;
@@ -230,7 +230,7 @@ export function createProducer(
     async add(name, payload, options = {}) {
       if (full()) return false;
       const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
-      return attempt(name, LONGEST_ADD_MS, batcher.load(addTogether, queues[name], job));
+      return attempt(name, LONGEST_ADD_MS, batcher.load(addBatch, queues[name], job));
     },
     async addAll(name, jobs) {
       let taken = 0;

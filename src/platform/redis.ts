@@ -5,17 +5,17 @@ import type { Logger } from './log.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Commands wait for Redis for ever, as BullMQ demands: a queue whose first command fails never works again. So
- * whoever must not wait looks at `connection.status` first and bounds the wait (`createProducer`).
+ * Commands wait for Redis without a limit, as BullMQ requires: a queue whose first command fails never works again.
+ * Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
  *
- * A machine that vanishes closes no connection, and the system would wait for it for a quarter of an hour: a
- * connection on which nothing is heard is made anew. BullMQ's own blocking commands last up to 10 s.
+ * A machine that vanishes closes no connection, and the system would wait a quarter of an hour for it. So a connection
+ * that receives nothing within `socketTimeout` is opened anew. BullMQ's blocking commands last up to 10 s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 5 * SECOND,
   socketTimeout: 20 * SECOND,
-  // A command that ends while Redis is away would wait for it otherwise.
+  // Without it, a CLI command would wait at its exit for a Redis that is unavailable.
   disconnectTimeout: 200,
 } satisfies RedisOptions;
 
@@ -32,8 +32,8 @@ function parseNodes(text: string): { host: string; port: number }[] {
 
 /**
  * Opens a connection: `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or
- * `redis+cluster://host:port,…`. Never throws when Redis is away: it reconnects by itself, and says once in
- * the log that it is away and once that it is back.
+ * `redis+cluster://host:port,…`. Does not throw when Redis is unavailable: it reconnects by itself, and logs once that
+ * Redis is away and once that it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   const connection = connect(url);
@@ -55,7 +55,7 @@ function connect(url: string): RedisConnection {
     return new Redis(url, { ...OPTIONS, retryStrategy: retryDelay });
 
   const at = rest.lastIndexOf('@');
-  // A password may have colons of its own.
+  // A password may contain colons.
   const [, username, password] = (/^([^:]*)(?::(.*))?$/s.exec(rest.slice(0, Math.max(at, 0))) ?? []).map(
     (part) => part && decodeURIComponent(part),
   );

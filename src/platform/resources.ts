@@ -13,43 +13,43 @@ import { createProducer, openQueues, type Producer, type QueueName } from './que
 import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
 
-/** What a process holds open: opened together, closed together. */
+/** The connections and services of a process. They are opened and closed together. */
 export type Resources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
   /** How far this process's clock is from mongod's. */
   clockSkew: ClockSkew;
-  /** Tells this process from every other that ever ran: the owner of its leases. */
+  /** Unique for each process that ever ran: the owner in its leases. */
   processId: string;
   mongo: Mongo;
-  /** Through which requests in flight together share their operations. */
+  /** Lets requests in flight at the same time share database operations. */
   batcher: Batcher;
-  /** Makes sure that what an answer rests on is durable. */
+  /** Makes sure that the data behind an answer is durable. */
   durability: Durability;
   secrets: SecretBox;
   producer: Producer;
-  /** Every queue, for users to look into. Commands wait for Redis: bound them. */
+  /** All queues, for Bull Board and for counting. Commands wait for Redis: limit the wait. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   /** Closes the queues, then Redis, then MongoDB (design rule 12). */
   close(): Promise<void>;
 };
 
-/** How a command differs from a process that runs on: it logs elsewhere, and a user waits for it. */
+/** Options for commands of the CLI, which log to another stream and should answer soon. */
 export type OpenOptions = {
   /** By default one that writes to standard output. */
   log?: Logger;
-  /** How long MongoDB is waited for: a minute by default. */
+  /** How long to wait for MongoDB: a minute by default. */
   mongoTimeoutMs?: number;
-  /** How long an operation may take: 5 s by default, as long as an API request may. */
+  /** How long an operation may take: 5 s by default, the same as an API request. */
   mongoOperationMs?: number;
-  /** Every write waits for MongoDB's journal; by default only those of votes and their delivery do. */
+  /** If true, every write waits for MongoDB's journal; by default only writes of votes and deliveries do. */
   durable?: boolean;
 };
 
 /**
- * Opens what a process needs. Redis may be away: votes are accepted without it. MongoDB is waited for.
+ * Opens the connections of a process and waits for MongoDB. Redis may be unavailable: votes are accepted without it.
  *
  * @param name - the process's name in its log lines
  * @throws the driver's error when MongoDB does not answer in time or refuses us
@@ -89,15 +89,14 @@ export async function openResources(
     queues,
     producerRedis,
     async close() {
-      // Whoever waited for them has been told by now: longer, and a MongoDB that stands still would make the stop too
-      // long.
+      // The requests are answered by now. The limit keeps the shutdown short when MongoDB does not answer.
       await batcher.settle(SECOND);
       await producer.settle();
-      // A queue whose Redis is away does not close by itself.
+      // A queue does not close while Redis is unavailable.
       const closing = Object.values(queues).map((queue) => queue.close());
       await within(SECOND, Promise.allSettled(closing)).catch(() => undefined);
       producerRedis.disconnect();
-      // A mongod that stands still answers no goodbye.
+      // A suspended mongod does not answer the close.
       await within(2 * SECOND, mongo.close()).catch(() => undefined);
     },
   };

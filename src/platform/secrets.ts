@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A sealed secret that no known key opens, or that was changed or moved to another place. */
+/** A sealed secret that no known key opens, or that was changed or moved to another document. */
 export class UnsealError extends Error {
   constructor(reason: string) {
     super(`A stored secret cannot be read: ${reason}`);
@@ -10,7 +10,7 @@ export class UnsealError extends Error {
 
 /** Encrypts listener keys and tokens at rest (design rule 10). */
 export type SecretBox = {
-  /** Encrypts `text`. Only the same `context` opens it again, so a sealed value cannot be moved. */
+  /** Encrypts `text`. Only the same `context` opens it, so a sealed value cannot be moved. */
   seal(text: string, context: string): string;
   /**
    * Decrypts what `seal` made.
@@ -24,7 +24,7 @@ type Key = { id: string; bytes: Buffer };
 
 const CIPHER = 'aes-256-gcm';
 
-/** Node takes shorter tags too, unless it is told the length: one of 4 bytes can be guessed. */
+/** Set explicitly: by default Node also accepts shorter tags, and one of 4 bytes can be guessed. */
 const TAG_BYTES = 16;
 
 function deriveKey(secret: string, purpose: string): Key {
@@ -38,8 +38,8 @@ export function derivedKey(secret: string, purpose: string): Buffer {
 }
 
 /**
- * AES-256-GCM under `SECRET_KEY`; values sealed under `SECRET_KEY_PREVIOUS` are still opened, so that a key
- * can be changed without asking every owner again.
+ * AES-256-GCM under `SECRET_KEY`. Values sealed under `SECRET_KEY_PREVIOUS` can still be opened, so the operator can
+ * change the key without asking each owner for the secrets again.
  */
 export function createSecretBox(secret: string, previous?: string): SecretBox {
   const current = deriveKey(secret, 'secrets at rest');
@@ -62,7 +62,7 @@ export function createSecretBox(secret: string, previous?: string): SecretBox {
     open(sealed, context) {
       const [version, keyId = '', nonce = '', body = '', tag = ''] = sealed.split('.');
       const key = keys.get(keyId);
-      if (version !== 'v1') throw new UnsealError('it is of an unknown form');
+      if (version !== 'v1') throw new UnsealError('it has an unknown format');
       if (!key)
         throw new UnsealError('it was sealed under another SECRET_KEY; set that one as SECRET_KEY_PREVIOUS');
       try {

@@ -1,32 +1,32 @@
 import { SECOND } from './clock.ts';
 
-/** SIGHUP comes when the terminal is closed. */
+/** SIGHUP is sent when the terminal is closed. */
 const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** npm passes Ctrl-C on to a process that has it from the terminal already: both are one wish. */
-const ONE_WISH_MS = SECOND / 2;
+/** npm forwards Ctrl-C to a process that already got it from the terminal. Signals this close count as one. */
+const SAME_SIGNAL_MS = SECOND / 2;
 
 /**
- * Calls `first` at the first signal that asks this process to end, and `second` at the next one.
+ * Calls `first` at the first stop signal and `second` at the next one.
  *
- * @returns a function after whose call signals end the process as they usually do
+ * @returns a function that restores the default handling of signals
  */
 export function onStopSignal(act: { first(): void; second(): void }): () => void {
-  let askedAt: number | undefined;
-  const hear = () => {
+  let firstAt: number | undefined;
+  const onSignal = () => {
     const now = performance.now();
-    if (askedAt === undefined) {
-      askedAt = now;
+    if (firstAt === undefined) {
+      firstAt = now;
       act.first();
-    } else if (now - askedAt > ONE_WISH_MS) {
+    } else if (now - firstAt > SAME_SIGNAL_MS) {
       act.second();
     }
   };
-  for (const signal of SIGNALS) process.on(signal, hear);
-  // A closed terminal takes no more output; that must not keep us from stopping in order.
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  // Writing to a closed terminal fails; that must not prevent an orderly shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return () => {
-    for (const signal of SIGNALS) process.off(signal, hear);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   };
 }

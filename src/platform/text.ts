@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The length of `value` in Unicode code points, as the contract counts characters. */
+/** The length of `value` in Unicode code points, which is how the API contract counts characters. */
 function codePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
@@ -8,8 +8,8 @@ function codePoints(value: string): number {
 }
 
 /**
- * A text that a user or a plugin gives: well-formed Unicode, `min` to `max` code points. The messages say
- * what it must be, without naming the field: the door does that.
+ * A text from a user or a plugin: well-formed Unicode, `min` to `max` code points. The messages do not name the field;
+ * the caller adds it.
  */
 export function text({ min = 0, max }: { min?: number; max: number }) {
   return z
@@ -37,7 +37,7 @@ export function shownText(maximum: number) {
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
 }
 
-/** A text of several lines that users write, trimmed, its line ends made one kind; it may be empty. */
+/** A text of several lines that users write: trimmed, with uniform line ends; it may be empty. */
 export function longText(maximum: number) {
   return z
     .string({ error: 'must be text' })
@@ -48,7 +48,7 @@ export function longText(maximum: number) {
     });
 }
 
-/** Why an operator does something to what belongs to others. */
+/** An operator's reason for changing something that belongs to others. */
 export const reasonText = z
   .string({ error: 'must say why' })
   .transform((value) => value.trim())

@@ -6,25 +6,25 @@ import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { findServer, type Lookups } from './find-server.ts';
-import { tame } from './protocol-traps.ts';
+import { limitProtocol } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
 
-/** One query, name look-up included, waiting for a place not. */
+/** The timeout of a query, with the name look-up and without the wait for a slot. */
 const QUERY_MS = 5_000;
 
-/** One UDP request, its repetition included. */
+/** The timeout of a UDP request, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** UDP queries at once: beyond, answers get lost in this machine. */
+/** Concurrent UDP queries; with more, this machine loses answers. */
 const UDP_AT_ONCE = 128;
 
-/** What is told to whatever a protocol leaves waiting. One for all: making an error of its own is slow. */
+/** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** What one query may take and who may end it. */
+/** The limits and the stop signal of a query. */
 type Bounds = {
   limit: QueryLimit;
   lookups: Lookups;
@@ -33,12 +33,12 @@ type Bounds = {
 };
 
 /**
- * Makes the way to ask game servers, one for a process: it holds the limit of UDP queries at once.
+ * Creates the function that queries game servers, one for a process: it has the limit of concurrent UDP queries.
  *
- * gamedig's protocols do the talking, over connections of ours: they reach only addresses that the guard has
- * checked, are bounded in time and size, and are closed when the query has ended.
+ * gamedig's protocols run over our own connections: these reach only addresses that the guard has checked, are limited in
+ * time and size, and are closed at the end of the query.
  *
- * @param lookups - how names are resolved; the machine's way by default
+ * @param lookups - how names are resolved; by the system's rules by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const limit = limitQueries(UDP_AT_ONCE);
@@ -65,12 +65,12 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  const ask = () => askInTurn(servers, game, target, left, { signal, mayConnect });
-  return transportOf(game.protocol) === 'udp' ? limit(ask, signal) : ask();
+  const query = () => queryInOrder(servers, game, target, left, { signal, mayConnect });
+  return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
-/** Asks at one place after the other; each gets an equal share of the time that is left. */
-async function askInTurn(
+/** Queries one address and port after the other; each gets an equal share of the remaining time. */
+async function queryInOrder(
   servers: QueryServer[],
   game: Game,
   target: Target,
@@ -87,40 +87,40 @@ async function askInTurn(
     }
     const share = (until - performance.now()) / (servers.length - index);
     try {
-      return await askAt(server, game, target, share, signal);
+      return await queryAt(server, game, target, share, signal);
     } catch (error) {
       if (error instanceof QueryError && error.failure === 'stopped') throw error;
       errors.push(error);
     }
   }
-  // The server may be at a place that was not asked.
-  if (isLimited && errors.every(saysNobodyIsThere)) throw limited();
-  throw mostTelling(errors);
+  // The server may be at an address or port that was not queried.
+  if (isLimited && errors.every(isUnreachable)) throw limited();
+  throw mostSpecific(errors);
 }
 
 const limited = () =>
   new QueryError(
     'outgoing-limited',
-    'The server was not asked: only so many connections a minute are opened to an address that has not answered, and for one account. Try again in a minute.',
+    'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
   );
 
-/** An answer that is broken says more than a closed port, and that more than silence. */
-function mostTelling(errors: unknown[]): unknown {
-  const refused = (error: unknown) => faultOf(error) === 'connection-refused';
-  return errors.find((error) => !saysNobodyIsThere(error)) ?? errors.find(refused) ?? errors[0];
+/** The most specific error: a broken answer before a closed port, and that before no answer. */
+function mostSpecific(errors: unknown[]): unknown {
+  const refused = (error: unknown) => failureOf(error) === 'connection-refused';
+  return errors.find((error) => !isUnreachable(error)) ?? errors.find(refused) ?? errors[0];
 }
 
-function saysNobodyIsThere(error: unknown): boolean {
-  return ['no-answer', 'connection-refused'].includes(faultOf(error));
+function isUnreachable(error: unknown): boolean {
+  return ['no-answer', 'connection-refused'].includes(failureOf(error));
 }
 
-function faultOf(error: unknown): QueryError['failure'] {
+function failureOf(error: unknown): QueryError['failure'] {
   return error instanceof QueryError ? error.failure : 'answer-broken';
 }
 
 const stopped = () => new QueryError('stopped', 'The check was stopped.');
 
-async function askAt(
+async function queryAt(
   server: QueryServer,
   game: Game,
   target: Target,
@@ -131,44 +131,44 @@ async function askAt(
   const { promise: ended, reject } = Promise.withResolvers<never>();
   ended.catch(() => {});
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
-  const end = (error: QueryError) => {
+  const stop = (error: QueryError) => {
     reject(error);
     connections.end(error);
   };
-  const onStop = () => end(stopped());
+  const onStop = () => stop(stopped());
   const timer = setTimeout(
-    () => end(new QueryError('no-answer', `${server.where} did not answer in time.`)),
+    () => stop(new QueryError('no-answer', `${server.where} did not answer in time.`)),
     timeoutMs,
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const results = await Promise.race([talk(server, game, target, connections, ended), ended]);
+    const results = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
     return readAnswer(results, game, connections.roundTripMs ?? 0);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
-    end(OVER);
+    stop(OVER);
   }
 }
 
-const SPEAKERS = new Map(Object.entries(protocols));
+const PROTOCOLS = new Map(Object.entries(protocols));
 
-function speakerOf({ name, protocol }: Game): Protocol {
-  const Speaker = SPEAKERS.get(protocol);
-  if (!Speaker) throw new QueryError('game-unknown', `We do not know how to ask a server of ${name}.`);
-  return new Speaker();
+function createProtocol({ name, protocol }: Game): Protocol {
+  const ProtocolClass = PROTOCOLS.get(protocol);
+  if (!ProtocolClass) throw new QueryError('game-unknown', `Servers of ${name} cannot be queried.`);
+  return new ProtocolClass();
 }
 
-/** Lets gamedig's protocol speak. */
-function talk(
+/** Runs gamedig's protocol. */
+function runProtocol(
   { host, address, port }: QueryServer,
   game: Game,
   target: Target,
   connections: QueryConnections,
   ended: Promise<never>,
 ) {
-  const protocol = speakerOf(game);
-  // TeamSpeak's query port tells of all servers of a machine: which one is meant is said by the port of players.
+  const protocol = createProtocol(game);
+  // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
   const isTeamspeak = game.protocol.startsWith('teamspeak');
   protocol.options = {
     host,
@@ -177,11 +177,11 @@ function talk(
     ...(isTeamspeak && target.queryPort !== null ? { teamspeakQueryPort: target.queryPort } : {}),
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
-    // Lists of players and rules cost more requests, some of which are never answered; the counts stand elsewhere.
+    // Lists of players and rules need more requests, and some servers never answer them. The counts come without them.
     requestPlayers: false,
   };
   protocol.abortedPromise = ended;
-  tame(game.protocol, protocol);
+  limitProtocol(game.protocol, protocol);
   connections.serve(protocol, game.protocol);
   return protocol.runOnce();
 }

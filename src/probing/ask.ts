@@ -1,14 +1,14 @@
 import type { AddressFailure } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 
-/** What is asked: a server's game (an id of gamedig's list), and where it is. */
+/** The target of a query: a server's game (an id of gamedig's list) and address. */
 export type Target = {
   game: string;
   /** Host name or IP address. */
   host: string;
-  /** The port of players. */
+  /** The players' port. */
   port: number;
-  /** The port of queries; null where the game's own rule gives it. */
+  /** The query port; null if the game's own rule determines it. */
   queryPort: number | null;
 };
 
@@ -16,12 +16,12 @@ export type Target = {
  * Why a check failed.
  *
  * - `game-unknown`: gamedig's list has no such game (any more).
- * - `connection-refused`: the machine answers, but nothing listens there.
- * - `no-answer`: nothing came in time.
- * - `closed`: the connection ended before there was an answer.
- * - `answer-broken`: what came is not an answer of this game, or its counts cannot be true.
- * - `answer-too-long`: more came than any honest server sends.
- * - `outgoing-limited`: an allowance of connections is used up, so it was not asked.
+ * - `connection-refused`: the machine answers, but nothing listens on the port.
+ * - `no-answer`: there was no answer in time.
+ * - `closed`: the connection was closed before there was an answer.
+ * - `answer-broken`: the data is not an answer of this game, or its counts are impossible.
+ * - `answer-too-long`: the answer is longer than that of any real server.
+ * - `outgoing-limited`: an allowance of connections is used up, so the server was not queried.
  */
 export type ProbeFailure =
   | AddressFailure
@@ -33,25 +33,27 @@ export type ProbeFailure =
   | 'answer-too-long'
   | 'outgoing-limited';
 
-/** What a game server said of itself, checked and bounded as a status report is (contract, POST …/status). */
+/** A game server's answer, validated with the limits of a status report (contract, POST …/status). */
 export type ServerAnswer = {
-  /** 0 to 2,147,483,647; so is `maxPlayers`, where 0 means "no limit". */
+  /** 0 to 2,147,483,647, like `maxPlayers`, in which 0 means "no limit". */
   onlinePlayers: number;
   maxPlayers: number;
   /** Milliseconds; 0 is possible. */
   latencyMs: number;
-  /** At most 500 characters, line feeds and § codes kept; `''` where the game has none. */
+  /** At most 500 characters, with line feeds and § codes; `''` if the game has none. */
   motd: string;
-  /** At most 100 characters; `''` where the game says none. */
+  /** At most 100 characters; `''` if the answer has none. */
   version: string;
 };
 
-/** How a check ended. */
-export type Probe = { ok: true; answer: ServerAnswer } | { ok: false; failure: ProbeFailure; words: string };
+/** The result of a check. */
+export type Probe =
+  | { ok: true; answer: ServerAnswer }
+  | { ok: false; failure: ProbeFailure; message: string };
 
 /**
- * Asks a game server once. Never throws for anything the far end does, and ends in time.
+ * Queries a game server once. Never throws for errors of the server, and ends in limited time.
  *
- * @param mayConnect - asked before each address and port that is tried; without it nothing is limited
+ * @param mayConnect - called before each connection; without it connections are not limited
  */
 export type Ask = (target: Target, signal?: AbortSignal, mayConnect?: MayConnect) => Promise<Probe>;

@@ -7,13 +7,12 @@ import { type Config, ConfigError } from '../platform/config.ts';
 import type { CanaryAddress } from '../platform/config-values.ts';
 import type { Ask } from './ask.ts';
 
-/** Tells our own network's failure from a server's (design rule 7). One a process, in memory. */
+/** Distinguishes a failure of our own network from that of a server (design rule 7). One per process, in memory. */
 export type Canary = {
-  /** Takes note of a check's end, before anybody asks about its failure. */
+  /** Records the result of a check; call it before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
   /**
-   * Whether our own network works, by what was found out after this call began. A failure counts only if so. Never
-   * throws.
+   * Whether our own network works, determined after this call began. A failed check counts only if it does. Never throws.
    */
   works(): Promise<boolean>;
 };
@@ -25,15 +24,15 @@ type CanaryDeps = {
 };
 
 /**
- * Makes the canary: `CANARY_ADDRESSES` where there are any, else the listing itself.
+ * Creates the canary: it uses `CANARY_ADDRESSES` if there are any, else the listed servers.
  *
- * @throws {ConfigError} when a canary's game is in no list
+ * @throws {ConfigError} when a canary's game is not in gamedig's list
  */
 export function createCanary({ config, ask, clock }: CanaryDeps): Canary {
   const addresses = config.CANARY_ADDRESSES;
   if (addresses.length === 0) return canaryOfListing(clock);
   for (const { game } of addresses) if (game !== null) requireGame(game);
-  return { note: () => undefined, works: afterwards(() => anyAnswers(config, addresses, ask)) };
+  return { note: () => undefined, works: sharedRuns(() => anyAnswers(config, addresses, ask)) };
 }
 
 function requireGame(game: string): void {
@@ -44,27 +43,27 @@ function requireGame(game: string): void {
   }
 }
 
-/** More than half of the servers last seen online fail within a minute: then it is not they. */
+/** If more than half of the servers last seen online fail within this time, our own network is down. */
 const WINDOW_MS = MINUTE;
 
-/** With fewer failing servers in a minute, they may well be down themselves. */
+/** Fewer failing servers within `WINDOW_MS` are probably down themselves. */
 const LEAST_FAILING = 5;
 
 /**
- * Where a minute has few checks, so many servers that fail in a row, with no answer of any other between them, mean
- * the same. A listing of fewer must be able to say that they are offline.
+ * With few checks in a minute, this many failing servers in a row, without an answer of another server between them,
+ * mean the same. Listings with fewer servers must still be able to show them as offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
-/** Every server that is not long offline is checked once in this time: a round at its longest, and a retry. */
+/** Each server that is not long offline is checked within this time: the longest round and a retry. */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
-  /** By server, the oldest check first. */
+  /** The checks by server, the oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
-  /** When each server failed that did so since the newest answer, the oldest failure first. */
+  /** When each server failed since the newest answer, the oldest failure first. */
   const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {
@@ -106,14 +105,14 @@ function canaryOfListing(clock: Clock): Canary {
   };
 }
 
-/** Canaries are asked no more often than this, however many failures wait for them. */
+/** The shortest time between two queries of the canaries. */
 const LEAST_GAP_MS = SECOND;
 
 /**
- * Makes `ask` shared: every caller gets the answer of a run that began after its call, and all who call meanwhile
- * share the next one.
+ * Shares the calls of `load`: each caller gets the answer of a run that began after its call. Calls during a run share
+ * the next run.
  */
-function afterwards(ask: () => Promise<boolean>): () => Promise<boolean> {
+function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<boolean> | undefined;
   let lastBegan = Number.NEGATIVE_INFINITY;
@@ -123,9 +122,9 @@ function afterwards(ask: () => Promise<boolean>): () => Promise<boolean> {
       const wait = lastBegan + LEAST_GAP_MS - performance.now();
       if (wait > 0) await pause(wait);
       lastBegan = performance.now();
-      // From here on it is too late to share this run.
+      // Later calls must not share this run.
       next = undefined;
-      const answer = ask();
+      const answer = load();
       running = answer;
       return answer;
     })();
@@ -154,7 +153,7 @@ async function anyAnswers(
   );
 }
 
-/** Opens a TCP connection and closes it. Throws when nobody accepts it in time. */
+/** Opens a TCP connection and closes it. Throws when it is not accepted in time. */
 async function accepts(config: CanaryDeps['config'], host: string, port: number): Promise<void> {
   const options = { ranges: config, timeoutMs: CONNECT_MS };
   const [address] = await resolveAddress(host, options);

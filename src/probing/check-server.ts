@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import { type Source, statusAt } from '../history/current-status.ts';
-import { keepSample } from '../history/keep-sample.ts';
 import type { StatusSample } from '../history/status-sample.ts';
+import { storeSample } from '../history/store-sample.ts';
 import { type Waking, wakeListener } from '../history/wake-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
@@ -12,7 +12,7 @@ import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
-/** What checks work on. */
+/** Dependencies of checks. */
 export type Checking = Waking &
   OutgoingLimiting & {
     servers: Collection<Server>;
@@ -23,29 +23,30 @@ export type Checking = Waking &
   };
 
 /**
- * What became of a check.
+ * The result of a check.
  *
  * - `recorded`: it counts; `server` is the server after it.
- * - `void`: it does not, because the server was removed, edited or claimed anew meanwhile, or its end is recorded.
- * - `stopped`: this process stops, or is out of sockets; nothing is said of the server.
- * - `limited`: an allowance of connections is used up, so it is asked a minute later; nothing is said of the server.
- * - `no-game`: the server has no game, so nobody knows how to ask it.
+ * - `void`: it does not count: the server was removed, edited or claimed again meanwhile, or a result is already
+ *   recorded.
+ * - `stopped`: this process stops or is out of sockets; the server's state is unchanged.
+ * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
+ * - `no-game`: the server has no game, so it cannot be queried.
  */
 export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
-/** What may be the network's mood and not the server's state: asked once more at once. */
-const ASKED_AGAIN: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
+/** Failures that a network error may have caused: the query is repeated at once. */
+const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 
-/** We refuse to ask: that says nothing of the server. */
+/** We refuse to query the server; its state is then unknown. */
 const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /**
- * Checks the server whose probe is claimed and records the end. Run twice, it counts once: the first end that is
- * recorded uses the claim up.
+ * Checks the server whose probe is claimed and records the result. Two runs count once: recording the first result
+ * removes the claim.
  *
- * @throws what MongoDB throws; the server's next probe comes at its planned time
+ * @throws the driver's error when MongoDB fails; the server's next probe is then made at its planned time
  */
 export async function checkClaimedServer(
   deps: Checking,
@@ -55,7 +56,7 @@ export async function checkClaimedServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // The planned interval is limit enough for a server that answers.
+  // For a server that answers, the probe interval is a sufficient limit.
   const accountId = server.ownerId?.toHexString() ?? null;
   const mayConnect =
     server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
@@ -68,20 +69,20 @@ export async function checkClaimedServer(
 }
 
 /**
- * Checks a server because an operator asked for it, without a limit: it counts for the state, and not for the averages.
+ * Checks a server at an operator's request, without a limit. The result counts for the state and not for the averages.
  *
- * @throws what MongoDB throws
+ * @throws the driver's error when MongoDB fails
  */
 export async function checkServer(
   deps: Checking,
   server: WithId<Server>,
   signal?: AbortSignal,
 ): Promise<Checked> {
-  const asked = queriedAddress(server);
+  const address = queriedAddress(server);
   return check(deps, server, {
     byHand: true,
     mayConnect: undefined,
-    counts: (now) => queriedAddress(now) === asked,
+    counts: (now) => queriedAddress(now) === address,
     signal,
   });
 }
@@ -90,45 +91,45 @@ function queriedAddress({ game, address, port, queryPort }: Server): string {
   return JSON.stringify([game, address, port, queryPort ?? null]);
 }
 
-type Manner = {
+type CheckOptions = {
   byHand: boolean;
-  /** Whether the end still counts for the server as it is when it is recorded. */
+  /** Whether the result still counts for the server as it is when it is recorded. */
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
-  /** Asked before each connection; absent where nothing is limited. */
+  /** Called before each connection; absent if connections are not limited. */
   mayConnect: MayConnect | undefined;
 };
 
-async function check(deps: Checking, server: WithId<Server>, manner: Manner): Promise<Checked> {
+async function check(deps: Checking, server: WithId<Server>, options: CheckOptions): Promise<Checked> {
   const { game, address, port, queryPort, probe: before } = server;
   if (!game) return { kind: 'no-game' };
   const startedAt = deps.clock.now();
   const target = { game, host: address, port, queryPort: queryPort ?? null };
-  const probe = await askTwice(deps.ask, target, manner);
+  const probe = await queryTwice(deps.ask, target, options);
   if (!probe.ok && probe.failure === 'stopped') return { kind: 'stopped' };
   if (!probe.ok && probe.failure === 'outgoing-limited') {
     await postpone(deps, server);
     return { kind: 'limited' };
   }
   const end = await judge(deps.canary, server, probe);
-  // While we stop, a canary's silence means nothing either.
-  if (end === 'canary-failed' && manner.signal?.aborted) return { kind: 'stopped' };
-  const after = await record(deps, server, { probe, end, startedAt }, manner);
+  // During a shutdown a failure of the canary does not count either.
+  if (end === 'canary-failed' && options.signal?.aborted) return { kind: 'stopped' };
+  const after = await record(deps, server, { probe, end, startedAt }, options);
   if (!after) return { kind: 'void' };
-  const wasThere = before.failures === 0 && statusAt(server, startedAt) === 'online';
-  if (probe.ok && !wasThere) await wakeListener(deps, server._id);
+  const wasOnline = before.failures === 0 && statusAt(server, startedAt) === 'online';
+  if (probe.ok && !wasOnline) await wakeListener(deps, server._id);
   return { kind: 'recorded', probe, end, server: after };
 }
 
-async function askTwice(ask: Ask, target: Target, { signal, mayConnect }: Manner): Promise<Probe> {
+async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: CheckOptions): Promise<Probe> {
   const probe = await ask(target, signal, mayConnect);
-  if (probe.ok || !ASKED_AGAIN.has(probe.failure)) return probe;
+  if (probe.ok || !RETRIED.has(probe.failure)) return probe;
   const again = await ask(target, signal, mayConnect);
-  // What the first one saw is more than nothing.
+  // The first result is kept when the second query was refused by a limit.
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the claim back: it is due again when the allowances begin anew. */
+/** Releases the claim; the server is due again when the allowances are reset. */
 async function postpone({ servers, clock }: Checking, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -143,31 +144,31 @@ async function postpone({ servers, clock }: Checking, { _id, probe }: WithId<Ser
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // Not by its status: a dead server of which nothing was known for a while must not look like one that dies now.
+  // Not by the status: a server that failed before a time without checks must not count as newly failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
   return (await canary.works()) ? 'failed' : 'canary-failed';
 }
 
-type End = { probe: Probe; end: Check['end']; startedAt: Date };
+type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
 
 /**
- * Writes the end of a check: one conditional update of the server, then the sample for the history. Killed between
- * them, a sample is lost and nothing counted twice.
+ * Records the result of a check: one conditional update of the server, then the sample for the history. A crash between
+ * the two loses a sample; nothing is counted twice.
  *
- * @returns the server after it; null when the check does not count any more
+ * @returns the updated server; null when the check no longer counts
  */
 async function record(
   deps: Checking,
-  asked: WithId<Server>,
-  { probe, end, startedAt }: End,
-  { byHand, counts }: Manner,
+  server: WithId<Server>,
+  { probe, end, startedAt }: CheckResult,
+  { byHand, counts }: CheckOptions,
 ): Promise<WithId<Server> | null> {
   const now = deps.clock.now();
   const latencyMs = probe.ok ? probe.answer.latencyMs : 0;
   const ended: Check = end === 'answered' ? { end, byHand, latencyMs } : { end, byHand };
-  let before: WithId<Server> | null = asked;
+  let before: WithId<Server> | null = server;
   while (before && counts(before)) {
     const { state, sample } = stateAfter(before.probe, ended, now);
     const claim = byHand ? (state.claim ?? null) : null;
@@ -178,11 +179,12 @@ async function record(
     };
     const after = await updateUnchanged(deps.servers, before, changes);
     if (after) {
-      if (sample) await keepSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
+      if (sample)
+        await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
-    // Somebody else wrote meanwhile: a check by hand, a claim, an edit.
-    before = await deps.servers.findOne({ _id: asked._id, removedAt: null });
+    // Another write came first: a check by hand, a claim, an edit.
+    before = await deps.servers.findOne({ _id: server._id, removedAt: null });
   }
   return null;
 }
@@ -197,7 +199,7 @@ function updateUnchanged(
   return servers.findOneAndUpdate(unchanged, [{ $set: counted }], { returnDocument: 'after' });
 }
 
-/** All but the revision, which is counted. */
+/** All fields except the revision, which is incremented. */
 function probeFields(state: ProbeState): Document {
   const { revision: _revision, ...fields } = state;
   return Object.fromEntries(
@@ -206,8 +208,8 @@ function probeFields(state: ProbeState): Document {
 }
 
 /**
- * The current figures. A report that came after the question is newer than the answer; an answer without a message
- * or a version keeps the last one, as a report without them does.
+ * The current figures. A report that arrived after the query was sent is newer than the answer. An answer without a
+ * message or version keeps the last one, as a report does.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };
@@ -215,10 +217,10 @@ function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const reportIsNewer = { $gt: [{ $ifNull: ['$lastReport.at', new Date(0)] }, startedAt] };
   const { onlinePlayers, maxPlayers, motd, version } = probe.answer;
   const playersSource: Source = 'probes';
-  const said = Object.entries({ onlinePlayers, maxPlayers, playersSource, motd, version }).filter(
+  const values = Object.entries({ onlinePlayers, maxPlayers, playersSource, motd, version }).filter(
     ([, value]) => value !== '',
   );
-  const fields = said.map(([key, value]) => [
+  const fields = values.map(([key, value]) => [
     `current.${key}`,
     { $cond: [reportIsNewer, `$current.${key}`, { $literal: value }] },
   ]);

@@ -7,7 +7,7 @@ import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfClaim } from './probe-state.ts';
 
-/** What claiming works on. */
+/** Dependencies for claiming. */
 export type Claiming = {
   config: Pick<Config, 'PROBES'>;
   servers: Collection<Server>;
@@ -16,30 +16,30 @@ export type Claiming = {
   clock: Clock;
 };
 
-/** So many servers are claimed in one round; a round a second asks 100,000 servers in four minutes. */
+/** The most servers claimed in one round. One round per second probes 100,000 servers in four minutes. */
 const MOST_A_ROUND = 500;
 
-/** Of these, new and edited servers and quick retries are given so many, however long others are due. */
+/** The part of these for new and edited servers and quick retries, however long others are due. */
 const URGENT_A_ROUND = 250;
 
-/** While so many jobs wait, the workers cannot follow: servers stay due, and are claimed when there is room. */
+/** With this many waiting jobs the workers cannot keep up: other servers stay due until there is room. */
 const MOST_WAITING = 2_000;
 
-/** Room that is kept for urgent ones. */
+/** Additional room for urgent servers. */
 const URGENT_WAITING = 500;
 
-/** Redis is asked for no longer. */
+/** The longest wait for Redis. */
 const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
- * Claims the servers that are due and enqueues their probes. The claim plans the next probe at once: a crash
- * before the job is enqueued costs the server one interval. Of several schedulers one gets a server. While Redis is
- * away nothing is claimed; what it did not take is given back. Urgent ones go before all jobs that wait.
+ * Claims the due servers and enqueues their probes. The claim also plans the next probe: a crash before the job is
+ * enqueued costs the server one interval. Only one of several schedulers claims a server. While Redis is unavailable
+ * nothing is claimed; claims whose jobs it did not accept are released. Urgent servers go before all waiting jobs.
  *
  * @returns how many were enqueued
- * @throws what MongoDB throws
+ * @throws the driver's error when MongoDB fails
  */
 export async function claimDueServers(deps: Claiming): Promise<number> {
   if (deps.config.PROBES === 'off') return 0;
@@ -54,7 +54,7 @@ export async function claimDueServers(deps: Claiming): Promise<number> {
     first: server.probe.urgent,
   }));
   const taken = await deps.producer.addAll('probe-servers', jobs);
-  if (taken < claimed.length) await giveBack(deps.servers, claimed.slice(taken));
+  if (taken < claimed.length) await releaseClaims(deps.servers, claimed.slice(taken));
   return taken;
 }
 
@@ -66,9 +66,9 @@ async function waitingJobs({ queues }: Claiming): Promise<number> {
   }
 }
 
-/** The urgent ones first, then those that are due for longest; no more than one round may claim. */
+/** The urgent servers first, then those due for longest; at most as many as one round may claim. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
-  // As in the partial indexes: a server without a game cannot be asked.
+  // As in the partial indexes: a server without a game cannot be queried.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
   const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
     if (most <= 0) return [];
@@ -85,7 +85,7 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
 
 type Claimed = { server: Due; claim: UUID };
 
-/** Claims each server unless somebody else has done so, or checked or edited it, since it was read. */
+/** Claims each server unless it was claimed, checked or edited since it was read. */
 async function claim(servers: Collection<Server>, due: Due[], now: Date): Promise<Claimed[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(
@@ -109,7 +109,7 @@ async function claim(servers: Collection<Server>, due: Due[], now: Date): Promis
     }),
     { ordered: false },
   );
-  // A bulk write says how many it changed, not which.
+  // A bulk write returns how many documents it changed, not which.
   const existing = await servers
     .find({ _id: { $in: due.map(({ _id }) => _id) } })
     .project<WithId<{ probe: { claim: UUID | null } }>>({ 'probe.claim': 1 })
@@ -118,8 +118,8 @@ async function claim(servers: Collection<Server>, due: Due[], now: Date): Promis
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 
-/** They are due again as they were. */
-async function giveBack(servers: Collection<Server>, claimed: Claimed[]): Promise<void> {
+/** Makes the servers due again as they were before the claim. */
+async function releaseClaims(servers: Collection<Server>, claimed: Claimed[]): Promise<void> {
   await servers.bulkWrite(
     claimed.map(({ server: { _id, probe }, claim }) => ({
       updateOne: {

@@ -10,33 +10,33 @@ import {
 import { within } from '../platform/deadline.ts';
 import type { Target } from './ask.ts';
 
-/** An SRV record, as node:dns gives it. */
+/** An SRV record as node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** How names are resolved; the machine's way by default. */
+/** How names are resolved; by the system's rules by default. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;
 };
 
-/** Where a server is asked. */
+/** The addresses and ports at which a server is queried. */
 export type Found = {
-  /** As its owner, or the name's SRV record, calls it. */
+  /** The host as the owner entered it, or as in the SRV record. */
   host: string;
-  /** Checked addresses to try in turn: the first of each family, IPv4 before IPv6, which few games speak. */
+  /** Checked addresses to try in order: the first of each family, IPv4 before IPv6, which few games support. */
   addresses: string[];
-  /** Ports of queries to try in turn. */
+  /** Query ports to try in order. */
   ports: number[];
 };
 
-/** Minecraft's client looks for an SRV record when no other port is given. */
+/** Minecraft's client looks up an SRV record only for the default port. */
 const MINECRAFT_PORT = 25_565;
 
-/** A name server that is silent about SRV records must leave time for the rest. */
+/** A name server that does not answer SRV queries must leave time for the rest. */
 const SRV_TIMEOUT_MS = 1_500;
 
 /**
- * Finds out where a server is to be asked.
+ * Finds the addresses and ports at which to query a server.
  *
  * @throws {AddressError}
  */
@@ -47,7 +47,7 @@ export async function findServer(
 ): Promise<Found> {
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
-  // Whoever holds a name writes its records: they must not make us knock at a mail server's door.
+  // The owner of a name controls its SRV record: it must not make us connect to a mail server, for example.
   if (record && isRefusedPort(record.port)) {
     throw new AddressError(
       'address-refused',
@@ -58,7 +58,7 @@ export async function findServer(
   if (ports.length === 0) {
     throw new AddressError(
       'address-refused',
-      `No server of ${game.name} is asked at the port ${target.port}`,
+      `No server of ${game.name} is queried at the port ${target.port}`,
     );
   }
   const host = record?.name ?? target.host;
@@ -85,14 +85,14 @@ async function srvRecord(
   const stop = () => resolver.cancel();
   signal?.addEventListener('abort', stop);
   try {
-    const ask = srv ?? ((name) => resolver.resolveSrv(name));
-    const records = await within(SRV_TIMEOUT_MS, ask(`_minecraft._tcp.${host}`));
+    const resolve = srv ?? ((name) => resolver.resolveSrv(name));
+    const records = await within(SRV_TIMEOUT_MS, resolve(`_minecraft._tcp.${host}`));
     const [first] = records
       .filter(({ name }) => name !== '' && name !== '.')
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
     return first;
   } catch {
-    // Most names have none, and a name server that cannot say is no reason not to ask the name itself.
+    // Most names have no SRV record. If the look-up fails, the name itself is used.
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -101,9 +101,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, likeliest first: what its owner says, or else gamedig's rule
- * (lib/QueryRunner.js): a fixed port where players use the usual one, the port of players with the game's
- * offsets, the port of players itself. Ports that nothing of ours is sent to are left out.
+ * The ports at which a server may answer queries, the most likely first: the owner's setting, or else gamedig's rule
+ * (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the game's offsets, the
+ * players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

@@ -1,21 +1,21 @@
-/** The part of gamedig 5.3.3 that we use; it brings no types of its own. */
+/** Types for the part of gamedig 5.3.3 that we use; it has none. */
 declare module 'gamedig' {
   export type GameEntry = {
     name: string;
     options: {
       protocol: string;
-      /** The usual port of players. */
+      /** The usual port for players. */
       port?: number;
-      /** The port of queries where players use the usual port. */
+      /** The query port if players use the usual port. */
       port_query?: number;
-      /** The port of queries less the port of players; several are tried in turn. */
+      /** The query port minus the players' port; several are tried in order. */
       port_query_offset?: number | number[];
     };
     extra?: { old_id?: string };
   };
   export const games: Record<string, GameEntry>;
 
-  /** What a protocol makes of an answer: whatever the far end said, so nothing here is sure but the names. */
+  /** A protocol's result. The values come unchecked from the server: any field may have any type. */
   export type Results = {
     name?: unknown;
     version?: unknown;
@@ -25,14 +25,14 @@ declare module 'gamedig' {
     raw?: unknown;
   };
 
-  /** lib/reader.js: reads on after the end as if there were zeros. */
+  /** lib/reader.js: after the end it returns zeros. */
   export type Reader = {
     string(how?: unknown): string;
     uint(bytes: number): unknown;
     done(): boolean;
   };
 
-  /** protocols/core.js: the methods through which every protocol speaks to the network. */
+  /** protocols/core.js: the network methods of every protocol. */
   export type Protocol = {
     options: Record<string, unknown>;
     abortedPromise: Promise<never>;
@@ -47,11 +47,11 @@ declare module 'gamedig' {
     request(request: unknown): Promise<unknown>;
     telnetConnect(): Promise<void>;
     reader(bytes: Buffer): Reader;
-    /** mumble: takes HTML out of comments. */
+    /** mumble: removes HTML from comments. */
     cleanComment?(text: string): string;
-    /** battlefield: one command and its words. */
+    /** battlefield: sends a command and returns the words of the answer. */
     query?(socket: unknown, words: string[]): Promise<unknown>;
-    /** valve and its kin: a split reply is in GoldSrc's form. */
+    /** valve and derived protocols: a split reply has GoldSrc's format. */
     goldsrcSplits?: boolean;
   };
   export const protocols: Record<string, new () => Protocol>;

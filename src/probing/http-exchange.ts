@@ -1,12 +1,12 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv6 } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-error.ts';
+import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** No honest server says more. */
+/** The longest answer; real servers send less. */
 const MOST_BYTES = 1_024 * 1_024;
 
-/** What gamedig's protocols ask of their HTTP client (got's option names). */
+/** The HTTP request options of gamedig's protocols (got's option names). */
 export type HttpQuery = {
   url: string;
   method?: string;
@@ -18,12 +18,12 @@ export type HttpQuery = {
   https?: { rejectUnauthorized?: boolean };
 };
 
-/** A server as it is dialled: `host` is what its owner calls it, `address` what was checked. */
+/** A server to connect to: `host` is the owner's setting, `address` the checked address. */
 export type HttpServer = { host: string; address: string; where: string };
 
 /**
- * One request of a query, to the checked address of the asked server and to no other; redirects are answers
- * like any other, and broken ones.
+ * One HTTP request of a query. It goes only to the checked address of the server. Redirects are not followed; they
+ * count as broken answers.
  */
 export class HttpExchange {
   readonly #where: string;
@@ -31,16 +31,16 @@ export class HttpExchange {
   readonly #request: ClientRequest;
   readonly #answer: Promise<unknown>;
   #fail: (error: Error) => void = () => {};
-  /** Milliseconds that connecting took; null before. */
+  /** How many milliseconds connecting took; null before. */
   roundTripMs: number | null = null;
 
-  /** @throws {QueryError} when the request would go to somebody else, or to a port that nothing of ours is sent to */
+  /** @throws {QueryError} when the request would go to another machine or to a refused port */
   constructor(query: HttpQuery, server: HttpServer) {
     this.#where = server.where;
     this.#asJson = query.responseType === 'json';
     const url = urlOf(query, server);
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-    requireAskedPort(port);
+    requireAllowedPort(port);
     const body = query.json === undefined ? query.body : JSON.stringify(query.json);
     const began = performance.now();
     const { request } = url.protocol === 'https:' ? https : http;
@@ -74,7 +74,7 @@ export class HttpExchange {
   }
 
   /**
-   * The body, parsed where JSON was asked for.
+   * The body, parsed if JSON was requested.
    *
    * @throws {QueryError} or a SyntaxError of JSON
    */
@@ -92,7 +92,7 @@ export class HttpExchange {
         pieces.push(piece);
         if (received > MOST_BYTES) {
           this.fail(
-            new QueryError('answer-too-long', `${this.#where} sends more than a game server has to say.`),
+            new QueryError('answer-too-long', `${this.#where} sends more data than a game server should.`),
           );
         }
       })
@@ -110,7 +110,7 @@ export class HttpExchange {
     }
   }
 
-  /** Ends the exchange. */
+  /** Aborts the exchange. */
   fail(error: Error): void {
     this.#fail(error);
     this.#request.destroy();
@@ -119,11 +119,11 @@ export class HttpExchange {
 
 function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
   const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);
-  const asked = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));
-  if (asked === undefined) {
-    throw new QueryError('answer-broken', 'The protocol asks another machine than the server.');
+  const named = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));
+  if (named === undefined) {
+    throw new QueryError('answer-broken', 'The protocol sends a request to a machine other than the server.');
   }
-  const url = new URL(text.replace(`//${asked}:`, `//${bracketed(asked)}:`));
+  const url = new URL(text.replace(`//${named}:`, `//${bracketed(named)}:`));
   for (const [name, value] of Object.entries(searchParams)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }

@@ -26,17 +26,17 @@ const FORMATS: [name: string, code: string][] = [
   ['italic', 'o'],
 ];
 
-/** A text nested deeper than that is nobody's greeting. */
+/** Deeper nested text is ignored. */
 const DEEPEST = 32;
 
-/** The code of a colour, and those of the formats that are on. */
+/** The code of the colour and the codes of the active formats. */
 type Style = { colour: string; formats: string };
 
 const PLAIN: Style = { colour: '', formats: '' };
 
 /**
- * A server's description as text with § codes, whether it came as such or as a component: an object, or a list
- * of them, whose parts inherit colour and formats (minecraft.wiki, "Text component format").
+ * Converts a server's description to text with § codes. The description is such a text or a component: an object, or a
+ * list of objects, whose parts inherit colour and formats (minecraft.wiki, "Text component format").
  */
 export function legacyText(description: unknown): string {
   let written = '';
@@ -89,12 +89,12 @@ function nearestCode(rgb: string): string {
   return nearest?.[1] ?? '';
 }
 
-/** Of two RGB values, the square of their distance. */
+/** The squared distance of two RGB values. */
 function distance(a: number, b: number): number {
   return [16, 8, 0].reduce((sum, shift) => sum + (((a >> shift) & 0xff) - ((b >> shift) & 0xff)) ** 2, 0);
 }
 
-/** The codes that lead from one style to the next. A colour's code ends all formats; `r` ends all. */
+/** The codes that change one style to the next. A colour code resets the formats; `r` resets everything. */
 function change(from: Style, to: Style): string {
   if (from.colour === to.colour && from.formats === to.formats) return '';
   const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
@@ -104,12 +104,12 @@ function change(from: Style, to: Style): string {
   return codes.map((code) => `§${code}`).join('');
 }
 
-/** Control characters have no place in a page, and a NUL makes it malformed; a line feed ends a line. */
+/** Removes control characters except line feeds: they do not belong in a page, and a NUL makes it malformed. */
 export function withoutControls(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '');
 }
 
-/** A server's greeting without its § codes, as plain text of one line or several. */
+/** A server's message without § codes, as plain text of one or more lines. */
 export function plainText(motd: string): string {
   return withoutControls(motd)
     .replace(/§[0-9a-fk-orx]/gi, '')
@@ -119,19 +119,19 @@ export function plainText(motd: string): string {
     .trim();
 }
 
-/** A piece of a greeting in one style. */
+/** A part of a message in one style. */
 export type StyledText = {
   text: string;
-  /** The code of its colour, `0` to `f`; empty for none. Other colours are the nearest of the sixteen. */
+  /** The code of the colour, `0` to `f`; empty for none. Other colours become the nearest of the sixteen. */
   colour: string;
-  /** The names of the formats that are on: `bold`, `italic`, … */
+  /** The names of the active formats: `bold`, `italic`, … */
   formats: string[];
 };
 
 /** A code, or a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
 const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-fk-orx])/gi;
 
-/** A greeting with § codes line by line, each in pieces of one style; its text is that of `plainText`, untrimmed. */
+/** The lines of a message with § codes, each as parts of one style. The text is that of `plainText`, untrimmed. */
 export function styledLines(greeting: string): StyledText[][] {
   const motd = withoutControls(greeting);
   const lines: StyledText[][] = [[]];
@@ -155,7 +155,7 @@ export function styledLines(greeting: string): StyledText[][] {
   return lines;
 }
 
-/** A colour ends all formats, `r` ends all; an `x` that no six digits follow changes nothing. */
+/** A colour resets the formats, `r` resets everything; an `x` without six digits after it changes nothing. */
 function changed(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };

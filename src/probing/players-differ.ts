@@ -1,18 +1,18 @@
 import type { Document } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 
-/** A report and an answer further apart are not compared: players come and go. */
+/** A report and an answer further apart are not compared, because the number of players changes. */
 export const COMPARED_WITHIN_MS = HOUR;
 
-/** So many players of difference are never remarked, nor is a difference of half of the larger figure. */
+/** Smaller differences are ignored: this many players, or this part of the larger number. */
 const ALWAYS_ALLOWED = 10;
 const ALLOWED_PART = 0.5;
 
 /**
- * Compares an answer's players with those that the server reported itself within the last hour, in the update that
- * records the answer: `playersDiffer` is set where they differ by more than 10 and by more than half of the larger
- * one, and goes with the next comparison that finds nothing. A report is compared once, by the first answer after
- * it: the current figures are the report's only until then.
+ * Compares an answer's number of players with the one that the server reported within the last hour, in the update that
+ * records the answer. `playersDiffer` is set if they differ by more than 10 and by more than half of the larger one; the
+ * next comparison without such a difference removes it. Each report is compared once, with the first answer after it:
+ * only until then the current figures are those of the report.
  *
  * @returns fields of a `$set` stage
  */

@@ -3,47 +3,47 @@ import { after, HOUR, SECOND } from '../platform/clock.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
 import type { ProbeState } from '../servers/server.ts';
 
-/** Failures in a row that make a server offline, one of them so long after the first. */
+/** A server is offline after this many failures in a row, one of them at least `QUICK_RETRY_MS` after the first. */
 const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 
-/** A server that is offline for so long is asked less often: each interval doubles the last, up to the longest. */
+/** A server that is offline for this long is probed less often: the interval doubles each time, up to the longest. */
 const LONG_OFFLINE_MS = HOUR;
 const LONGEST_INTERVAL_SECONDS = 3_600;
 
-/** Planned times vary by this much both ways, so that servers listed in one moment drift apart. */
+/** Planned times vary by this much both ways, to spread servers that were listed at the same time. */
 const JITTER = 0.1;
 
-/** What is known fades after so many intervals without a check; failures in a row end there too. */
+/** After this many intervals without a check the status is unknown and the count of failures starts again. */
 const INTERVALS_VALID = 3;
 
 /**
- * How a check ended.
+ * The result of a check.
  *
  * - `answered`, `failed`: the server answered or did not.
- * - `canary-failed`: it did not, but neither did our canary: that says nothing of the server.
- * - `not-asked`: its game or its address is refused by ourselves, so it was never asked.
+ * - `canary-failed`: neither the server nor our canary answered, so the server's state is unknown.
+ * - `not-asked`: we refuse its game or its address, so it was not queried.
  */
 export type Check =
   | { end: 'answered'; byHand: boolean; latencyMs: number }
   | { end: 'failed' | 'canary-failed' | 'not-asked'; byHand: boolean };
 
-/** What a check says for the history. Time that no sample stands for is unknown. */
+/** The sample of a check for the history. Time without a sample is unknown. */
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
-/** What a claim changes. */
+/** The fields that a claim changes. */
 type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
  * The plan of a server that is claimed at `now`.
  *
- * The model of time: a scheduled probe stands for the time from its claim to the next scheduled one, as planned at
- * the claim. So the seconds of one server's samples lie side by side; time in which the scheduler or the workers
- * were down is in none of them and stays unknown. A probe between two scheduled ones (a
- * quick retry, the first after an edit) carries no seconds and moves no schedule.
+ * A scheduled probe represents the time from its claim to the next scheduled one, as planned at the claim. So the
+ * seconds of a server's samples do not overlap; time in which the scheduler or the workers were down is in none of them
+ * and stays unknown. A probe between two scheduled ones (a quick retry, the first after an edit) has no seconds and does
+ * not change the schedule.
  *
- * @param random - 0 to 1; a server that is new, or late by an interval, gets a place anywhere in the round, so that
- *   thousands that are due in one moment are spread
+ * @param random - 0 to 1; a server that is new, or late by an interval, gets a random time within the round, so that
+ *   thousands due at the same time are spread
  */
 export function planOfClaim(state: ProbeState, now: Date, random = Math.random()): ClaimPlan {
   if (now < state.scheduledAt)
@@ -63,8 +63,8 @@ function varied(seconds: number, random: number): number {
 }
 
 /**
- * The state of a server after a check that ended at `now`, and what it says for the history (null: nothing). Pure
- * but for the spread of planned times.
+ * The state of a server after a check that ended at `now`, and the sample for the history (null: none). Pure except for
+ * the jitter of planned times.
  *
  * Offline needs three failures in a row, one of them 30 s after the first, or three by hand.
  */
@@ -75,7 +75,7 @@ export function stateAfter(
   random = Math.random(),
 ): { state: ProbeState; sample: SampleOfCheck | null } {
   const seconds = check.byHand ? 0 : before.claimSeconds;
-  const checked = { ...(isStale(before, now) ? forgotten(before, now) : before), checkedAt: now };
+  const checked = { ...(isStale(before, now) ? reset(before, now) : before), checkedAt: now };
   switch (check.end) {
     case 'answered':
       return afterAnswer(checked, check.latencyMs, seconds, now, random);
@@ -95,8 +95,8 @@ function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean
   return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
-/** Failures from before a time without checks are not in a row with those after it; by hand, spacing is free. */
-function forgotten(before: ProbeState, now: Date): ProbeState {
+/** Resets the state after a time without checks: earlier failures are not in a row with later ones. */
+function reset(before: ProbeState, now: Date): ProbeState {
   return {
     ...before,
     ...sooner(before, after(now, PROBE_INTERVAL_SECONDS * SECOND)),
@@ -107,7 +107,7 @@ function forgotten(before: ProbeState, now: Date): ProbeState {
   };
 }
 
-/** A plan that was made when the server was asked less often must not outlive that. */
+/** Moves planned times forward to `at`: plans with a longer interval no longer apply. */
 function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
   return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
 }
@@ -123,7 +123,7 @@ function afterAnswer(
   const plan =
     before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
-  // It stands for no longer than to the next scheduled one, which has just come nearer.
+  // The sample represents at most the time to the next scheduled probe, which is now earlier.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
   const state: ProbeState = {
     ...before,
@@ -138,7 +138,7 @@ function afterAnswer(
     intervalSeconds: interval,
     urgent: false,
   };
-  // A quick retry that is still planned has its answer.
+  // A planned quick retry is no longer needed.
   if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
   return { state, sample: { status: 'online', seconds: plan ? Math.min(seconds, shorter) : seconds } };
 }

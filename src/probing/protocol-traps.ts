@@ -1,12 +1,12 @@
 import type { Protocol } from 'gamedig';
 import type { Framing } from './tcp-connection.ts';
 
-/** How the end of a protocol's answer is known, where gamedig takes the bytes received so far for all. */
+/** Finds the end of an answer for protocols in which gamedig treats the first bytes as the whole answer. */
 export function framingOf(protocol: string): Framing | undefined {
   return protocol === 'minecraftvanilla' ? minecraftFrame : undefined;
 }
 
-/** A Minecraft packet says its length first, as a VarInt (gamedig counts without the VarInt's own bytes). */
+/** A Minecraft packet begins with its length as a VarInt (gamedig ignores the VarInt's own bytes). */
 function minecraftFrame(received: Buffer): number | undefined {
   let length = 0;
   for (let index = 0; index < 5; index += 1) {
@@ -21,11 +21,11 @@ function minecraftFrame(received: Buffer): number | undefined {
 const SPLIT_REPLY = -2;
 
 /**
- * Which datagrams a protocol of gamedig's must not see.
+ * Filters datagrams that gamedig's protocols must not process.
  *
- * - `mumbleping` takes any 24 bytes for an answer; a true one repeats the number that was sent.
- * - `valve` unpacks bzip2 without a bound: a few bytes could fill the memory. Only servers of 2006 pack, and
- *   only long replies, which we do not ask for.
+ * - `mumbleping` accepts any 24 bytes as an answer; a real one repeats the number that was sent.
+ * - `valve` unpacks bzip2 without a limit: a few bytes could fill the memory. Only servers of 2006 compress, and only
+ *   long replies, which we do not request.
  */
 export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buffer) => boolean {
   if (name === 'mumbleping') return (datagram) => datagram.toString('hex', 4, 12) !== '0102030405060708';
@@ -39,18 +39,18 @@ export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buf
   return () => false;
 }
 
-/** Takes out of a protocol of gamedig's what a lying far end could keep busy for minutes. */
-export function tame(name: string, protocol: Protocol): void {
-  // A regular expression over the comments of all channels, whose time grows with the square of their length.
+/** Limits parts of gamedig's protocols with which a malicious server could use the CPU for minutes. */
+export function limitProtocol(name: string, protocol: Protocol): void {
+  // gamedig runs a regular expression with quadratic time over the comments of all channels.
   if (protocol.cleanComment) protocol.cleanComment = (text) => text;
   boundReader(protocol, HEADLESS.includes(name) ? 2 : MOST_READS_PAST_END);
   boundBattlefield(protocol);
 }
 
-/** How often a parser may read on after the end of what came: some loop as often as the far end says. */
+/** How often a parser may read past the end of the data: some loop as often as a count in the answer says. */
 const MOST_READS_PAST_END = 1_000;
 
-/** Their answers begin with nothing to know them by: only that all fields are there tells them from garbage. */
+/** Answers of these have no header: they differ from garbage only by having all fields. */
 const HEADLESS = ['armagetron', 'rfactor', 'savage2'];
 
 function boundReader(protocol: Protocol, mostPastEnd: number): void {
@@ -76,7 +76,7 @@ function boundReader(protocol: Protocol, mostPastEnd: number): void {
   };
 }
 
-/** battlefield: loops as often as a word of the far end says; true counts are bounded by the words that follow. */
+/** battlefield loops as often as a count in the answer says; a valid count is at most the number of words. */
 function boundBattlefield(protocol: Protocol): void {
   const { query } = protocol;
   if (!query) return;

@@ -5,14 +5,14 @@ import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { UdpConnection } from './udp-connection.ts';
 
-/** Where one query goes. */
+/** The destination of a query. */
 export type QueryServer = HttpServer & { port: number };
 
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
 /**
- * All that one query opens. A protocol of gamedig's speaks through it, so that it reaches only the checked
- * address, hears only so much, and nothing stays open when the query has ended.
+ * The connections of one query. gamedig's protocols use them, so they reach only the checked address, receive a limited
+ * amount of data, and leave nothing open at the end of the query.
  */
 export class QueryConnections {
   readonly #server: QueryServer;
@@ -27,7 +27,7 @@ export class QueryConnections {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Puts the connections in the place of the protocol's own. */
+  /** Replaces the network methods of the protocol by these connections. */
   serve(protocol: Protocol, name: string): void {
     const refused = refuseDatagram(name, protocol);
     protocol.udpSend = (bytes, onPacket, onTimeout) => {
@@ -35,7 +35,7 @@ export class QueryConnections {
       return this.#exchangeDatagrams(bytes, take, onTimeout);
     };
     protocol.withTcp = async (talk, port = this.#server.port) => {
-      const connection = this.#dial(port, framingOf(name));
+      const connection = this.#connect(port, framingOf(name));
       await connection.opened();
       return talk(connection);
     };
@@ -44,19 +44,19 @@ export class QueryConnections {
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
-  /** The shortest round trip of all, in milliseconds; null when nobody answered. */
+  /** The shortest round trip in milliseconds; null when there was no answer. */
   get roundTripMs(): number | null {
     const trips = this.#open.flatMap(({ roundTripMs }) => roundTripMs ?? []);
     return trips.length === 0 ? null : Math.min(...trips);
   }
 
-  /** Closes everything; whoever waits for an answer is told `error`. */
+  /** Closes all connections; pending requests reject with `error`. */
   end(error: QueryError): void {
     this.#ended ??= error;
     for (const connection of this.#open) connection.fail(error);
   }
 
-  #keep<C extends Connection>(connection: C): C {
+  #add<C extends Connection>(connection: C): C {
     this.#open.push(connection);
     if (this.#ended) connection.fail(this.#ended);
     return connection;
@@ -69,19 +69,19 @@ export class QueryConnections {
   ): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const { address, port, where } = this.#server;
-    this.#udp ??= this.#keep(new UdpConnection(address, port, where));
+    this.#udp ??= this.#add(new UdpConnection(address, port, where));
     const request = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late });
   }
 
-  #dial(port: number, framing: ReturnType<typeof framingOf>): TcpConnection {
+  #connect(port: number, framing: ReturnType<typeof framingOf>): TcpConnection {
     if (this.#ended) throw this.#ended;
     const { address, where } = this.#server;
-    return this.#keep(new TcpConnection(address, port, where, framing));
+    return this.#add(new TcpConnection(address, port, where, framing));
   }
 
   async #request(query: HttpQuery): Promise<unknown> {
     if (this.#ended) throw this.#ended;
-    return this.#keep(new HttpExchange(query, this.#server)).answer();
+    return this.#add(new HttpExchange(query, this.#server)).answer();
   }
 }

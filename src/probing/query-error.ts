@@ -2,7 +2,7 @@ import { GameError } from '../games/games.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { Probe, ProbeFailure } from './ask.ts';
 
-/** A query that ended without an answer. */
+/** A query failed. */
 export class QueryError extends Error {
   readonly failure: ProbeFailure;
 
@@ -15,15 +15,15 @@ export class QueryError extends Error {
 }
 
 /**
- * Holds the rule of refused ports where a connection is opened, whatever the port was derived from.
+ * Refuses forbidden ports at the point where a connection is opened, wherever the port comes from.
  *
  * @throws {QueryError} `address-refused`
  */
-export function requireAskedPort(port: number): void {
-  if (isRefusedPort(port)) throw new QueryError('address-refused', `Nothing is ever asked at port ${port}.`);
+export function requireAllowedPort(port: number): void {
+  if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);
 }
 
-/** What an error of the operating system, on a socket of a query, says of the server. */
+/** Converts a socket error of the operating system to a QueryError. */
 export function socketError(error: unknown, where: string): QueryError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   switch (code) {
@@ -33,7 +33,7 @@ export function socketError(error: unknown, where: string): QueryError {
     case 'EPIPE':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new QueryError('closed', `The connection to ${where} was closed before there was an answer.`);
-    // This machine is short of sockets or memory; the server has no part in it.
+    // This machine is out of sockets or memory; it says nothing about the server.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':
@@ -42,7 +42,7 @@ export function socketError(error: unknown, where: string): QueryError {
         'stopped',
         `The check could not be made: this machine is out of sockets (${code}).`,
       );
-    // An HTTP parser's, or TLS's: something answers there, and not as this game does.
+    // An error of the HTTP parser or of TLS: another protocol answers.
     case 'EPROTO':
       return new QueryError('answer-broken', `What listens on ${where} does not speak the game's protocol.`);
     default:
@@ -52,10 +52,10 @@ export function socketError(error: unknown, where: string): QueryError {
   }
 }
 
-/** How a check that threw ended. What a parser of gamedig throws means that it could not read the answer. */
+/** The result of a check that threw. Any other error is one of gamedig's parser, which could not read the answer. */
 export function failedProbe(error: unknown): Probe {
-  if (error instanceof QueryError) return { ok: false, failure: error.failure, words: error.message };
-  if (error instanceof AddressError) return { ok: false, failure: error.code, words: `${error.message}.` };
-  if (error instanceof GameError) return { ok: false, failure: 'game-unknown', words: error.message };
-  return { ok: false, failure: 'answer-broken', words: 'What came back is not an answer of this game.' };
+  if (error instanceof QueryError) return { ok: false, failure: error.failure, message: error.message };
+  if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };
+  if (error instanceof GameError) return { ok: false, failure: 'game-unknown', message: error.message };
+  return { ok: false, failure: 'answer-broken', message: 'The data received is not an answer of this game.' };
 }

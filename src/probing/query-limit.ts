@@ -19,7 +19,7 @@ export function limitQueries(
     const stop = (why: string) => waiting.abort(new QueryError('stopped', why));
     const onStop = () => stop('The check was stopped.');
     const timer = setTimeout(
-      () => stop('The check could not be made: too many others are under way.'),
+      () => stop('The check could not be made: too many other checks are running.'),
       LONGEST_WAIT_MS,
     );
     signal?.addEventListener('abort', onStop);

@@ -4,18 +4,18 @@ import type { ServerAnswer } from './ask.ts';
 import { legacyText, withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
-/** The contract's bounds of a status report (POST …/status). */
+/** The contract's limits of a status report (POST …/status). */
 const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
 /**
- * What a server said of itself, checked: gamedig's parsers take much for an answer that is none.
+ * Validates an answer: gamedig's parsers also accept data that is not an answer.
  *
- * @throws {QueryError} `answer-broken` when it cannot be true
+ * @throws {QueryError} `answer-broken` when the answer is impossible
  */
 export function readAnswer(results: Results, game: Game, latencyMs: number): ServerAnswer {
-  const { motd, version } = wordsOf(results, game);
+  const { motd, version } = textsOf(results, game);
   const answer = {
     onlinePlayers: players(results),
     maxPlayers: count(results.maxplayers, 'limit of players'),
@@ -23,9 +23,9 @@ export function readAnswer(results: Results, game: Game, latencyMs: number): Ser
     motd: shown(motd, LONGEST_MOTD),
     version: shown(version, LONGEST_VERSION),
   };
-  // A bare header, or zeros where an answer should be. Minecraft's counts are there or the parser fails.
-  const saysNothing = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
-  if (saysNothing && game.protocol !== 'minecraftvanilla') {
+  // Only a header, or only zeros. For Minecraft the parser fails without counts.
+  const isEmpty = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
+  if (isEmpty && game.protocol !== 'minecraftvanilla') {
     throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
   }
   return answer;
@@ -47,13 +47,13 @@ function count(value: unknown, what: string): number {
   return number;
 }
 
-function wordsOf({ name, version, raw }: Results, { protocol }: Game): { motd: unknown; version: unknown } {
+function textsOf({ name, version, raw }: Results, { protocol }: Game): { motd: unknown; version: unknown } {
   if (protocol !== 'minecraftvanilla') return { motd: name, version: version === 'undefined' ? '' : version };
   const { description, version: edition } = raw as { description?: unknown; version?: { name?: unknown } };
   return { motd: legacyText(description), version: edition?.name };
 }
 
-/** Text as a report may give it: bounded in code points, well-formed, no control characters but line feeds. */
+/** Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters. */
 function shown(text: unknown, longest: number): string {
   if (typeof text !== 'string') return '';
   const start = text.slice(0, 4 * longest).toWellFormed();

@@ -1,22 +1,21 @@
 import net, { type Socket } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-error.ts';
+import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** No honest server says more in one query. */
+/** The most data of one query; real servers send less. */
 const MOST_BYTES = 256 * 1_024;
 
-/** Bytes handed to a parser, counted anew each time: a far end that drips must not keep it busy. */
+/** The most bytes passed to a parser, counted each time, so that a server that sends byte by byte cannot keep it busy. */
 const MOST_PARSED = 128 * MOST_BYTES;
 
-/** How long an answer that cannot be read may yet be completed by a late segment. */
+/** How long to wait for a late segment that may complete an unreadable answer. */
 const LATE_SEGMENT_MS = 1_000;
 
 /**
- * Where an answer ends, if the protocol says so at its beginning: the length of the first whole one, or
- * undefined while its end has not come.
+ * The length of the first complete answer, for protocols that begin with a length; undefined while it is not yet known.
  */
 export type Framing = (received: Buffer) => number | undefined;
 
-/** One query's TCP connection. */
+/** The TCP connection of a query. */
 export class TcpConnection {
   readonly #socket: Socket;
   readonly #where: string;
@@ -27,12 +26,12 @@ export class TcpConnection {
   #ended = false;
   #received = 0;
   #parsed = 0;
-  /** Milliseconds that connecting took; null before. */
+  /** How many milliseconds connecting took; null before. */
   roundTripMs: number | null = null;
 
-  /** @throws {QueryError} for a port that nothing of ours is sent to */
+  /** @throws {QueryError} for a refused port */
   constructor(address: string, port: number, where: string, framing?: Framing) {
-    requireAskedPort(port);
+    requireAllowedPort(port);
     this.#where = where;
     this.#framing = framing;
     const began = performance.now();
@@ -61,10 +60,10 @@ export class TcpConnection {
   }
 
   /**
-   * Sends a request and hands all that came since to `take` until it makes something of it.
+   * Sends a request and passes all data received since to `take` until it returns a result.
    *
-   * @param take - returns undefined while more is needed. What it throws counts only when no more comes.
-   * @throws {QueryError} or what `take` threw
+   * @param take - returns undefined while it needs more data. Its error counts only when no more data arrives.
+   * @throws {QueryError} or the error of `take`
    */
   exchange(bytes: Buffer | string, take: (bytes: Buffer) => unknown): Promise<unknown> {
     const socket = this.#socket;
@@ -107,7 +106,7 @@ export class TcpConnection {
     this.#received += segment;
     this.#parsed += received;
     if (this.#received <= MOST_BYTES && this.#parsed <= MOST_PARSED) return;
-    throw new QueryError('answer-too-long', `${this.#where} sends more than a game server has to say.`);
+    throw new QueryError('answer-too-long', `${this.#where} sends more data than a game server should.`);
   }
 
   #read(received: Buffer, take: (bytes: Buffer) => unknown): unknown {
@@ -115,7 +114,10 @@ export class TcpConnection {
     const length = this.#framing(received);
     if (length === undefined) return undefined;
     if (length > MOST_BYTES) {
-      throw new QueryError('answer-too-long', `${this.#where} announces more than a game server has to say.`);
+      throw new QueryError(
+        'answer-too-long',
+        `${this.#where} announces more data than a game server should send.`,
+      );
     }
     if (received.length < length) return undefined;
     const made = take(received.subarray(0, length));
@@ -129,7 +131,7 @@ export class TcpConnection {
     return new QueryError('closed', `${this.#where} closed the connection before there was an answer.`);
   }
 
-  /** Ends the connection; whoever waits, now or later, is told `error`. */
+  /** Closes the connection; pending and later requests reject with `error`. */
   fail(error: Error): void {
     this.#failed ??= error;
     this.#socket.destroy();

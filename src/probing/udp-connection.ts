@@ -1,15 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { QueryError, requireAskedPort, socketError } from './query-error.ts';
+import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** No honest server says more in one query. */
+/** The most data of one query; real servers send less. */
 const MOST_BYTES = 64 * 1_024;
 
-/** What a datagram counts at least, so that empty ones are bounded too. */
+/** The least bytes that a datagram counts, so that empty ones are limited too. */
 const LEAST_DATAGRAM = 64;
 
-/** The address is already found and checked: nothing is looked up. */
-function asItIs(
+/** A `lookup` that returns the address itself: it is already resolved and checked. */
+function noLookup(
   address: string,
   _options: unknown,
   done: (error: null, address: string, family: number) => void,
@@ -17,20 +17,19 @@ function asItIs(
   done(null, address, isIPv6(address) ? 6 : 4);
 }
 
-/** What one request waits for. */
+/** A request and its handlers. */
 type Exchange = {
   bytes: Buffer;
   timeoutMs: number;
-  /** Is handed every datagram until it makes something of one; returns undefined while more is needed. */
+  /** Gets every datagram until it returns a result; returns undefined while it needs more. */
   take?: ((bytes: Buffer) => unknown) | undefined;
-  /** Asked when the time is over: what to go on with, or undefined to fail. */
+  /** Called at the timeout: returns a result, or undefined to fail. */
   late?: (() => unknown) | undefined;
 };
 
 /**
- * One query's UDP socket, connected: only the asked address and port are received, and the far machine's "nothing
- * listens here" (ICMP) reaches us. Every socket is one query's own, so a busy process loses no answers,
- * and none of another query is taken for ours.
+ * The connected UDP socket of a query: it receives only from the queried address and port, and reports ICMP "port
+ * unreachable". Each query has its own socket, so a busy process loses no answers and does not mix them up.
  */
 export class UdpConnection {
   readonly #socket: Socket;
@@ -39,16 +38,16 @@ export class UdpConnection {
   #connected = false;
   #received = 0;
   #failed: Error | undefined;
-  /** Milliseconds from a request to the first datagram after it, the shortest; null before there was one. */
+  /** The shortest time from a request to the first datagram after it, in milliseconds; null before the first one. */
   roundTripMs: number | null = null;
 
-  /** @throws {QueryError} for a port that nothing of ours is sent to */
+  /** @throws {QueryError} for a refused port */
   constructor(address: string, port: number, where: string) {
-    requireAskedPort(port);
+    requireAllowedPort(port);
     this.#where = where;
-    this.#socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4', lookup: asItIs });
+    this.#socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4', lookup: noLookup });
     this.#socket
-      .on('message', (bytes) => this.#hear(bytes))
+      .on('message', (bytes) => this.#receive(bytes))
       .on('error', (error) => this.fail(socketError(error, where)))
       .connect(port, address, (error?: Error) => {
         if (error) this.fail(socketError(error, where));
@@ -58,10 +57,10 @@ export class UdpConnection {
   }
 
   /**
-   * Sends a request and waits for what `take` makes of the answers. UDP loses datagrams, so a request without
-   * any answer is repeated once, half-way.
+   * Sends a request and waits for the result of `take`. UDP loses datagrams, so a request without an answer is repeated
+   * once, after half of the timeout.
    *
-   * @throws {QueryError} or what `take` and `late` throw
+   * @throws {QueryError} or the error of `take` or `late`
    */
   exchange(exchange: Exchange): Promise<unknown> {
     if (this.#failed) return Promise.reject(this.#failed);
@@ -90,18 +89,18 @@ export class UdpConnection {
     });
   }
 
-  #hear(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     this.#received += Math.max(bytes.length, LEAST_DATAGRAM);
     if (this.#received > MOST_BYTES) {
       this.fail(
-        new QueryError('answer-too-long', `${this.#where} sends more than a game server has to say.`),
+        new QueryError('answer-too-long', `${this.#where} sends more data than a game server should.`),
       );
       return;
     }
     for (const waiting of this.#waiting) waiting.take(bytes);
   }
 
-  /** Ends the connection; whoever waits for an answer, now or later, is told `error`. */
+  /** Closes the connection; pending and later requests reject with `error`. */
   fail(error: Error): void {
     if (this.#failed) return;
     this.#failed = error;
@@ -110,7 +109,7 @@ export class UdpConnection {
   }
 }
 
-/** How a request ended. */
+/** The result of a request. */
 type Settled = { made: unknown } | { error: unknown };
 
 type WaitingFor = { where: string; send(): void; measured(ms: number): void; settle(settled: Settled): void };
@@ -154,7 +153,7 @@ class Waiting {
     }
   }
 
-  /** An answer has begun: the request is not to be repeated. */
+  /** An answer has begun: the request is not repeated. */
   #waitForMore(tookMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#giveUp(), Math.max(0, this.#exchange.timeoutMs - tookMs));

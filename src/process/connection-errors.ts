@@ -12,20 +12,20 @@ const STATUS_OF: Record<string, RawStatus> = {
 };
 
 /** Connections on which no request can begin any more. */
-const ended = new WeakSet<Socket>();
+const closing = new WeakSet<Socket>();
 
 /**
- * Answers what is no HTTP request, or comes too slowly, on the bare connection: Fastify never sees it. What was asked
- * before is answered first: a vote that was accepted must not look refused. Then the connection is closed, because
- * nobody knows where the next request would begin.
+ * Answers a malformed or too slow request directly on the socket: Fastify never sees it. Earlier requests of the
+ * connection are answered first, because an accepted vote must not look refused. Then the connection is closed: it is
+ * unknown where the next request begins.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  if (ended.has(socket)) return;
-  ended.add(socket);
+  if (closing.has(socket)) return;
+  closing.add(socket);
   socket.pause();
   void refuseAndClose(error, socket);
 }
@@ -48,19 +48,19 @@ async function refuseAndClose(error: Error & { code?: string }, socket: Socket):
       body,
     ].join('\r\n'),
   );
-  // What still comes is thrown away until the other side closes: with it unread, the answer might be lost.
+  // Further data is discarded until the client closes: if it stayed unread, the answer might be lost.
   socket.resume();
 }
 
 /**
- * Answers a client that closes its side once it has sent its request, as simple ones do: Node would close the other
- * side at once, with the vote cast and its answer lost.
+ * Answers clients that close their side after sending the request. By default Node closes the other side at once: the
+ * vote is cast and its answer is lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** Gives the answers that Node makes by itself, with an empty body, the shape that all our errors have. */
+/** Answers an unknown `Expect` header with our error format; Node's own answer has an empty body. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response

@@ -7,22 +7,22 @@ import { missingUniqueIndexes } from './indexes.ts';
 import type { Platform } from './platform.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
-/** What readiness asks of the platform. */
+/** The parts of the platform that readiness checks. */
 type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
-/** Whether a process can do its work; each check is `'ok'` or a sentence that says what is wrong. */
+/** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
   ready: boolean;
-  /** Ready, and something is amiss: votes are accepted and wait in MongoDB. */
+  /** Ready, but Redis is unavailable: votes are accepted and wait in MongoDB. */
   degraded: boolean;
-  /** The process has begun to stop, whatever the checks say. */
+  /** Set when the process is stopping, whatever the result of the checks. */
   stopping?: true;
   checks: { mongodb: string; indexes: string; clock: string; redis: string };
 };
 
 /** A check that takes longer has failed. */
 const TIMEOUT_MS = 2 * SECOND;
-/** Anybody may ask the public port: the services are asked once a second at most. */
+/** Anyone can call the public port: the services are checked at most once a second. */
 const FRESH_MS = SECOND;
 
 const UNKNOWN = 'not known, because MongoDB does not answer';
@@ -45,7 +45,7 @@ export async function readiness(sources: Sources): Promise<Readiness> {
   };
 }
 
-/** One ping comes first: questions to a silent mongod would each hold a connection that requests need. */
+/** A ping comes first: each command to an unresponsive mongod would block a connection that requests need. */
 async function checkDatabase({
   mongo: { db },
   clockSkew,
@@ -62,9 +62,9 @@ async function checkDatabase({
   return { mongodb, indexes, clock: skew };
 }
 
-async function check(otherwise: string, ask: () => Promise<string>): Promise<string> {
+async function check(otherwise: string, load: () => Promise<string>): Promise<string> {
   try {
-    return await within(TIMEOUT_MS, ask());
+    return await within(TIMEOUT_MS, load());
   } catch {
     return otherwise;
   }
@@ -75,13 +75,13 @@ function describeMissing(indexes: string[]): string {
 }
 
 /**
- * `readiness` for those who ask often, with a line in the log whenever it changes.
+ * `readiness`, cached for a second. Logs each change.
  *
  * @param stopping - aborted when the process begins to stop: from then on it is not ready
  */
 export function watchReadiness(sources: Sources, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
-  const ask = remembered(FRESH_MS, async () => {
+  const load = remembered(FRESH_MS, async () => {
     const result = await readiness(sources);
     const { ready, degraded, checks } = result;
     const now = JSON.stringify({ ready, degraded });
@@ -93,15 +93,15 @@ export function watchReadiness(sources: Sources, stopping: AbortSignal): () => P
     return result;
   });
   return async () => {
-    const result = await ask();
+    const result = await load();
     return stopping.aborted ? { ...result, ready: false, stopping: true } : result;
   };
 }
 
-/** Not part of the API, so not of its description. */
+/** Not part of the API: left out of the OpenAPI document. */
 const HIDDEN = { schema: { hide: true } };
 
-/** `/healthz`: the process lives. `/readyz`: it can do its work, 200 or 503, with its checks. */
+/** `/healthz`: the process is alive. `/readyz`: 200 if it can do its work, else 503, with its checks. */
 export async function healthRoutes(
   app: FastifyInstance,
   { readiness }: { readiness: () => Promise<Readiness> },
@@ -121,6 +121,6 @@ export async function healthRoutes(
 function notReadySentence({ checks, stopping }: Readiness): string {
   if (stopping) return 'This process is stopping.';
   const { redis: _, ...needed } = checks;
-  const faults = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
-  return `Not ready: ${faults.join('; ')}.`;
+  const problems = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
+  return `Not ready: ${problems.join('; ')}.`;
 }

@@ -4,17 +4,17 @@ import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 
-/** What an answer of failure consists of: `{"error": sentence, ...fields}`. */
+/** An error answer: `{"error": sentence, ...fields}`. */
 export type Refusal = {
   status: number;
-  /** For a human: what is wrong, and what to do. */
+  /** For the user: what is wrong and what to do. */
   sentence: string;
   headers?: Record<string, string>;
   /** The one timestamp of a 429. */
   fields?: Record<string, string>;
 };
 
-/** A door refuses a request. Everything thrown that is none, and that is no known failure, is a error of ours. */
+/** A handler refuses a request. Any other error that `refusalOf` does not know is answered as an internal error. */
 export class RefusedError extends Error {
   readonly refusal: Refusal;
 
@@ -25,7 +25,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Seconds after which a client may try again, when nobody knows better. */
+/** Default of Retry-After, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
 /** The largest body, in bytes (contract, common rules). */
@@ -64,11 +64,11 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   },
 };
 
-/** The one place where an error becomes an answer, of the API or of the site. */
+/** Converts each error to an answer, for the API and the site. */
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return { status: 400, sentence: describeFaults(error, request) };
+    return { status: 400, sentence: describeErrors(error, request) };
   }
   if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
   if (error instanceof OverloadError) return unavailable(SENTENCES.overload);
@@ -83,8 +83,8 @@ export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal
 
 type Validation = { validation: { instancePath: string; message?: string }[]; validationContext?: string };
 
-/** One sentence for each field that is wrong: `max_players must be a whole number, …`. */
-function describeFaults({ validation, validationContext }: Validation, request: FastifyRequest): string {
+/** One sentence for each invalid field: `max_players must be a whole number, …`. */
+function describeErrors({ validation, validationContext }: Validation, request: FastifyRequest): string {
   const errors = new Map<string, string>();
   for (const { instancePath, message = 'is wrong' } of validation) {
     const field = instancePath.slice(1).split('/')[0] ?? '';
@@ -93,7 +93,7 @@ function describeFaults({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // A rule shared with other doors may name its field itself.
+    // Some shared rules already name their field.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -116,18 +116,18 @@ export function sendRefusal(
 }
 
 /**
- * Answers an error of Fastify itself, before there is a route and its hooks. A error of ours is logged, and its text
- * stays here.
+ * Answers an error of Fastify that occurs before a route and its hooks exist. An internal error is logged; its text is
+ * not sent.
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
-  noteFault(request, error, refusal);
+  logRefusal(request, error, refusal);
   reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
   void sendRefusal(reply, refusal);
 }
 
-/** What an operator is to know of a refusal: our own errors, and that something does not answer. */
-export function noteFault(request: FastifyRequest, error: Error, { status }: Refusal): void {
+/** Logs the refusals that concern the operator: internal errors and services that do not answer. */
+export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });
 }

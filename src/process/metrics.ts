@@ -11,33 +11,33 @@ import { rankedAt } from '../ranking/recompute-ranks.ts';
 import type { Platform } from './platform.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
-/** How a call to cast a vote ended: `replayed` is an idempotency key's second answer, `unknown` a lost write. */
+/** The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the write was lost. */
 type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
 
-/** How a check ended, or why nothing was recorded. */
+/** The result of a check, or why nothing was recorded. */
 type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 
-/** The figures of one process, for Prometheus. Doors and workers count; features know nothing of it. */
+/** The metrics of one process. Adapters and workers increment them; features do not depend on them. */
 export type Metrics = {
-  /** A call to cast a vote ended. */
+  /** Counts a finished call to cast a vote. */
   voteEnded(result: VoteResult): void;
-  /** An attempt to forward a vote ended. */
+  /** Counts a finished attempt to forward a vote. */
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
-  /** A vote was acknowledged `latencyMs` milliseconds after it was cast; one that was resent by hand tells nothing. */
+  /** Records a vote acknowledged `latencyMs` milliseconds after it was cast. Not for votes resent by hand. */
   voteArrived(protocol: Protocol, latencyMs: number): void;
-  /** A repair found a server's day wrong by so many votes. */
+  /** Counts the votes by which a repair corrected a server's day. */
   countersDrifted(votes: number): void;
-  /** A check of a game server ended. */
+  /** Counts a finished check of a game server. */
   probeEnded(outcome: ProbeOutcome): void;
-  /** A request was answered. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
+  /** Records an answered request. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
   requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
   /** The content type of `text()`. */
   contentType: string;
-  /** All figures in Prometheus' text format. Waiting work is counted when it is asked for, at most every 10 s. */
+  /** All metrics in Prometheus' text format. Waiting work is counted at a scrape, at most every 10 s. */
   text(): Promise<string>;
 };
 
-/** What counting takes from the platform. */
+/** The parts of the platform that metrics read. */
 type MetricsSources = Pick<
   Platform,
   | 'config'
@@ -52,14 +52,14 @@ type MetricsSources = Pick<
   | 'mongo'
 >;
 
-/** A scrape waits no longer for MongoDB. */
+/** The longest wait of a scrape for MongoDB. */
 const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** A vote may arrive at once or after three days. */
+/** In seconds: a vote may arrive at once or after three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
 
-/** Makes the figures of this process; one registry a process. */
+/** Creates the metrics of this process, in one registry. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -67,13 +67,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
 
   const votes = new Counter({
     name: 'tallyport_votes_total',
-    help: 'Calls to cast a vote, by how they ended.',
+    help: 'Calls to cast a vote, by result.',
     labelNames: ['result'],
     registers,
   });
   const attempts = new Counter({
     name: 'tallyport_delivery_attempts_total',
-    help: 'Attempts to forward a vote to its listener, by the class and code of their end.',
+    help: 'Attempts to forward a vote to its listener, by the class and code of their outcome.',
     labelNames: ['class', 'code', 'protocol'],
     registers,
   });
@@ -86,13 +86,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const probes = new Counter({
     name: 'tallyport_probes_total',
-    help: 'Checks of game servers, by how they ended: canary-failed ones say nothing of the server.',
+    help: 'Checks of game servers, by outcome. A canary-failed check says nothing about the server.',
     labelNames: ['outcome'],
     registers,
   });
   const canary = new Gauge({
     name: 'tallyport_canary_up',
-    help: '0 while our own network is taken to be down, because the canary failed; 1 again with the next check that counts.',
+    help: '0 while the canary fails, which means that our own network is down; 1 again after the next recorded check.',
     registers,
   });
   canary.set(1);
@@ -128,10 +128,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** What every count of votes says of its bound. */
-const UP_TO = `${COUNTED_AT_MOST} means so many or more`;
+/** Help text for counts of votes that have an upper limit. */
+const UP_TO = `${COUNTED_AT_MOST} means that many or more`;
 
-/** The gauges that are read from MongoDB and Redis at the moment of a scrape. */
+/** The gauges that are read from MongoDB and Redis at each scrape. */
 function registerWaitingWork(registry: Registry, waitingWork: () => Promise<WaitingWork>): void {
   const gauge = (
     name: string,
@@ -153,7 +153,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
 
   gauge(
     'tallyport_waiting_work',
-    `Work that could be done now: for forward-votes the due votes of listeners that can be reached (${UP_TO}), else waiting jobs.`,
+    `Work that could be done now: for forward-votes the due votes of reachable listeners (${UP_TO}), else waiting jobs.`,
     ['queue'],
     (gauge, { queues }) => {
       for (const [queue, { waiting }] of Object.entries(queues)) gauge.set({ queue }, waiting);
@@ -161,7 +161,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
   gauge(
     'tallyport_oldest_waiting_work_seconds',
-    'For how long the oldest such work has been waiting; 0 when there is none. The signal to scale workers by.',
+    'How long the oldest such work has been waiting; 0 when there is none. Scale workers by this metric.',
     ['queue'],
     (gauge, { queues }) => {
       for (const [queue, { oldestSeconds }] of Object.entries(queues)) gauge.set({ queue }, oldestSeconds);
@@ -185,7 +185,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
   gauge(
     'tallyport_listeners',
-    'Vote listeners by their state: unreachable ones have an open breaker, paused ones wait for somebody to resume them.',
+    'Vote listeners by their state: unreachable ones have an open breaker, paused ones must be resumed by hand.',
     ['state'],
     (gauge, { listeners }) => {
       for (const [state, count] of Object.entries(listeners)) gauge.set({ state }, count);
@@ -193,7 +193,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
   gauge(
     'tallyport_probe_lateness_seconds',
-    'For how long the server that waits longest has been due for a probe; 0 when none is. Grows while no scheduler or worker runs.',
+    'How long the longest waiting server has been due for a probe; 0 when none is due. Grows while no scheduler or worker runs.',
     [],
     (gauge, { probeLatenessSeconds }) => {
       if (probeLatenessSeconds !== undefined) gauge.set(probeLatenessSeconds);
@@ -205,19 +205,16 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   gauge('tallyport_mongodb_up', '1 when MongoDB answered the last count.', [], (gauge, { mongodbUp }) =>
     gauge.set(mongodbUp ? 1 : 0),
   );
-  gauge(
-    'tallyport_redis_up',
-    '1 when Redis answers, 0 when it is away or silent.',
-    [],
-    (gauge, { redisUp }) => gauge.set(redisUp ? 1 : 0),
+  gauge('tallyport_redis_up', '1 when Redis answers, 0 when it does not.', [], (gauge, { redisUp }) =>
+    gauge.set(redisUp ? 1 : 0),
   );
 }
 
-/** How old the ranking is. Absent before the first one, and while MongoDB does not say. */
+/** The age of the ranking. Absent before the first ranking and while MongoDB does not answer. */
 function registerRanksAge(registry: Registry, sources: MetricsSources): void {
   const age = new Gauge({
     name: 'tallyport_ranks_age_seconds',
-    help: 'Time since the ranking that stands was computed; it is every 10 minutes.',
+    help: 'Time since the ranks were computed, which happens every 10 minutes.',
     registers: [],
     async collect() {
       const at = await within(SCRAPE_TIMEOUT_MS, rankedAt(sources)).catch(() => null);
@@ -229,12 +226,12 @@ function registerRanksAge(registry: Registry, sources: MetricsSources): void {
   registry.registerMetric(age);
 }
 
-/** Measures every request that `app` answers, those of plugins registered later included. */
+/** Measures every request that `app` answers, including those of plugins registered later. */
 export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 'requestEnded'>): void {
   app.addHook('onResponse', (request, reply, done) => {
     metrics.requestEnded({
       method: request.method,
-      // Without a route the path is whatever a stranger typed: it must not become a label.
+      // Without a route the path is arbitrary input, which must not become a label.
       route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
       durationMs: reply.elapsedTime,

@@ -3,22 +3,21 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** More requests than this, sent ahead of their answers on one connection, are no client's habit. */
+/** The most unanswered requests on one connection; usual clients send fewer. */
 const MOST_AHEAD = 32;
 
-/** Connections of one process; each costs memory, also an idle one. */
+/** The most connections of one process; an idle connection needs memory too. */
 const MOST_CONNECTIONS = 10_000;
 
-/** What one connection has asked and was not answered yet. */
+/** The unanswered requests of one connection. */
 type UnderWay = Map<IncomingMessage, ServerResponse>;
 
-const asked = new WeakMap<Socket, UnderWay>();
+const unanswered = new WeakMap<Socket, UnderWay>();
 const tooMany = new WeakSet<IncomingMessage>();
 
 /**
- * Bounds what one connection can make us hold: of a client that sends many requests ahead of their answers the first
- * ones are answered, the next is refused, and then the connection is closed. Node reads on as long as requests come,
- * and keeps every answer in memory.
+ * Limits the memory of one connection with pipelined requests: the first `MOST_AHEAD` are answered, the next one is
+ * refused, and then the connection is closed. Node itself would go on reading and keep every answer in memory.
  */
 export function boundConnections(app: FastifyInstance): void {
   const { server } = app;
@@ -32,12 +31,11 @@ export function boundConnections(app: FastifyInstance): void {
 }
 
 function watchConnections(server: Server): void {
-  // Before Fastify hears of it, and in the order of the connection: of many that arrive at once, all those before this
-  // one count.
+  // Prepended to run before Fastify's handler and in the order of the connection, so that all earlier requests count.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const underWay: UnderWay = asked.get(socket) ?? new Map();
-    asked.set(socket, underWay.set(request, response));
+    const underWay: UnderWay = unanswered.get(socket) ?? new Map();
+    unanswered.set(socket, underWay.set(request, response));
     response.once('close', () => underWay.delete(request));
     if (underWay.size <= MOST_AHEAD) return;
     tooMany.add(request);
@@ -45,9 +43,9 @@ function watchConnections(server: Server): void {
   });
 }
 
-/** Waits until all that was asked in full on a connection has been answered, or cannot be any more. */
+/** Waits until all complete requests of a connection are answered, or can no longer be answered. */
 export async function answersSent(socket: Socket): Promise<void> {
-  const whole = [...(asked.get(socket) ?? [])].filter(([request]) => request.complete);
+  const whole = [...(unanswered.get(socket) ?? [])].filter(([request]) => request.complete);
   await Promise.all(
     whole.map(([, response]) => new Promise((resolve) => response.once('close', () => resolve(undefined)))),
   );

@@ -10,8 +10,8 @@ import { VoteCounts } from '../votes/vote-counts.ts';
 import { bindCollections, type Collections } from './collections.ts';
 
 /**
- * All that a door hands to the features: what the process holds open and every collection by name. A feature
- * function asks for the few it needs.
+ * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
+ * function takes the few it needs.
  */
 export type Platform = Resources &
   Collections & {
@@ -38,7 +38,7 @@ export async function openPlatform(
     voteCounts,
     claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),
     async close() {
-      // A vote that is being inserted is counted after it.
+      // First the inserts under way: each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);
       await voteCounts.close(SECOND);
       await resources.close();

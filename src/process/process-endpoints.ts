@@ -6,7 +6,7 @@ import { healthRoutes, type Readiness } from './health.ts';
 import { answerError } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The endpoints of a process that are not for the public. */
+/** The private endpoints of a process. */
 type ProcessEndpoints = {
   /** Where they listen: `http://127.0.0.1:9464`. */
   address: string;
@@ -47,11 +47,11 @@ export async function serveProcessEndpoints(
     return { address, close: () => app.close() };
   } catch (error) {
     await app.close();
-    throw listenFault(error, config);
+    throw listenError(error, config);
   }
 }
 
-function listenFault(error: unknown, config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>): unknown {
+function listenError(error: unknown, config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>): unknown {
   const { METRICS_HOST: host, METRICS_PORT: port } = config;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
@@ -59,9 +59,10 @@ function listenFault(error: unknown, config: Pick<Config, 'METRICS_HOST' | 'METR
       `METRICS_PORT ${port} is taken on ${host} by another process: choose another, or 0 for any free one`,
     ]);
   }
-  if (code === 'EACCES') return new ConfigError([`METRICS_PORT ${port} may not be opened by this user`]);
+  if (code === 'EACCES')
+    return new ConfigError([`METRICS_PORT ${port}: this user is not allowed to open it`]);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new ConfigError([`METRICS_HOST ${host} is no address of this machine`]);
+    return new ConfigError([`METRICS_HOST ${host} is not an address of this machine`]);
   }
   return error;
 }

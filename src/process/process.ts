@@ -17,19 +17,19 @@ export type ProcessContext = {
   readiness: ReturnType<typeof watchReadiness>;
 };
 
-/** The work of a process, running. */
+/** The running work of a process. */
 export type Work = {
-  /** Ends it; what it holds open besides the platform is closed afterwards. */
+  /** Stops the work and closes its own resources, but not the platform. */
   close(): Promise<void>;
 };
 
 /** Starts the work of a process. */
 export type StartWork = (platform: Platform, context: ProcessContext) => Work | Promise<Work>;
 
-/** After its delay stopping takes no longer, whatever hangs. */
+/** The longest shutdown after its delay; then the process is forced to exit. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
-/** The services that a process cannot run without; `npm start` finds them in embedded form. */
+/** Requires the addresses of the services. `npm start` starts embedded services instead. */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) return { ...config, MONGODB_URI, REDIS_URL, SECRET_KEY };
@@ -41,7 +41,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
-/** An operator opens a range for their own servers; that it is open to all must not go unnoticed. */
+/** Warns that an allowed range is open to every account, not only to the operator's servers. */
 function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
@@ -52,11 +52,11 @@ function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>):
 }
 
 /**
- * Starts a process's work on `platform`, beside its endpoints for health and metrics. The `close()` it gives ends the
+ * Starts a process's work on `platform`, and its endpoints for health and metrics. The returned `close()` closes the
  * work, the endpoints and the platform, in this order (design rule 12), and never throws.
  *
- * @param name - in its log lines: `web`, `worker`, `scheduler`
- * @throws what a part throws that does not start; the others, the platform too, are closed then
+ * @param name - the name in log lines: `web`, `worker`, `scheduler`
+ * @throws the error of a part that does not start; the other parts and the platform are closed then
  */
 export async function startProcess(
   name: string,
@@ -92,8 +92,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process of the platform from its start to its end, by this process's environment and signals (see
- * `startProcess`). A second signal ends it at once.
+ * Runs one process of the platform until a stop signal, with the configuration of its environment (see
+ * `startProcess`). A second signal exits at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();
@@ -109,7 +109,7 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
     const delayMs = platform?.config.SHUTDOWN_DELAY_MS ?? 0;
     setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
-    // It waits for MongoDB, and holds nothing yet that must be closed in order.
+    // The process still waits for MongoDB; nothing must be closed in order yet.
     else if (!platform) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });

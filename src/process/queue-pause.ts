@@ -3,12 +3,12 @@ import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Platform } from './platform.ts';
 
-/** How long Redis has to say whether the queue is paused. */
+/** The longest wait for Redis. */
 const TIMEOUT_MS = SECOND;
 
 /**
- * Whether an operator paused one of the queues that deliver votes, which Redis alone knows. A listener changes its queue
- * with its state, so any of them may hold its votes.
+ * Whether an operator paused one of the queues that deliver votes. Only Redis knows it. A listener changes its queue
+ * with its state, so its votes may be in any of them.
  *
  * @returns null when Redis does not answer
  */

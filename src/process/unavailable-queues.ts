@@ -3,16 +3,16 @@ import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { Platform } from './platform.ts';
 
 /**
- * The queues for whose own keys Redis does not answer within `ms` milliseconds; none when all is well. Any node of a
- * Redis Cluster answers a `PING`, while the shard that holds a queue may have no primary. A stopped Redis keeps its
- * connections, so only asking tells.
+ * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` is not
+ * enough: any node of a Redis Cluster answers it, while the shard of a queue may have no primary. The connection status
+ * is not enough either: a suspended Redis keeps its connections.
  */
 export async function unavailableQueues(
   { producerRedis, queues }: Pick<Platform, 'producerRedis' | 'queues'>,
   ms: number,
 ): Promise<QueueName[]> {
   if (producerRedis.status !== 'ready') return QUEUE_NAMES;
-  const asked = QUEUE_NAMES.map(async (name) => {
+  const checks = QUEUE_NAMES.map(async (name) => {
     try {
       await within(ms, producerRedis.exists(queues[name].toKey('meta')));
       return [];
@@ -20,10 +20,10 @@ export async function unavailableQueues(
       return [name];
     }
   });
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
-/** What is told of queues that are away; `''` when none is. */
+/** A sentence about unavailable queues; `''` when there are none. */
 export function describeUnavailable(queues: QueueName[]): string {
   if (queues.length === 0) return '';
   const which = queues.length === QUEUE_NAMES.length ? '' : ` for the queues ${queues.join(', ')}`;

@@ -10,7 +10,7 @@ type Sources = Pick<
   'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
 >;
 
-/** What is to be done and since when. What could not be counted is absent. */
+/** The waiting work and its age. Values that could not be counted are absent. */
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
   /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
@@ -19,26 +19,26 @@ export type WaitingWork = {
   waitingVotes: Partial<VoteCounts['waiting']>;
   listeners: Partial<VoteCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
-  /** For how long the server that waits longest has been due for a probe. */
+  /** How long the longest waiting server has been due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;
 };
 
-/** A scrape waits this long for each service and no longer. */
+/** The longest wait of a scrape for each service. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
-/** Counts waiting work, at most every ten seconds however often it is asked for, and never throws. */
+/** Counts waiting work. The result is cached for ten seconds. Never throws. */
 export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> {
   return remembered(FRESH_MS, () => countWaitingWork(sources));
 }
 
 async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
-    orNothing(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
-    orNothing(sources, 'votes', countVotes(sources, TIMEOUT_MS)),
-    orNothing(sources, 'due probes', probeLateness(sources)),
+    orUndefined(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
+    orUndefined(sources, 'votes', countVotes(sources, TIMEOUT_MS)),
+    orUndefined(sources, 'due probes', probeLateness(sources)),
     countJobsIfRedisAnswers(sources),
   ]);
   return {
@@ -53,7 +53,7 @@ async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
   };
 }
 
-async function orNothing<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
   try {
     return await within(TIMEOUT_MS, counting);
   } catch (error) {
@@ -71,13 +71,13 @@ async function probeLateness({ config, servers, clock }: Sources): Promise<numbe
   return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;
 }
 
-/** Commands to a Redis that is away would wait for it, and more of them with every scrape. */
+/** Commands to an unavailable Redis would wait for it, and each scrape would add more. */
 async function countJobsIfRedisAnswers(sources: Sources) {
   const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
-  return { redisUp, jobs: redisUp ? await orNothing(sources, 'jobs', countJobs(sources)) : undefined };
+  return { redisUp, jobs: redisUp ? await orUndefined(sources, 'jobs', countJobs(sources)) : undefined };
 }
 
-/** Those that go first may be newer than the rest of their queue (`NewJob.first`): so many are looked at. */
+/** How many jobs are examined for the oldest one: jobs at the front may be newer than the rest (`NewJob.first`). */
 const NEXT_JOBS = 25;
 
 /** The jobs of every queue, from Redis. */

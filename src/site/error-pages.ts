@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { after, SECOND } from '../platform/clock.ts';
-import { noteFault, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
+import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
 import type { Content } from './html.ts';
 import { layout, sendHtml } from './layout.ts';
 import { textField } from './parts.ts';
@@ -51,7 +51,7 @@ export function signOutLink(app: FastifyInstance): void {
       error instanceof PageError
         ? { status: error.statusCode, sentence: error.message, headers: retryAfter(error) }
         : refusalOf(error, request);
-    noteFault(request, error, refusal);
+    logRefusal(request, error, refusal);
     // The route's pattern, where there is one: an address may spell the same path in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     return isApi || !wantsPage(request)

@@ -29,7 +29,7 @@ test.each([
 const HOW =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 const tooWide = (range: string, least: number) =>
-  `TRUST_PROXY: «${range}» is so wide that others than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW}`;
+  `TRUST_PROXY: «${range}» is so wide that clients other than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW}`;
 
 test.each([
   ['10.0.0.1,0.0.0.0/0', '0.0.0.0/0', 8],

@@ -100,7 +100,7 @@ describe('server games', () => {
     const result = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
     expect(result.code).toBe(1);
     expect(result.json).toEqual({
-      error: 'There is no game «valhiem» in the list. Near it: valheim (Valheim).',
+      error: 'There is no game «valhiem» in the list. Similar: valheim (Valheim).',
       code: 'invalid-input',
     });
   });

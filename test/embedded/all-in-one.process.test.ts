@@ -46,13 +46,13 @@ function start(): Start {
   return { child, pid: child.pid ?? 0, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** The exit code, once the process and all that print where it prints have ended. */
+/** The exit code, once the process and all processes with the same output have exited. */
 async function exitCode({ child }: Start): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   return child.exitCode;
 }
 
-/** Waits until the platform says that it runs; gives its address. */
+/** Waits until the platform prints that it runs; returns its address. */
 async function address(started: Start): Promise<string> {
   return await vi.waitFor(
     () => {
@@ -87,7 +87,7 @@ function lives(pid: number): boolean {
 }
 
 describe('npm start', () => {
-  test('says where it is, answers there, starts a worker again that died, is the only one, and stops in order at one signal', async () => {
+  test('prints its address, answers there, restarts a worker that died, refuses a second start, and stops in order at one signal', async () => {
     const started = start();
     const url = await address(started);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -127,7 +127,7 @@ describe('npm start', () => {
     expect(started.stderr()).toBe('');
   });
 
-  test('after a kill its processes end by themselves, and the next start takes the same port and data', async () => {
+  test('after a kill its processes exit by themselves, and the next start uses the same port and data', async () => {
     const port = await freePort();
     env.PORT = String(port);
     const killed = start();
@@ -149,15 +149,15 @@ describe('npm start', () => {
     expect(await isAlive(mongod)).toBe(false);
   });
 
-  test('a second signal ends everything at once', async () => {
+  test('a second signal kills everything at once', async () => {
     const started = start();
     await address(started);
     const children = await childrenOf(started.pid);
-    // A stopped worker keeps the orderly end waiting.
+    // A suspended worker delays the orderly shutdown.
     process.kill(children.get('main') ?? 0, 'SIGSTOP');
     started.child.kill('SIGINT');
     await vi.waitFor(() => expect(started.stdout()).toContain('Stopping'), EVENTUALLY);
-    // What npm sends on top of the terminal's own signal is still the same wish.
+    // The signal that npm forwards after the terminal's own one counts as the same signal.
     started.child.kill('SIGINT');
     await vi.waitFor(
       () => {
@@ -169,7 +169,7 @@ describe('npm start', () => {
     await vi.waitFor(() => expect([...children.values()].filter(lives)).toEqual([]), { timeout: 5_000 });
   });
 
-  test('a signal during the start ends it, too', async () => {
+  test('a signal during the start stops it too', async () => {
     const started = start();
     const { mongod } = await vi.waitFor(() => data.record(), { timeout: 10_000 });
     started.child.kill('SIGTERM');
@@ -179,7 +179,7 @@ describe('npm start', () => {
 });
 
 describe('what stops a start', () => {
-  test('a port in use; what was started is ended again', async () => {
+  test('a port in use; the started services are stopped again', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     onTestFinished(() => void other.close());

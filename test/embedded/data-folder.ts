@@ -10,9 +10,9 @@ type Service = { pid: number; startedAt: string; port: number };
 /** A DATA_DIR of one test, removed after it. */
 export type DataFolder = {
   dir: string;
-  /** An environment that names it, and the mongod that all tests use. */
+  /** An environment with this folder and the mongod that all tests use. */
   env: Environment;
-  /** A configuration that names it. */
+  /** A configuration with this folder. */
   config(changes?: Record<string, string>): Config;
   /** Its services.json; rejects when there is none. */
   record(): Promise<{ owner: Service; mongod: Service; redis: Service }>;

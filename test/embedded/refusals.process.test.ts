@@ -8,18 +8,18 @@ import { bareMachine } from './machine.ts';
 const quiet = () => undefined;
 
 describe('data of another version', () => {
-  test('an older mongod’s is not opened', async () => {
+  test('data of an older mongod is not opened', async () => {
     const data = await freshDataFolder();
     await mkdir(join(data.dir, 'mongodb'));
     await writeFile(join(data.dir, 'mongodb', 'version'), 'mongod 4.4\n');
     await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
       new RegExp(
-        `^The data in ${data.dir}/mongodb was written by mongod 4\\.4 and opens with no other, but .+ is mongod \\d\\.\\d; put mongod 4\\.4 on PATH, or move that folder away: Tallyport then begins with an empty database\\.$`,
+        `^The data in ${data.dir}/mongodb was written by mongod 4\\.4, which alone can open it, but .+ is mongod \\d\\.\\d; put mongod 4\\.4 on PATH, or move that folder away: Tallyport then begins with an empty database\\.$`,
       ),
     );
   });
 
-  test('Redis’s is not opened by Valkey', async () => {
+  test('data of Redis is not opened by Valkey', async () => {
     const data = await freshDataFolder();
     const first = await openServices(data.config(), quiet, data.env);
     await first.close();
@@ -31,13 +31,13 @@ describe('data of another version', () => {
         MONGOMS_SYSTEM_BINARY: inject('mongodBinary').path,
       }),
     ).rejects.toThrow(
-      /redis was written by redis \d\.\d and opens with no other, but there is no redis-server on PATH/,
+      /redis was written by redis \d\.\d, which alone can open it, but there is no redis-server on PATH/,
     );
     await expect(data.record()).rejects.toThrow('ENOENT');
   });
 });
 
-test('when Redis does not start, mongod is ended again', async () => {
+test('when Redis does not start, mongod is stopped again', async () => {
   const data = await freshDataFolder();
   await mkdir(join(data.dir, 'redis', 'data', 'appendonlydir'), { recursive: true });
   await writeFile(
@@ -45,14 +45,14 @@ test('when Redis does not start, mongod is ended again', async () => {
     'not a manifest',
   );
   await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
-    /^Redis \(.+\) ended at its start: exit code 1/,
+    /^Redis \(.+\) exited during its start: exit code 1/,
   );
   await expect(data.record()).rejects.toThrow('ENOENT');
   const again = await readFile(join(data.dir, 'mongodb', 'log'), 'utf8');
   expect(again).toMatch(/Now exiting/);
 });
 
-test('a data folder that cannot be made is one sentence', async () => {
+test('the error for a data folder that cannot be made is one sentence', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'file'), '');
   await expect(
@@ -76,6 +76,6 @@ test('a damaged key is not replaced by a new one', async () => {
   const data = await freshDataFolder();
   await writeFile(join(data.dir, 'secret-key'), '');
   await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
-    /secret-key holds no key: put back/,
+    /secret-key has no key: restore/,
   );
 });

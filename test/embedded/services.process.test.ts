@@ -13,13 +13,19 @@ import { type DataFolder, freshDataFolder } from './data-folder.ts';
 const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
 const quiet = () => undefined;
 
-type Told = { said: string[]; fault?: string; MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
+type Message = {
+  lines: string[];
+  error?: string;
+  MONGODB_URI: string;
+  REDIS_URL: string;
+  SECRET_KEY: string;
+};
 
-/** Runs a process that opens services; gives what it tells once they are open or refused. */
+/** Runs a process that opens services; returns its message once they are open or refused. */
 async function owner(
   { env }: DataFolder,
   kind: 'platform' | 'command',
-): Promise<Told & { child: ChildProcess; pid: number }> {
+): Promise<Message & { child: ChildProcess; pid: number }> {
   const child = fork(OWNER, [kind], { env, detached: true });
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -27,8 +33,8 @@ async function owner(
       await once(child, 'exit');
     }
   });
-  const [told] = (await once(child, 'message')) as [Told];
-  return { ...told, child, pid: child.pid ?? 0 };
+  const [message] = (await once(child, 'message')) as [Message];
+  return { ...message, child, pid: child.pid ?? 0 };
 }
 
 async function insert(uri: string, name: string): Promise<void> {
@@ -50,7 +56,7 @@ async function names(uri: string): Promise<string[]> {
 }
 
 describe('a start and the next', () => {
-  test('data and key are kept; nothing runs in between', async () => {
+  test('share data and key; nothing runs in between', async () => {
     const data = await freshDataFolder();
     const first = await openServices(data.config(), quiet, data.env);
     await insert(first.config.MONGODB_URI, 'kept');
@@ -90,7 +96,7 @@ describe('a start and the next', () => {
     }
   });
 
-  test('a second start is refused, and says who runs where', async () => {
+  test('a second start is refused, with the process and address of the first', async () => {
     const data = await freshDataFolder();
     const running = await owner(data, 'platform');
     await expect(openServices(data.config(), quiet, data.env)).rejects.toThrow(
@@ -102,11 +108,11 @@ describe('a start and the next', () => {
   test('two starts at the same moment: one runs, one is refused', async () => {
     const data = await freshDataFolder();
     const both = await Promise.all([owner(data, 'platform'), owner(data, 'platform')]);
-    expect(both.filter(({ fault }) => fault === undefined)).toHaveLength(1);
-    expect(both.find(({ fault }) => fault)?.fault).toMatch(/already running/);
+    expect(both.filter(({ error }) => error === undefined)).toHaveLength(1);
+    expect(both.find(({ error }) => error)?.error).toMatch(/already running/);
   });
 
-  test('what a killed start left over is ended by the next, and the data is there', async () => {
+  test('the next start stops the services of a killed start, and the data is there', async () => {
     const data = await freshDataFolder();
     const killed = await owner(data, 'platform');
     await insert(killed.MONGODB_URI, 'kept');
@@ -115,20 +121,20 @@ describe('a start and the next', () => {
     await once(killed.child, 'exit');
     expect(await isAlive(mongod)).toBe(true);
 
-    const said: string[] = [];
-    const next = await openServices(data.config(), (line) => said.push(line), data.env);
+    const lines: string[] = [];
+    const next = await openServices(data.config(), (line) => lines.push(line), data.env);
     onTestFinished(() => next.close());
-    expect(said).toEqual([
+    expect(lines).toEqual([
       expect.stringContaining(`(process ${redis.pid}), left over`),
       expect.stringContaining(
-        `Ending mongod (process ${mongod.pid}), left over from a start that was killed`,
+        `Stopping mongod (process ${mongod.pid}), left over from a start that was killed`,
       ),
     ]);
     expect([await isAlive(mongod), await isAlive(redis)]).toEqual([false, false]);
     expect(await names(next.config.MONGODB_URI)).toEqual(['kept']);
   });
 
-  test('a process that has the number of a left-over one today is not touched', async () => {
+  test('a process that has the id of a left-over one is not touched', async () => {
     const data = await freshDataFolder();
     const stranger = spawn('sleep', ['60']);
     onTestFinished(() => void stranger.kill());
@@ -153,13 +159,13 @@ describe('a start and the next', () => {
     expect(await names(running.MONGODB_URI)).toEqual(['still there']);
   });
 
-  test('a process that ends without closing them takes them along', async () => {
+  test('the services of a process that exits without closing them are stopped', async () => {
     const data = await freshDataFolder();
     const program = `
       import { loadConfig } from '${new URL('../../src/platform/config.ts', import.meta.url)}';
       import { openServices } from '${new URL('../../src/embedded/services.ts', import.meta.url)}';
       await openServices(loadConfig(), () => undefined);
-      process.on('message', () => { throw new Error('a fault of ours'); });
+      process.on('message', () => { throw new Error('an internal error'); });
       process.send('open');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
       env: data.env,
@@ -175,16 +181,16 @@ describe('a start and the next', () => {
     );
   });
 
-  test('a mongod that dies is started again on the same port, with its data', async () => {
+  test('a mongod that dies is restarted on the same port, with its data', async () => {
     const data = await freshDataFolder();
-    const said: string[] = [];
-    const services = await openServices(data.config(), (line) => said.push(line), data.env);
+    const lines: string[] = [];
+    const services = await openServices(data.config(), (line) => lines.push(line), data.env);
     onTestFinished(() => services.close());
     await insert(services.config.MONGODB_URI, 'kept');
     const { mongod } = await data.record();
     process.kill(mongod.pid, 'SIGKILL');
     await vi.waitFor(async () => expect(await names(services.config.MONGODB_URI)).toEqual(['kept']), 20_000);
-    expect(said).toEqual(['MongoDB ended unexpectedly (killed by SIGKILL): starting it again in 1 s']);
+    expect(lines).toEqual(['MongoDB ended unexpectedly (killed by SIGKILL): starting it again in 1 s']);
     expect((await data.record()).mongod.pid).not.toBe(mongod.pid);
   });
 });
@@ -203,14 +209,14 @@ describe('a command', () => {
     expect(await names(running.MONGODB_URI)).toEqual([]);
   });
 
-  test('has the running platform’s settings where its own environment has none', async () => {
+  test('uses the running platform’s settings that its own environment lacks', async () => {
     const data = await freshDataFolder();
     const settings = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', PORT: '4200', QUEUE_PREFIX: 'theirs' };
-    // What the shell of the tests has set is in neither.
+    // Neither has variables from the shell of the tests.
     const env = { ...data.env, PUBLIC_URL: '', SERVICE_NAME: '', LISTENER_TIMEOUT_MS: '', LEASE_MS: '' };
     const slow = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' };
     const running = await owner({ ...data, env: { ...env, ...settings, ...slow } }, 'platform');
-    expect(running.fault).toBeUndefined();
+    expect(running.error).toBeUndefined();
     const found = await findServices(data.config({ QUEUE_PREFIX: 'mine' }), quiet, {
       ...env,
       ALLOWED_PRIVATE_RANGES: '',
@@ -228,7 +234,7 @@ describe('a command', () => {
     expect(found.started).toEqual([]);
   });
 
-  test('starts them for itself where nothing runs, and a second command waits for its end', async () => {
+  test('starts services if nothing runs, and a second command waits until it exits', async () => {
     const data = await freshDataFolder();
     const first = await owner(data, 'command');
     const second = findServices(data.config(), quiet, data.env);
@@ -240,8 +246,8 @@ describe('a command', () => {
   });
 });
 
-describe('what the environment gives', () => {
-  test('a MongoDB and a Redis of its own: nothing is started, and the key is made once', async () => {
+describe('services of the environment', () => {
+  test('MongoDB and Redis are given: nothing is started, and the key is made once', async () => {
     const data = await freshDataFolder();
     const given = { MONGODB_URI: inject('mongodbUri'), REDIS_URL: inject('redisUrl') };
     const opened = await Promise.all([1, 2, 3].map(() => openServices(data.config(given), quiet, data.env)));
@@ -250,7 +256,7 @@ describe('what the environment gives', () => {
     await expect(data.record()).rejects.toThrow('ENOENT');
   });
 
-  test('only a MongoDB: Redis is started', async () => {
+  test('only MongoDB is given: Redis is started', async () => {
     const data = await freshDataFolder();
     const services = await openServices(data.config({ MONGODB_URI: inject('mongodbUri') }), quiet, data.env);
     onTestFinished(() => services.close());
@@ -262,12 +268,12 @@ describe('what the environment gives', () => {
     ]);
   });
 
-  test('a command that was not told of the platform’s own MongoDB is told so', async () => {
+  test('a command without the address of the platform’s MongoDB fails with an error that says so', async () => {
     const data = await freshDataFolder();
     data.env.MONGODB_URI = inject('mongodbUri');
     const running = await owner(data, 'platform');
     await expect(findServices(data.config(), quiet, data.env)).rejects.toThrow(
-      `The running Tallyport (process ${running.pid}) was given its own MONGODB_URI: set the same one for this command.`,
+      `The running Tallyport (process ${running.pid}) uses its own MONGODB_URI: set the same one for this command.`,
     );
   });
 });

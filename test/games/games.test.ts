@@ -33,13 +33,13 @@ describe('A game is found', () => {
     expect(gameOf(typed).id).toBe(id);
   });
 
-  it('by every id of the list, and no other game is taken for it', () => {
+  it('by every id of the list, and never another game instead', () => {
     const asked = Object.keys(games).filter((id) => !listGames().find((game) => game.id === id)?.notAsked);
     expect(asked.length).toBeGreaterThan(300);
     expect(asked.map((id) => gameOf(id).id)).toEqual(asked);
   });
 
-  it('with its exact protocol, never the one that waits for all of them', () => {
+  it('with its exact protocol, never the one that tries all of them', () => {
     expect(gameOf('minecraft').protocol).toBe('minecraftvanilla');
     expect(gameOf('mbe').protocol).toBe('minecraftbedrock');
     expect(listGames().filter(({ protocol }) => protocol === 'minecraft')).toEqual([]);
@@ -56,21 +56,21 @@ describe('A wrong game', () => {
     const refusal = refusalOf(typed);
     expect(refusal).toBeInstanceOf(UnknownGameError);
     expect(refusal.code).toBe('game-unknown');
-    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Near it: `);
+    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Similar: `);
     expect(refusal.message).toContain(near);
   });
 
-  it('that is like none says so', () => {
-    expect(refusalOf('zzzzzzzzzz').message).toMatch(/Nothing in the list is near it\.$/);
-    expect(refusalOf('…').message).toMatch(/Nothing in the list is near it\.$/);
+  it('without a similar game gets a message that says so', () => {
+    expect(refusalOf('zzzzzzzzzz').message).toMatch(/No game in the list is similar\.$/);
+    expect(refusalOf('…').message).toMatch(/No game in the list is similar\.$/);
   });
 
   it.each([
-    ['asa', /Ark: Survival Ascended servers cannot be asked: .* a service on the internet/],
+    ['asa', /Ark: Survival Ascended servers cannot be queried: .* a service on the internet/],
     ['discord', /a service on the internet/],
     ['palworld', /only to a password or key/],
     ['trackmania2', /only to a password or key/],
-  ])('%s cannot be asked, and it is said why', (id, says) => {
+  ])('%s cannot be queried, and the message says why', (id, says) => {
     const refusal = refusalOf(id);
     expect(refusal.code).toBe('game-not-asked');
     expect(refusal.message).toMatch(says);
@@ -79,7 +79,7 @@ describe('A wrong game', () => {
 });
 
 describe('The list of games', () => {
-  it('has every game once, by name, and says which cannot be asked', () => {
+  it('has every game once, by name, and says which cannot be queried', () => {
     const listed = listGames();
     expect(listed.map(({ id }) => id).toSorted()).toEqual(Object.keys(games).toSorted());
     const names = listed.map(({ name }) => name);
@@ -88,7 +88,7 @@ describe('The list of games', () => {
     expect(listed.find(({ id }) => id === 'minecraft')?.notAsked).toBeNull();
   });
 
-  it('is searched by id, name and what users say', () => {
+  it('is searched by id, name and alias', () => {
     expect(listGames('minecraft').map(({ id }) => id)).toEqual(['minecraft', 'mbe']);
     expect(listGames('gmod').map(({ id }) => id)).toEqual(['garrysmod']);
     expect(listGames('no such game')).toEqual([]);
@@ -99,25 +99,25 @@ describe('The query port', () => {
   const portsOf = (game: string, port: number, queryPort: number | null = null) =>
     queryPorts({ game, host: 'play.example.org', port, queryPort }, gameOf(game));
 
-  it('is what the owner says', () => {
+  it('is the owner’s setting', () => {
     expect(portsOf('arma3', 2302, 4000)).toEqual([4000]);
   });
 
-  it('is the port of players where the game has no rule', () => {
+  it('is the players’ port if the game has no rule', () => {
     expect(portsOf('minecraft', 25_565)).toEqual([25_565]);
   });
 
-  it('is offset from the port of players where the game says so', () => {
+  it('is the players’ port plus an offset if the game has one', () => {
     expect(portsOf('arma3', 2402)).toEqual([2403, 2402]);
     expect(portsOf('vrising', 9876)).toEqual([9877, 9891, 9876]);
   });
 
-  it('is fixed where players use the usual port', () => {
+  it('is fixed if players use the usual port', () => {
     expect(portsOf('ase', 7777)).toEqual([27_015, 7777]);
     expect(portsOf('ase', 7780)).toEqual([7780]);
   });
 
-  it('is never beyond the ports there are', () => {
+  it('is always a valid port', () => {
     expect(portsOf('atlas', 60_000)).toEqual([60_000]);
   });
 });

@@ -6,7 +6,7 @@ import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, probes, re
 const DAY = '2028-02-29';
 const AFTER_IT = '2028-03-01T00:10:00Z';
 
-it('weighs each probe with its seconds: online, offline and the two kinds of unknown', async () => {
+it('weights each probe by its seconds: online, offline and the two kinds of unknown', async () => {
   const platform = await platformAt(AFTER_IT);
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -15,7 +15,7 @@ it('weighs each probe with its seconds: online, offline and the two kinds of unk
     probe(serverId, `${DAY}T00:15:00Z`, { status: 'unknown', reason: 'unconfirmed' }),
     probe(serverId, `${DAY}T00:20:00Z`, { status: 'unknown', reason: 'canary', seconds: 200 }),
     probe(serverId, `${DAY}T00:25:00Z`, { status: 'offline', seconds: 100, onlinePlayers: 999 }),
-    // By hand: counts for the peak alone.
+    // By hand: counts only for the peak.
     probe(serverId, `${DAY}T00:30:00Z`, { onlinePlayers: 50, seconds: 0, latencyMs: 5 }),
   ]);
   await aggregateDay(platform, DAY);
@@ -34,7 +34,7 @@ it('weighs each probe with its seconds: online, offline and the two kinds of unk
   });
 });
 
-it('counts a probe in the day in which it was made, on a leap day and at both of its edges', async () => {
+it('counts a probe for the day in which it was made, on a leap day and at both of its edges', async () => {
   const platform = await platformAt('2028-03-02T01:00:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -52,7 +52,7 @@ it('counts a probe in the day in which it was made, on a leap day and at both of
   ]);
 });
 
-it('gives a day no more than its 86,400 seconds when probes overlap', async () => {
+it('limits a day to 86,400 seconds when probes overlap', async () => {
   const platform = await platformAt(AFTER_IT);
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -71,7 +71,7 @@ it('gives a day no more than its 86,400 seconds when probes overlap', async () =
   });
 });
 
-it('lets a report stand for 15 minutes at most; the rest of the gap is offline, the newest one has none', async () => {
+it('counts a report as online for at most 15 minutes; the rest of the gap is offline, the newest report has no gap', async () => {
   const platform = await platformAt(AFTER_IT);
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -94,7 +94,7 @@ it('lets a report stand for 15 minutes at most; the rest of the gap is offline, 
   });
 });
 
-it('carries reports and their gaps over midnight', async () => {
+it('continues reports and their gaps after midnight', async () => {
   const platform = await platformAt('2028-03-02T00:10:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -114,12 +114,12 @@ it('carries reports and their gaps over midnight', async () => {
     onlineSeconds: 300 + 900,
     offlineSeconds: 3_300,
     playerSeconds: 5 * 300 + 3 * 900,
-    // The highest of the day's own reports.
+    // The highest of the reports of that day.
     peakPlayers: 3,
   });
 });
 
-it('counts silent days as offline once reports begin again, up to 7 days after the last one', async () => {
+it('counts days without reports as offline once reports begin again, up to 7 days after the last one', async () => {
   const platform = await platformAt('2028-02-21T00:10:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [report(serverId, '2028-02-20T12:00:00Z')]);
@@ -152,7 +152,7 @@ it('counts silent days as offline once reports begin again, up to 7 days after t
   ]);
 });
 
-it('replaces a day that is computed again, with the samples that came late', async () => {
+it('replaces a day that is computed again, with late samples', async () => {
   const platform = await platformAt(AFTER_IT);
   const serverId = await listServer(platform);
   await insert(platform, [probe(serverId, `${DAY}T10:00:00Z`)]);
@@ -190,7 +190,7 @@ it('computes only the servers that are named', async () => {
   expect(await dayOfServer(platform, bravo, DAY)).not.toBeNull();
 });
 
-it('refuses a day that is not over, and one whose samples are gone', async () => {
+it('refuses a day that is not over, and one whose samples have expired', async () => {
   const platform = await platformAt('2028-03-01T23:59:59Z');
   await expect(aggregateDay(platform, '2028-03-01')).rejects.toThrow(DayNotOverError);
   await expect(aggregateDay(platform, '2028-03-02')).rejects.toMatchObject({ code: 'day-not-over' });
@@ -199,12 +199,12 @@ it('refuses a day that is not over, and one whose samples are gone', async () =>
   expect(await aggregateDay(platform, '2028-01-27')).toEqual({ servers: 0 });
 });
 
-it('says how far it is, and stops between slices when it is told to', async () => {
+it('reports its progress, and stops between slices when it is aborted', async () => {
   const platform = await platformAt(AFTER_IT);
   await listServer(platform);
-  const heard: [number, number][] = [];
-  await aggregateDay(platform, DAY, { progress: (done, total) => heard.push([done, total]) });
-  expect(heard).toEqual([
+  const progress: [number, number][] = [];
+  await aggregateDay(platform, DAY, { progress: (done, total) => progress.push([done, total]) });
+  expect(progress).toEqual([
     [0, 1],
     [1, 1],
   ]);

@@ -25,7 +25,7 @@ it('takes players from the 7 whole days before today, latency and uptime from th
   const platform = await platformAt('2028-03-15T12:00:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
-    // 31 days ago: counts for nothing.
+    // 31 days ago: does not count.
     ...probes(serverId, '2028-02-13T00:00:00Z', 100, { status: 'offline' }),
     // 30 days ago.
     ...probes(serverId, '2028-02-14T00:00:00Z', 10, { onlinePlayers: 900, latencyMs: 100 }),
@@ -50,7 +50,7 @@ it('takes players from the 7 whole days before today, latency and uptime from th
   });
 });
 
-it('moves the figures when a day passes without a sample, down to unknown', async () => {
+it('updates the figures when days pass without a sample, until they are unknown', async () => {
   const platform = await platformAt('2028-03-15T00:10:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [probe(serverId, '2028-03-14T10:00:00Z', { onlinePlayers: 12, latencyMs: 25 })]);
@@ -72,7 +72,7 @@ it('moves the figures when a day passes without a sample, down to unknown', asyn
   expect(await dailyOf(platform, serverId)).toEqual(UNKNOWN);
 });
 
-it('goes by the source that is believed now, and keeps the uptime by probes beside it', async () => {
+it('uses the current source, and stores the uptime by probes separately', async () => {
   const platform = await platformAt('2028-03-15T00:10:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -97,7 +97,7 @@ it('goes by the source that is believed now, and keeps the uptime by probes besi
   expect(await dailyOf(platform, serverId)).toMatchObject({ averagePlayers: 0, uptimePercentage: 0 });
 });
 
-it('leaves everything else of a server as it is', async () => {
+it('leaves all other fields of a server unchanged', async () => {
   const platform = await platformAt('2028-03-15T00:10:00Z');
   const serverId = await listServer(platform);
   const before = await platform.servers.findOne({ _id: serverId });

@@ -9,7 +9,7 @@ const sample = (changes: Partial<SummedSample>): SummedSample => ({
   ...changes,
 });
 
-it('a sample counts for the seconds that it stands for, in whatever order', () => {
+it('a sample counts with its seconds, in any order', () => {
   const samples = [
     sample({ onlinePlayers: 10, latencyMs: 20 }),
     sample({ onlinePlayers: 40, latencyMs: 50, seconds: 100 }),
@@ -34,7 +34,7 @@ it('a sample counts for the seconds that it stands for, in whatever order', () =
   }
 });
 
-it('a check by hand counts for the peak alone', () => {
+it('a check by hand counts only for the peak', () => {
   const sums = emptySums();
   addSample(sums, sample({ seconds: 0, onlinePlayers: 7, latencyMs: 5 }));
   expect(sums).toEqual({ ...emptySums(), peakPlayers: 7 });

@@ -34,7 +34,7 @@ const shown = ({ at, averagePlayers, peakPlayers, onlineShare, reason }: History
   onlineShare ?? reason,
 ];
 
-it('averages are over the time that a point stood for, to the next point', () => {
+it('averages are weighted by the time from each point to the next', () => {
   const points = [online('10:00', 10), online('10:45', 30), online('11:00', 5)];
   expect(inSlots(points, { slotMs: HOUR, now: at('11:30') }).map(shown)).toEqual([
     ['10:00', 15, 30, 1],
@@ -42,7 +42,7 @@ it('averages are over the time that a point stood for, to the next point', () =>
   ]);
 });
 
-it('a slot without a point of its own is that of the point which reaches into it', () => {
+it('a slot without its own point has the values of the point before it', () => {
   const points = [offline('10:00'), online('12:30', 8)];
   expect(inSlots(points, { slotMs: HOUR, now: at('12:40') }).map(shown)).toEqual([
     ['10:00', null, null, 0],
@@ -51,7 +51,7 @@ it('a slot without a point of its own is that of the point which reaches into it
   ]);
 });
 
-it('a slot of which nothing is known is unknown, for the reason of most of it; a part does not darken the rest', () => {
+it('a slot without data is unknown, for the reason of its longest part; an unknown part does not affect the rest', () => {
   const points = [
     online('10:00', 4),
     unknown('10:10', 'unconfirmed'),
@@ -65,14 +65,14 @@ it('a slot of which nothing is known is unknown, for the reason of most of it; a
   ]);
 });
 
-it('an hour stands for an hour and no longer', () => {
+it('an hourly point is valid for an hour', () => {
   const points = [online('10:00', 4)];
   const slots = inSlots(points, { slotMs: HOUR, stepMs: HOUR, now: at('18:00') });
   expect(slots.map(shown)).toEqual([['10:00', 4, 4, 1]]);
   expect(inSlots([], { slotMs: HOUR, now: at('18:00') })).toEqual([]);
 });
 
-it('whatever the points: slots follow each other, begin at whole multiples and stay within what was seen', () => {
+it('for any points: slots follow each other, begin at whole multiples and stay within the known values', () => {
   const point = fc.record({
     minutes: fc.integer({ min: 0, max: 3_000 }),
     players: fc.option(fc.integer({ min: 0, max: 500 })),

@@ -11,7 +11,7 @@ const shown = ({ at, averagePlayers, onlineShare, reason }: HistoryPoint) => [
   onlineShare ?? reason,
 ];
 
-it('shows the probes of 48 hours and no report, and a point of nulls where nothing is known', async () => {
+it('shows the probes of 48 hours and no report, and a point of nulls for time without data', async () => {
   const platform = await platformAt('2028-03-01T12:00:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -30,7 +30,7 @@ it('shows the probes of 48 hours and no report, and a point of nulls where nothi
     ['03-01T10:05', null, 'unconfirmed'],
     ['03-01T10:10', null, 'canary'],
     ['03-01T10:15', null, 0],
-    // The last sample stood for 15 minutes.
+    // The last sample was valid for 15 minutes.
     ['03-01T10:30', null, 'no-data'],
     ['03-01T11:30', 0, 1],
     ['03-01T11:45', null, 'no-data'],
@@ -38,7 +38,7 @@ it('shows the probes of 48 hours and no report, and a point of nulls where nothi
   expect(points[0]).toMatchObject({ source: 'probes', latencyMs: 9, peakPlayers: 3 });
 });
 
-it('shows the reports of 48 hours, and no probe, of a server that is known by its reports', async () => {
+it('shows the reports of 48 hours, and no probe, of a server whose source is its reports', async () => {
   const platform = await platformAt('2028-03-01T12:00:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -65,7 +65,7 @@ it('shows the reports of 48 hours, and no probe, of a server that is known by it
   ]);
 });
 
-it('shows 30 days as hours of the believed source, and of the other one where that has nothing', async () => {
+it('shows 30 days as hours of the current source, or of the other one if that has no data', async () => {
   const platform = await platformAt('2028-03-01T12:30:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -92,17 +92,17 @@ it('shows 30 days as hours of the believed source, and of the other one where th
   expect(shown(believed.points[0] as HistoryPoint).slice(0, 2)).toEqual(['02-29T22:00', 99]);
 });
 
-it('leaves no hole in the hours of a server that is long offline and asked hourly', async () => {
+it('fills the hours of a server that is long offline and probed hourly', async () => {
   const platform = await platformAt('2028-03-01T12:30:00Z');
   const serverId = await listServer(platform);
   const offline = { status: 'offline', seconds: 3_900 } as const;
   await insert(platform, [
     probe(serverId, '2028-03-01T05:55:00Z', offline),
     probe(serverId, '2028-03-01T05:57:00Z', { status: 'offline', seconds: 0 }),
-    // None between 6 and 7: the next one came 65 minutes later.
+    // None between 6 and 7: the next one was 65 minutes later.
     probe(serverId, '2028-03-01T07:00:00Z', offline),
     probe(serverId, '2028-03-01T08:05:00Z', { ...offline, seconds: 1_800 }),
-    // Nobody asked for hours.
+    // No probe for hours.
     probe(serverId, '2028-03-01T11:50:00Z', offline),
   ]);
   const { points } = await historyOf(platform, serverId, '30d');
@@ -118,7 +118,7 @@ it('leaves no hole in the hours of a server that is long offline and asked hourl
   ]);
 });
 
-it('shows all time as days, and thirty of them with what is unknown about them', async () => {
+it('shows all time as days, and thirty of them with their unknown time by reason', async () => {
   const platform = await platformAt('2028-03-03T00:10:00Z');
   const serverId = await listServer(platform);
   await insert(platform, [
@@ -150,7 +150,7 @@ it('shows all time as days, and thirty of them with what is unknown about them',
   expect(days.at(-1)).toMatchObject({ day: '2028-03-02', unknown: { 'no-data': 86_400 } });
 });
 
-it('has nothing to show of a server that was never asked', async () => {
+it('is empty for a server that was never probed', async () => {
   const platform = await platformAt('2028-03-03T00:10:00Z');
   const serverId = await listServer(platform);
   for (const range of ['48h', '30d', 'all'] as const) {

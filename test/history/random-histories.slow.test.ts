@@ -17,7 +17,7 @@ const TODAY = '2028-03-02';
 const HISTORY_DAYS = 9;
 const FIRST = addDays(TODAY, -HISTORY_DAYS);
 
-/** A step of a history: something happens, and the next thing so many seconds later. */
+/** A step of a history: an event, and the seconds until the next one. */
 type Step = { what: Partial<StatusSample>; next: number };
 
 const players = fc.nat({ max: 200 });
@@ -52,7 +52,7 @@ const reportStep: fc.Arbitrary<Step> = fc.record({
   what: fc.record({ onlinePlayers: players, latencyMs }),
 });
 
-/** Both sources of a server, each from a moment of its own on. */
+/** Both sources of a server, each with its own start. */
 const history = fc.record({
   probesFrom: fc.nat({ max: DAY / SECOND }),
   probes: fc.array(probeStep, { maxLength: 60 }),
@@ -60,10 +60,10 @@ const history = fc.record({
   reports: fc.array(reportStep, { maxLength: 60 }),
 });
 
-/** As many servers have a history each in one run: their days are computed together. */
+/** The number of servers in one run, each with its own history: their days are computed together. */
 const AT_ONCE = { minLength: 10, maxLength: 10 };
 
-/** What happened to a server, and what its days are to say. */
+/** The history of a server and the expected values of its days. */
 type Past = { serverId: ObjectId; samples: StatusSample[]; days: Map<string, ReferenceDay> };
 
 function laidOut(make: typeof probe, serverId: ObjectId, steps: Step[], fromSeconds: number): StatusSample[] {
@@ -83,7 +83,7 @@ function expectSums(found: DailySums, expected: DailySums): void {
   }
 }
 
-/** Who is believed from now on: a source changes with the last answer and the last report. */
+/** The current source: it changes with the last answer and the last report. */
 async function believe(platform: Platform, serverId: ObjectId, source: Source): Promise<void> {
   const now = platform.clock.now();
   const succeededAt = source === 'reports' ? null : after(now, -HOUR);
@@ -143,13 +143,13 @@ it('computes the days and figures of any history as the rules say', async () => 
   );
 });
 
-it('has computed every silent day once the days were computed as they passed', async () => {
+it('has computed every day without reports when days are computed as they pass', async () => {
   const platform = await platformAt(`${TODAY}T00:10:00Z`);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(reportStep, { maxLength: 40 }), AT_ONCE), async (histories) => {
       const serverIds = await Promise.all(histories.map(() => listServer(platform)));
       const samples = histories.map((steps, i) => laidOut(report, serverIds[i] as ObjectId, steps, 0));
-      // The days pass one by one: each is computed at its end and a day later, from what is there by then.
+      // The days pass one by one: each is computed at its end and a day later, from the samples so far.
       for (let day = FIRST; day < addDays(TODAY, 1); day = addDays(day, 1)) {
         const arrived = samples.flat().filter(({ at }) => dayOf(at) === day);
         if (arrived.length > 0) await insert(platform, arrived);

@@ -1,6 +1,6 @@
 /**
- * The rules of design, "Periods and figures", written down second by second and slowly: what the database computes
- * is held against it.
+ * The rules of design, "Periods and figures", as a slow calculation second by second: the results of the database
+ * are compared with it.
  */
 
 import type { Source } from '../../src/history/current-status.ts';

@@ -17,7 +17,7 @@ async function unreachableListener(platform: Platform, serverId: ObjectId) {
   const testedNext = async () => (await platform.listeners.findOne({ _id }))?.breaker.nextTestAt;
   return {
     testedNext,
-    /** It has just been tested in vain. */
+    /** It has just failed a test. */
     async fail() {
       const now = platform.clock.now();
       const breaker = { failures: 3, tests: 4, openSince: now, nextTestAt: after(now, HOUR) };
@@ -48,7 +48,7 @@ it('tests an unreachable vote listener when a server reports again after over 15
   expect(await testedNow()).toBe(false);
 });
 
-it('keeps what a report leaves out, also of many that come at once', async () => {
+it('keeps the values that a report omits, also with concurrent reports', async () => {
   const platform = await platformAt('2028-03-01T12:00:00Z');
   const serverIds = await Promise.all(Array.from({ length: 5 }, () => listServer(platform)));
   const reportAll = (more: object) =>

@@ -7,7 +7,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-/** A platform at a moment of the test's choice; the time series keeps what lies in the future of its own clock. */
+/** A platform at a time that the test chooses; the time series does not expire samples in the future of its own clock. */
 export async function platformAt(at: string): Promise<Platform & { clock: StoppedClock }> {
   return { ...(await testPlatform()), clock: stoppedClock(new Date(at)) };
 }
@@ -59,7 +59,7 @@ export async function insert({ servers, statusSamples }: Platform, samples: Stat
   await statusSamples.insertMany(samples.map((sample) => ({ ...sample })));
 }
 
-/** What stands of a server's day. */
+/** The stored stats of a server's day. */
 export async function dayOfServer(
   { dailyStats }: Platform,
   serverId: ObjectId,

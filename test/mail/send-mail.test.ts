@@ -18,7 +18,7 @@ const LETTER = {
 };
 const NEVER = new AbortController().signal;
 
-/** An outbox, and a mail server that takes what is sent. */
+/** An outbox, and a mail server that accepts mail. */
 async function outbox(env: Record<string, string> = {}) {
   const server = await startMailServer();
   const clock = movableClock();
@@ -49,7 +49,7 @@ function bench(platform: Platform, SMTP_URL: string) {
   };
 }
 
-test('a mail is sent once, and its text is gone from the database then', async () => {
+test('a mail is sent once, and then its text is removed from the database', async () => {
   const { server, platform, put, send, mail } = await outbox();
   const id = await put();
   expect(JSON.stringify(await mail(id))).not.toContain('s3cret');
@@ -79,14 +79,14 @@ test('many workers at once send a mail once', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('a mail of a notification that was told is not written again', async () => {
+test('a mail of a notification that was already written is not written again', async () => {
   const { put, platform } = await outbox();
   await put({ id: 'paused:1' });
   await put({ id: 'paused:1', text: 'another' });
   expect(await platform.mails.countDocuments()).toBe(1);
 });
 
-test('while the mail server is away a mail waits, longer and longer, and goes out when it is back', async () => {
+test('while the mail server is unavailable a mail is retried with growing delays, and is sent when the server is back', async () => {
   const { server, clock, platform, put, send, mail } = await outbox();
   const id = await put();
   await server.stop();
@@ -105,7 +105,7 @@ test('while the mail server is away a mail waits, longer and longer, and goes ou
   expect((await mail(id)).attempts).toBe(3);
 });
 
-test('a mail that could not be sent for a day is given up, and its text is gone', async () => {
+test('a mail that could not be sent for a day is given up, and its text is removed', async () => {
   const { server, clock, put, send, mail } = await outbox();
   const id = await put();
   await server.stop();
@@ -130,7 +130,7 @@ test.each([
   expect(server.received).toEqual([]);
 });
 
-test('a mail server that drips does not hold a worker’s place', async () => {
+test('a mail server that answers byte by byte does not occupy a worker’s slot', async () => {
   const { platform, put } = await outbox();
   const server = net.createServer((socket) => {
     const drip = setInterval(() => socket.write('2'), 50);
@@ -140,12 +140,12 @@ test('a mail server that drips does not hold a worker’s place', async () => {
   onTestFinished(() => void server.close());
   const { port } = server.address() as net.AddressInfo;
   const id = await put();
-  // The server itself would never come to an end.
+  // The server itself would never finish.
   const { send } = bench(platform, `smtp://127.0.0.1:${port}`);
   expect(await send(id, { longestMs: 500 })).toBe('failed');
 });
 
-test('a worker that stops gives a mail back at once', async () => {
+test('a worker that stops releases a mail at once', async () => {
   const { server, platform, put, send } = await outbox();
   server.behaviour = { silentAfterText: true };
   const id = await put();
@@ -157,7 +157,7 @@ test('a worker that stops gives a mail back at once', async () => {
   expect(await dueMails(platform)).toEqual([id]);
 });
 
-test('a mail whose end is not known goes out again, recognisable as the same', async () => {
+test('a mail with an unknown result is sent again with the same message id', async () => {
   const { server, clock, put, send } = await outbox();
   server.behaviour = { cutAfterText: true };
   const id = await put();
@@ -169,7 +169,7 @@ test('a mail whose end is not known goes out again, recognisable as the same', a
   expect(server.received[0]?.messageId).toBe(server.received[1]?.messageId);
 });
 
-test('a mail sealed under a key that is gone is given up', async () => {
+test('a mail sealed under a lost key is given up', async () => {
   const { platform, put, send, mail } = await outbox();
   const id = await put();
   await platform.mails.updateOne({ _id: id }, { $set: { sealedText: 'v1.00000000.AA.AA.AA' } });

@@ -6,7 +6,7 @@ import { ipv4, nameServer, silentNameServer, useNameServers } from '../support/f
 
 const NONE = { ranges: { ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, timeoutMs: 1_000 };
 
-/** A resolver that knows one answer for every name. */
+/** A resolver with the same answer for every name. */
 function answering(...addresses: string[]) {
   return async () => addresses.map((address) => ({ address }));
 }
@@ -108,7 +108,7 @@ describe('resolveAddress', () => {
     '::1/128',
     '1.2.3.4.5',
     '256.1.1.1',
-  ])('takes %s for a name, and checks what the resolver makes of it', async (host) => {
+  ])('treats %s as a name, and checks the address that it resolves to', async (host) => {
     const asked: string[] = [];
     const lookup = async (name: string) => {
       asked.push(name);
@@ -123,11 +123,11 @@ describe('resolveAddress', () => {
     ['100.63.255.255', '100.63.255.255'],
     ['172.32.0.1', '172.32.0.1'],
     ['2606:4700:0:0::1111', '2606:4700::1111'],
-  ])('takes the public address %s', async (host, expected) => {
+  ])('accepts the public address %s', async (host, expected) => {
     expect(await resolveAddress(host, NONE)).toEqual([expected]);
   });
 
-  it('gives all addresses of a name, each once, in the order of the resolver', async () => {
+  it('returns all addresses of a name, each once, in the order of the resolver', async () => {
     const lookup = answering('2606:4700::2', '8.8.4.4', '8.8.8.8', '8.8.4.4');
     expect(await resolveAddress('name.example', { ...NONE, lookup })).toEqual([
       '2606:4700::2',
@@ -136,7 +136,7 @@ describe('resolveAddress', () => {
     ]);
   });
 
-  it('refuses a name of which one address among public ones is private, wherever it stands', async () => {
+  it('refuses a name with one private address among public ones, at any position', async () => {
     for (const addresses of [
       ['8.8.8.8', '10.0.0.1'],
       ['10.0.0.1', '8.8.8.8'],
@@ -171,7 +171,7 @@ describe('resolveAddress', () => {
     expect(await resolveAddress('9.9.9.10', allowed)).toEqual(['9.9.9.10']);
   });
 
-  it('refuses what an operator refuses, even where it is allowed', async () => {
+  it('refuses the refused ranges of the operator, even if they are allowed', async () => {
     const [refused, allowed] = ['9.9.9.0/24', '9.9.0.0/16'].map((range) => [ipaddr.parseCIDR(range)]);
     const ranges = { ALLOWED_PRIVATE_RANGES: allowed ?? [], REFUSED_RANGES: refused ?? [] };
     const options = { ranges, timeoutMs: 1_000 };
@@ -201,43 +201,43 @@ describe('resolveAddress', () => {
     ['ENODATA', 'dns-not-found'],
     ['EAI_AGAIN', 'dns-timeout'],
     ['ESERVFAIL', 'dns-timeout'],
-  ])('calls %s of the resolver %s', async (code, fault) => {
+  ])('maps the resolver code %s to %s', async (code, fault) => {
     expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup: failing(code) }))).toBe(fault);
   });
 
-  it('calls a name without addresses not found', async () => {
+  it('reports a name without addresses as not found', async () => {
     expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup: answering() }))).toBe(
       'dns-not-found',
     );
   });
 
-  it('gives up on a resolver that keeps silent', async () => {
+  it('gives up on a resolver that does not answer', async () => {
     const options = { ...NONE, timeoutMs: 50, lookup: silent };
     expect(await faultOf(resolveAddress('name.example', options))).toBe('dns-timeout');
   });
 
-  it('asks the next name server in good time when the first keeps silent', async () => {
+  it('queries the next name server in time when the first does not answer', async () => {
     const zone = { A: ipv4('93.184.216.34') };
     useNameServers([await silentNameServer(), await nameServer(zone)]);
     expect(await faultOf(resolveAddress('play.example.org', NONE))).toEqual(['93.184.216.34']);
   });
 
-  it('goes on with the addresses of one family when nobody answers for the other', async () => {
+  it('uses the addresses of one family when the query for the other has no answer', async () => {
     useNameServers([await nameServer({ A: ipv4('93.184.216.34'), AAAA: 'silent' })]);
     expect(await faultOf(resolveAddress('play.example.org', NONE))).toEqual(['93.184.216.34']);
   });
 
-  it('checks the addresses of one family when nobody answers for the other', async () => {
+  it('checks the addresses of one family when the query for the other has no answer', async () => {
     useNameServers([await nameServer({ A: ipv4('10.0.0.1'), AAAA: 'silent' })]);
     expect(await faultOf(resolveAddress('play.example.org', NONE))).toBe('address-refused');
   });
 
-  it('says that the name servers gave no answer when none of them does', async () => {
+  it('reports that the name servers gave no answer when none of them does', async () => {
     useNameServers([await silentNameServer(), await silentNameServer()]);
     expect(await faultOf(resolveAddress('play.example.org', NONE))).toBe('dns-timeout');
   });
 
-  it('stops when told to, before and during a look-up', async () => {
+  it('stops when it is aborted, before and during a look-up', async () => {
     const stopping = new AbortController();
     const resolving = resolveAddress('name.example', { ...NONE, lookup: silent, signal: stopping.signal });
     stopping.abort();
@@ -300,7 +300,7 @@ describe('parseHost', () => {
     expect(() => parseHost(text)).toThrow(reason);
   });
 
-  it('leaves nothing that the resolver could take for another address', async () => {
+  it('returns only hosts that the resolver cannot read as another address', async () => {
     for (const text of ['１２７.０.０.１', '0x7f000001', '127。0。0。1', '①②⑦.0.0.1']) {
       expect(() => parseHost(text)).toThrow(HostError);
     }

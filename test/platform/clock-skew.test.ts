@@ -6,7 +6,7 @@ import { startFaultProxy } from '../support/fault-proxy.ts';
 import { movableClock } from '../support/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-test('a step of the clock shows in the next call, and so does its end', async () => {
+test('a step of the clock shows in the next call, and so does its correction', async () => {
   const { mongo } = await testPlatform();
   const clock = movableClock();
   const skew = watchClockSkew(mongo.db, clock);
@@ -19,7 +19,7 @@ test('a step of the clock shows in the next call, and so does its end', async ()
   expect(await skew()).toBe(0);
 });
 
-test('a MongoDB that answers late is no skew; one that does not answer is a failure', async () => {
+test('a late answer of MongoDB is not a skew; no answer is a failure', async () => {
   const { mongodbUri } = freshNames();
   const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
   onTestFinished(() => proxy.close());
@@ -27,7 +27,7 @@ test('a MongoDB that answers late is no skew; one that does not answer is a fail
   const clock = movableClock();
   clock.move(3 * SECOND);
   proxy.delay(2_500);
-  // Half of the delay may lie between mongod's reading of its clock and ours.
+  // Half of the delay may be between the two readings of the clocks.
   expect(await watchClockSkew(mongo.db, clock)()).toBe(0);
   await proxy.restore();
   await proxy.refuse();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
 
-/** The lines that a wrong environment is answered with. */
+/** The error lines for an invalid environment. */
 function errorsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(env);
@@ -12,7 +12,7 @@ function errorsOf(env: Record<string, string>): string[] {
   return [];
 }
 
-describe('a wrong value is told in one line', () => {
+describe('a wrong value is reported in one line', () => {
   test.each([
     [{ HOST: 'not a host' }, 'HOST («not a host») must be an IP address or a host name of this machine'],
     [{ HOST: '999.1.1.1' }, 'HOST («999.1.1.1») must be an IP address or a host name of this machine'],
@@ -46,6 +46,6 @@ test.each([
   ['::1', 'http://[::1]:3000'],
   ['fe80::1%eth0', 'http://[fe80::1]:3000'],
   ['vote.example.org', 'http://vote.example.org:3000'],
-])('HOST=%s is at %s', (HOST, address) => {
+])('HOST=%s has the address %s', (HOST, address) => {
   expect(loadConfig({ HOST }).PUBLIC_URL).toBe(address);
 });

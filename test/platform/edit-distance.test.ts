@@ -28,7 +28,7 @@ test.each([
   ['kitten', 'sitting', 3],
 ])('from “%s” to “%s” it is %i', (a, b, distance) => expect(editDistance(a, b)).toBe(distance));
 
-test('it is as defined, whatever was compared before, and in both directions', () => {
+test('the distance matches its definition, after any earlier comparison and in both directions', () => {
   const few = string({ unit: constantFrom('a', 'b', 'c'), maxLength: 6 });
   const letters = property(few, few, (a, b) => {
     expect(editDistance(a, b)).toBe(defined(a, b));
@@ -37,7 +37,7 @@ test('it is as defined, whatever was compared before, and in both directions', (
   assert(letters, { numRuns: 2_000 });
 });
 
-test('long texts have one, too', () => {
+test('long texts have a distance too', () => {
   const long = 'lighthouse '.repeat(60);
   expect(editDistance(long, `${long}!`)).toBe(1);
   expect(editDistance('', long)).toBe(long.length);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 
 describe('a log line', () => {
-  test('is written when the process ends in the same moment', () => {
+  test('is written when the process exits at the same moment', () => {
     const { stdout } = spawnSync(process.execPath, [
       '--input-type=module-typescript',
       '--eval',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLogger, type Logger } from '../../src/platform/log.ts';
 
-/** The line that `write` writes. */
+/** The log line of `write`. */
 function logged(write: (log: Logger) => void): Record<string, unknown> {
   const lines: string[] = [];
   write(createLogger({ LOG_LEVEL: 'info' }, 'test', { write: (line) => void lines.push(line) }));
@@ -49,7 +49,7 @@ describe('a log line', () => {
     });
   });
 
-  test('never shows one that a logger of a part of the process was made with', () => {
+  test('never shows a secret in the bindings of a child logger', () => {
     const bindings = { token: 'hush', deeper: { secret: 'hush' }, jobId: '7' };
     const line = logged((log) => log.child(bindings).info({ event: 'said' }));
     expect(line).toMatchObject({ token: '[redacted]', deeper: { secret: '[redacted]' }, jobId: '7' });
@@ -59,7 +59,7 @@ describe('a log line', () => {
     expect(child).toMatchObject({ cookie: '[redacted]', jobId: '7' });
   });
 
-  test('shows an error with its stack, without the secrets on it', () => {
+  test('shows an error with its stack, without its secret fields', () => {
     const error = Object.assign(new TypeError('broken'), { code: 7, token: 'hush' });
     const { err } = logged((log) => log.info({ err: error }));
     expect(err).toMatchObject({ type: 'TypeError', message: 'broken', code: 7, token: '[redacted]' });

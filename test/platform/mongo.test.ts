@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 
 /**
- * A connected client behind the proxy, and a collection. Its database is no other test's: what the proxy held back may
+ * A connected client behind the proxy, and a collection. No other test uses its database: delayed requests may
  * arrive after the end.
  */
 async function connected(options: MongoClientOptions = {}) {
@@ -39,7 +39,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('an insert whose connection is cut has an unknown end', async () => {
+test('an insert whose connection is cut has an unknown result', async () => {
   const { things } = await connected();
   for (const cut of [proxy.cutAfterNext, proxy.cutBeforeNext]) {
     const done = cut(inserting);
@@ -48,13 +48,13 @@ test('an insert whose connection is cut has an unknown end', async () => {
   }
 });
 
-test('an insert that is not answered in time has an unknown end', async () => {
+test('an insert that is not answered in time has an unknown result', async () => {
   const { things } = await connected({ socketTimeoutMS: 1_000 });
   proxy.hang();
   expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
 });
 
-test('an insert that is interrupted because the server no longer answers its monitor has an unknown end', async () => {
+test('an insert that is interrupted because the server no longer answers its monitor has an unknown result', async () => {
   const { things } = await connected({
     connectTimeoutMS: 200,
     heartbeatFrequencyMS: 500,
@@ -66,7 +66,7 @@ test('an insert that is interrupted because the server no longer answers its mon
   expect(isUnknownResult(error)).toBe(true);
 });
 
-test('a database to which no connection is to be had does not answer', async () => {
+test('a database without an available connection counts as not answering', async () => {
   const { things } = await connected({ maxPoolSize: 1, waitQueueTimeoutMS: 100 });
   const held = proxy.stallNext(inserting, async () => {
     expect(isUnknownResult(await errorOf(things.insertOne({ _id: 2 })))).toBe(true);
@@ -77,7 +77,7 @@ test('a database to which no connection is to be had does not answer', async () 
   expect(isUnknownResult(await errorOf(things.insertOne({ _id: 3 })))).toBe(true);
 });
 
-test('an insert whose client is closed in the middle has an unknown end', async () => {
+test('an insert whose client is closed in the middle has an unknown result', async () => {
   const { client, things } = await connected();
   const held = proxy.stallNext(inserting, () => client.close());
   expect(isUnknownResult(await errorOf(things.insertOne({ _id: 1 })))).toBe(true);
@@ -89,7 +89,7 @@ test('an insert whose client is closed in the middle has an unknown end', async 
   ]);
 });
 
-test('a refusal of the database is a known end, and so is a fault of ours', async () => {
+test('a refusal of the database is a known result, and so is a programming error', async () => {
   const { client, things } = await connected();
   const duplicate = await errorOf(things.insertOne({ _id: 0 }));
   expect([isDuplicateKey(duplicate), isUnknownResult(duplicate)]).toEqual([true, false]);
@@ -125,7 +125,7 @@ test('MongoDB is waited for while it starts, and no longer than asked', async ()
   await mongo.close();
 });
 
-test('writes wait for the journal where that is asked for', async () => {
+test('writes wait for the journal if the write concern says so', async () => {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
   const written = async (durable: boolean) => {
     const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { durable });

@@ -4,18 +4,18 @@ import { testPlatform } from '../support/test-platform.ts';
 
 const listener = () => ({ serverId: `${new ObjectId()}`, listenerId: `${new ObjectId()}` });
 
-it('many who ask for one job at once cost Redis one job and few commands', async () => {
+it('many concurrent adds of one job cost Redis one job and few commands', async () => {
   const { producer, producerRedis, queues } = await testPlatform();
   const payload = listener();
   const sent = vi.spyOn(producerRedis, 'sendCommand');
   const taken = await Promise.all(Array.from({ length: 100 }, () => producer.add('forward-votes', payload)));
   expect(taken).toEqual(Array(100).fill(true));
   expect(await queues['forward-votes'].getWaitingCount()).toBe(1);
-  // One add for each who asks would be a hundred and more.
+  // Separate adds would need over a hundred commands.
   expect(sent.mock.calls.length).toBeLessThan(50);
 });
 
-it('jobs that are asked for at once are all there', async () => {
+it('concurrently added jobs are all there', async () => {
   const { producer, queues } = await testPlatform();
   const payloads = Array.from({ length: 300 }, listener);
   const taken = await Promise.all(payloads.map((payload) => producer.add('forward-votes', payload)));
@@ -25,7 +25,7 @@ it('jobs that are asked for at once are all there', async () => {
   expect(ids(jobs.map(({ data }) => data))).toEqual(ids(payloads));
 });
 
-it('one that hastens a delayed job is not lost among others of the same listener', async () => {
+it('an add that hastens a delayed job is not lost among other adds of the same listener', async () => {
   const { producer, queues } = await testPlatform();
   const payload = listener();
   const queue = queues['forward-votes'];

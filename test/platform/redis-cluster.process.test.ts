@@ -27,7 +27,7 @@ test('a shard of a Redis Cluster without a primary makes a process degraded, and
   const away = QUEUE_NAMES.filter((_, n) => shardOf(slots[n] ?? 0) === dead);
   await primaries[dead]?.kill();
 
-  // Any node still answers a ping.
+  // All other nodes still answer a ping.
   const { ready, degraded, checks } = await readiness(platform);
   expect({ ready, degraded }).toEqual({ ready: true, degraded: true });
   expect(checks.redis).toMatch(/^Redis does not answer/);

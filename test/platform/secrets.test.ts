@@ -3,7 +3,7 @@ import { createSecretBox, UnsealError } from '../../src/platform/secrets.ts';
 
 const KEY = 'k3y-for-tests-0123456789-abcdefghij';
 
-test('a sealed secret is opened for what it was sealed for, and for nothing else', () => {
+test('a sealed secret is opened only with the context of its sealing', () => {
   const box = createSecretBox(KEY);
   const sealed = box.seal('a token', 'listener 1');
   expect(box.open(sealed, 'listener 1')).toBe('a token');

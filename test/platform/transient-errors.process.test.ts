@@ -11,7 +11,7 @@ const faultOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-it('a mongod that is away, or was restarted below a cursor, is a passing fault', async () => {
+it('an unavailable mongod, or one restarted during a cursor, is a transient error', async () => {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
   const { mongo } = await testPlatform({ MONGODB_URI: `${mongod.uri}/faults` });

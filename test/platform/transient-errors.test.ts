@@ -23,11 +23,11 @@ it.each([
   [false, new UnsealError('x')],
   [false, new TypeError('x is not a function')],
   [false, 'a text'],
-])('it is %s that %s passes by itself', (passes, fault) => {
+])('isTransientError is %s for %s', (passes, fault) => {
   expect(isTransientError(fault)).toBe(passes);
 });
 
-it('what MongoDB refuses for good does not pass by itself', async () => {
+it('a permanent refusal of MongoDB is not transient', async () => {
   const { mongo } = await testPlatform();
   const things = mongo.db.collection<{ _id: number }>('things');
   await things.insertOne({ _id: 1 });

@@ -17,7 +17,7 @@ const KINDS = [
 const UDP_KINDS = KINDS.filter(([game]) => game !== 'minecraft');
 
 describe.each(KINDS)('A server of %s', (game, Kind) => {
-  it('is asked once and tells its players, limit, greeting and version', async () => {
+  it('is queried once and returns its players, limit, message and version', async () => {
     const server = await started(new Kind());
     const { latencyMs, ...said } = answerOf(await ask(at(server.port, game)));
     expect(said).toEqual({
@@ -30,13 +30,13 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     expect(latencyMs).toBe(Math.round(latencyMs * 100) / 100);
   });
 
-  it('without players has none', async () => {
+  it('without players reports none', async () => {
     const server = await started(new Kind());
     server.said = { ...SAID, online: 0 };
     expect(answerOf(await ask(at(server.port, game))).onlinePlayers).toBe(0);
   });
 
-  it('that is gone refuses at once', async () => {
+  it('that is gone refuses the connection at once', async () => {
     const server = new Kind();
     await server.start();
     await server.stop();
@@ -45,13 +45,13 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     expect(probe).toEqual({
       ok: false,
       failure: 'connection-refused',
-      words: `Nothing listens on 127.0.0.1:${server.port}.`,
+      message: `Nothing listens on 127.0.0.1:${server.port}.`,
     });
     // It waits for no timer: the shortest one runs for 1 s, which is 50 steps of this clock.
     expect(tookMs).toBeLessThan(1_000);
   });
 
-  it('that says nothing is given up in time', async () => {
+  it('that does not answer is given up in time', async () => {
     const server = await started(new Kind());
     server.manner = { silent: true };
     useFastClock();
@@ -61,7 +61,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
     expect(server.asked).toBeGreaterThan(0);
   });
 
-  it('that answers garbage is not taken for one', async () => {
+  it('that answers garbage counts as a broken answer', async () => {
     const garbage = [
       Buffer.from('Hello, who are you? '.repeat(20)),
       Buffer.alloc(64, 0x80),
@@ -78,7 +78,7 @@ describe.each(KINDS)('A server of %s', (game, Kind) => {
 });
 
 describe.each(UDP_KINDS)('A server of %s over UDP', (game, Kind) => {
-  it('is asked again when a datagram is lost', async () => {
+  it('is queried again when a datagram is lost', async () => {
     const server = await started(new Kind());
     server.manner = { silent: true };
     useFastClock();
@@ -88,7 +88,7 @@ describe.each(UDP_KINDS)('A server of %s over UDP', (game, Kind) => {
     expect(answerOf(await probe).motd).toBe(SAID.motd);
   });
 
-  it('that floods us is cut off', async () => {
+  it('that sends too much data is disconnected', async () => {
     const server = await started(new Kind());
     server.manner = { answer: Buffer.alloc(300_000, 'x') };
     expect(failureOf(await ask(at(server.port, game)))).toBe('answer-too-long');
@@ -108,7 +108,7 @@ describe('A Minecraft server', () => {
     expect(answerOf(await ask(at(server.port, 'minecraft'))).motd).toBe(SAID.motd);
   });
 
-  it('that drips for ever is given up after five seconds', async () => {
+  it('that sends byte by byte is given up after five seconds', async () => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket({ description: 'x'.repeat(10_000) }), dripMs: 20 };
     useFastClock();
@@ -134,13 +134,13 @@ describe('A Minecraft server', () => {
     ['words', { description: 'Hi', players: { online: 'many', max: 10 } }],
     ['a list', []],
     ['nothing', null],
-  ])('that tells of %s gives no answer', async (_, status) => {
+  ])('with %s counts as a broken answer', async (_, status) => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket(status) };
     expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
   });
 
-  it('without a limit of players says 0', async () => {
+  it('without a limit of players has the limit 0', async () => {
     const server = await started(new JavaServer());
     server.status = { description: 'Hi', players: { online: '7', max: -1 } };
     expect(answerOf(await ask(at(server.port, 'minecraft')))).toMatchObject({
@@ -150,14 +150,14 @@ describe('A Minecraft server', () => {
     });
   });
 
-  it('may have more to say than any server has, and is cut off', async () => {
+  it('that sends more than any real server is disconnected', async () => {
     const server = await started(new JavaServer());
     server.status = { description: 'x'.repeat(300_000), players: { online: 1, max: 2 } };
     expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-too-long');
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it('has its greeting and version cut to what a report may have', async () => {
+  it('has its message and version cut to the limits of a report', async () => {
     const server = await started(new JavaServer());
     const lone = String.fromCharCode(0xd800);
     server.status = {
@@ -171,7 +171,7 @@ describe('A Minecraft server', () => {
     expect(version).toBe(`Paper ${'9'.repeat(94)}`);
   });
 
-  it('is told the host name that players use', async () => {
+  it('receives the host name that players use', async () => {
     const server = await started(new JavaServer());
     const asking = askHere({ lookup: async () => [{ address: '127.0.0.1' }] });
     answerOf(await asking(at(server.port, 'minecraft', 'play.example.org')));
@@ -179,14 +179,14 @@ describe('A Minecraft server', () => {
   });
 });
 
-/** An answer to `info` that a server of 2006 might have packed (bzip2): a small one may hold gigabytes. */
+/** An answer to `info` compressed with bzip2, as by servers of 2006: a small one may unpack to gigabytes. */
 const PACKED =
   'feffffff010000800100e0042d00000006c8495c425a6839314159265359f723d009000016ff88e80024004001' +
   '6000202004002f0fc40000400000a00022a7a991b534f486f547a9ea7ea850000064c8a821443a94b619c01ae1' +
   '65bb3799d21e0fdcad499a4e51927e2ee48a70a121ee47a012';
 
 describe('A Source server', () => {
-  it('is asked for nothing but its info, with the challenge it gives', async () => {
+  it('is queried only for its info, with its challenge', async () => {
     const server = await started(new SourceServer());
     answerOf(await ask(at(server.port, 'teamfortress2')));
     expect(server.questions).toEqual(['challenge', 'info']);
@@ -201,34 +201,38 @@ describe('A Source server', () => {
 });
 
 describe('A server of another game', () => {
-  it('is not known by a bare header (OpenArena)', async () => {
+  it('is not recognized by a header alone (OpenArena)', async () => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.from('\xff\xff\xff\xffstatusResponse\n', 'latin1') };
     useFastClock();
     expect(failureOf(await ask(at(server.port, 'openarena')))).toBe('answer-broken');
   });
 
-  it.each([0x00, 0x05, 0xff])('is not known by 64 bytes of %i (Mumble)', async (byte) => {
+  it.each([0x00, 0x05, 0xff])('is not recognized by 64 bytes of %i (Mumble)', async (byte) => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.alloc(64, byte) };
     useFastClock();
     expect(failureOf(await ask(at(server.port, 'mumble')))).toBe('answer-broken');
   });
 
-  it.each(['s2ats', 'rfactor', 'armagetronadvanced'])('is not known by any words (%s)', async (game) => {
+  it.each([
+    's2ats',
+    'rfactor',
+    'armagetronadvanced',
+  ])('is not recognized by arbitrary words (%s)', async (game) => {
     const server = await started(new QuakeServer());
     server.manner = { answer: Buffer.from('Hello, who are you?') };
     useFastClock();
     expect(failureOf(await ask(at(server.port, game)))).toBe('answer-broken');
   });
 
-  it('is not asked when the game is in no list', async () => {
+  it('is not queried when the game is not in the list', async () => {
     expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, failure: 'game-unknown' });
   });
 });
 
 describe('A TeamSpeak server', () => {
-  it('is asked at its query port for the server that players use', async () => {
+  it('is queried at its query port for the server that players use', async () => {
     const commands: string[] = [];
     const facts = 'virtualserver_name=Our\\sroom virtualserver_maxclients=32 virtualserver_clientsonline=5';
     const server = net.createServer((socket) => {
@@ -236,7 +240,7 @@ describe('A TeamSpeak server', () => {
       socket.on('data', (bytes) => {
         const command = bytes.toString().trim();
         commands.push(command);
-        // The end of the answer comes apart from its beginning.
+        // The end of the answer arrives separately.
         socket.write(command === 'serverinfo' ? facts : '');
         setImmediate(() => socket.write('\n\rerror id=0 msg=ok\n\r'));
       });

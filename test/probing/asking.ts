@@ -10,7 +10,7 @@ const LOOPBACK = {
   REFUSED_RANGES: [],
 };
 
-/** A way to ask that may reach this machine. */
+/** A query function that may connect to this machine. */
 export function askHere(lookups?: Lookups): Ask {
   return createAsk(LOOPBACK, lookups);
 }
@@ -26,13 +26,13 @@ export async function started<S extends Pick<GameServer, 'start' | 'stop'>>(serv
   return server;
 }
 
-/** The answer of a check that is to succeed. */
+/** The answer of a check that must succeed. */
 export function answerOf(probe: Probe): ServerAnswer {
-  if (!probe.ok) throw new Error(`Failed with ${probe.failure}: ${probe.words}`);
+  if (!probe.ok) throw new Error(`Failed with ${probe.failure}: ${probe.message}`);
   return probe.answer;
 }
 
-/** The failure of a check that is to fail. */
+/** The failure of a check that must fail. */
 export function failureOf(probe: Probe): ProbeFailure {
   if (probe.ok) throw new Error(`Was answered: ${JSON.stringify(probe.answer)}`);
   return probe.failure;

@@ -33,7 +33,7 @@ it('works while a responder accepts connections, and not when it is gone', async
   expect(await one.works()).toBe(true);
 });
 
-it('asks a game server as one, and needs only one of several', async () => {
+it('queries a game server by its protocol, and needs only one of several canaries', async () => {
   const [alive, dead] = [await responder(), await responder()];
   dead.manner = { closeAfter: 0 };
   expect(await canary(`minecraft@127.0.0.1:${dead.port}`).canary.works()).toBe(false);
@@ -41,7 +41,7 @@ it('asks a game server as one, and needs only one of several', async () => {
   expect(await canary(both).canary.works()).toBe(true);
 });
 
-it('shares one check among the failures of a moment', async () => {
+it('shares one check among simultaneous failures', async () => {
   const server = await responder();
   const { canary: one } = canary(`minecraft@127.0.0.1:${server.port}`);
   const answers = await Promise.all(Array.from({ length: 200 }, () => one.works()));
@@ -49,7 +49,7 @@ it('shares one check among the failures of a moment', async () => {
   expect(server.asked).toBeLessThanOrEqual(2);
 });
 
-it('takes a game of no list for a failure of configuration', () => {
+it('treats an unknown game as a configuration error', () => {
   expect(() => canary('minecrafft@127.0.0.1:1')).toThrow(ConfigError);
 });
 
@@ -69,17 +69,17 @@ it('without addresses fails when more than half of the servers last seen online 
   expect(await listing.works()).toBe(true);
 });
 
-it('without addresses lets a listing of two servers say that both are offline', async () => {
+it('without addresses allows a listing of two servers to show both as offline', async () => {
   const { canary: listing } = canary();
   for (const server of ['a', 'b']) listing.note(server, failing);
   expect(await listing.works()).toBe(true);
 });
 
-it('without addresses fails in a small listing when three servers fail in a row, far apart as they are checked', async () => {
+it('without addresses fails in a small listing when three servers fail in a row, even far apart', async () => {
   const { canary: listing, clock } = canary();
   const servers = ['a', 'b', 'c', 'd'];
   const verdicts = [];
-  // The third round would call them offline.
+  // The third round would make them offline.
   for (let check = 0; check < 9; check += 1) {
     listing.note(servers[check % 4] ?? '', failing);
     verdicts.push(await listing.works());
@@ -99,14 +99,14 @@ it('without addresses forgets failures of a small listing after a round', async 
   expect(await listing.works()).toBe(true);
 });
 
-it('without addresses takes three failures in a row among many checks for chance', async () => {
+it('without addresses ignores three failures in a row among many checks', async () => {
   const { canary: listing } = canary();
   for (let i = 0; i < 10; i += 1) listing.note(`fine ${i}`, fine);
   for (const server of ['a', 'b', 'c']) listing.note(server, failing);
   expect(await listing.works()).toBe(true);
 });
 
-it('without addresses takes no notice of servers that were not online', async () => {
+it('without addresses ignores servers that were not online', async () => {
   const { canary: listing } = canary();
   for (let i = 0; i < 100; i += 1) listing.note(`dead ${i}`, { lastSeenOnline: false, answered: false });
   expect(await listing.works()).toBe(true);

@@ -21,7 +21,7 @@ async function probe({ platform, deps, serverId }: ProbingBench) {
   return checked;
 }
 
-/** The same bench, in which something happens while the server is asked. */
+/** The same bench, with an action during the query. */
 function meanwhile(bench: ProbingBench, happens: () => Promise<unknown>): ProbingBench {
   const ask: Ask = async (...asked) => {
     const answer = await bench.deps.ask(...asked);
@@ -31,7 +31,7 @@ function meanwhile(bench: ProbingBench, happens: () => Promise<unknown>): Probin
   return { ...bench, deps: { ...bench.deps, ask } };
 }
 
-it('records an answer: figures, state and a sample that stands for the planned interval', async () => {
+it('records an answer: figures, state and a sample for the planned interval', async () => {
   const bench = await probingBench();
   bench.gameServer.said = { motd: 'Hello', version: '1.21', online: 7, max: 30 };
   expect(await probe(bench)).toMatchObject({ kind: 'recorded', end: 'answered' });
@@ -46,7 +46,7 @@ it('records an answer: figures, state and a sample that stands for the planned i
   ]);
 });
 
-it('keeps the last figures through failures, and says when it was checked', async () => {
+it('keeps the last figures through failures, and records when it was checked', async () => {
   const bench = await probingBench();
   await probe(bench);
   await bench.gameServer.stop();
@@ -80,7 +80,7 @@ it('counts a job that runs twice once, also at the same time', async () => {
   expect(await bench.samples()).toHaveLength(1);
 });
 
-it('lets a later claim, an edit and a removal make a check void', async () => {
+it('voids a check after a later claim, an edit or a removal', async () => {
   const bench = await probingBench();
   const { platform, clock, serverId } = bench;
   const late = meanwhile(bench, async () => {
@@ -101,7 +101,7 @@ it('lets a later claim, an edit and a removal make a check void', async () => {
   expect(await bench.samples()).toMatchObject([{ seconds: 0 }]);
 });
 
-it('makes an edited server due at once, its failures forgotten', async () => {
+it('makes an edited server due at once and resets its failures', async () => {
   const bench = await probingBench();
   await bench.gameServer.stop();
   for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
@@ -112,7 +112,7 @@ it('makes an edited server due at once, its failures forgotten', async () => {
   expect(await probe(bench)).toMatchObject({ end: 'answered' });
 });
 
-it('counts a check by hand and a probe that end in the same moment, both', async () => {
+it('counts both a check by hand and a probe that end at the same time', async () => {
   const bench = await probingBench();
   await bench.gameServer.stop();
   const both = meanwhile(bench, async () => {
@@ -122,7 +122,7 @@ it('counts a check by hand and a probe that end in the same moment, both', async
   expect((await bench.server()).probe).toMatchObject({ failures: 2, failuresByHand: 1 });
 });
 
-it('asks once more, at once, when an answer is broken', async () => {
+it('queries once more, at once, when an answer is broken', async () => {
   const bench = await probingBench();
   const { deps, gameServer } = bench;
   let asked = 0;
@@ -152,7 +152,7 @@ it('does not let an older probe overwrite the figures of a newer report', async 
   expect((await bench.server()).current).toMatchObject({ onlinePlayers: 3, maxPlayers: 20 });
 });
 
-it('says who wrote the current figures, also when a report came while a probe was under way', async () => {
+it('records the source of the current figures, also when a report arrives during a probe', async () => {
   const bench = await probingBench();
   const { platform, clock, serverId } = bench;
   const players = async () => playersSource(await bench.server());
@@ -170,7 +170,7 @@ it('says who wrote the current figures, also when a report came while a probe wa
   expect(await players()).toBe('probes');
 });
 
-it('believes reports while no probe is answered, and probes from the first answer on', async () => {
+it('uses reports while no probe is answered, and probes from the first answer on', async () => {
   const bench = await probingBench();
   const { platform, clock, serverId } = bench;
   await bench.gameServer.stop();
@@ -183,7 +183,7 @@ it('believes reports while no probe is answered, and probes from the first answe
   expect(sourceAt(await bench.server(), clock.now())).toBe('probes');
 });
 
-it('says unknown and counts no failure while the canary is dead', async () => {
+it('is unknown and counts no failure while the canary fails', async () => {
   const bench = await probingBench({ CANARY_ADDRESSES: '127.0.0.1:1' });
   await probe(bench);
   await bench.gameServer.stop();
@@ -198,7 +198,7 @@ it('says unknown and counts no failure while the canary is dead', async () => {
   );
 }, 30_000);
 
-it('does not take a server that was long dead, and then unknown, for one last seen online', async () => {
+it('does not treat a server that was long offline, and then unknown, as last seen online', async () => {
   const bench = await probingBench();
   const noted: boolean[] = [];
   const { canary } = bench.deps;
@@ -237,14 +237,14 @@ it('records nothing when the process stops in the middle of a check', async () =
   expect(await bench.samples()).toEqual([]);
 });
 
-it('counts what it refuses to ask as nothing', async () => {
+it('does not count servers that it refuses to query', async () => {
   const bench = await probingBench({ ALLOWED_PRIVATE_RANGES: '' });
   expect(await probe(bench)).toMatchObject({ end: 'not-asked', probe: { failure: 'address-refused' } });
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
   expect(await bench.samples()).toEqual([]);
 });
 
-it('tests an unreachable vote listener when its server returns, and leaves a paused one alone', async () => {
+it('tests an unreachable vote listener when its server is back, and does not test a paused one', async () => {
   const bench = await probingBench();
   const { platform, clock, serverId } = bench;
   const secret = new VotifierListener().token;
@@ -270,7 +270,7 @@ it('tests an unreachable vote listener when its server returns, and leaves a pau
   expect(await nextTestAt()).toEqual(clock.now());
   expect(await platform.queues['test-listeners'].getWaitingCount()).toBe(1);
 
-  // Nothing was known of it for hours, though it was online when it was last asked.
+  // It was unknown for hours, though it was online at its last probe.
   clock.move(4 * HOUR);
   await platform.listeners.updateOne(
     { _id },

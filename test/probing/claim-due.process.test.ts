@@ -3,7 +3,7 @@ import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { startRedis } from '../support/services.ts';
 import { probingBench } from './probing-bench.ts';
 
-it('claims nothing while Redis is away, and gives back what Redis did not take', async () => {
+it('claims nothing while Redis is unavailable, and releases claims that Redis did not accept', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const { platform, server } = await probingBench({ REDIS_URL: redis.url });

@@ -41,7 +41,7 @@ it('claims a new server at once, names its job after it, and plans the next prob
   expect(await claimDueServers(platform)).toBe(0);
 });
 
-it('leaves alone what is removed, has no game, or is not due', async () => {
+it('does not claim servers that are removed, have no game, or are not due', async () => {
   const { platform, serverId } = await probingBench();
   await removeServer(platform, serverId, 'test');
   const noGame = await listServer(platform, 25_565);
@@ -58,7 +58,7 @@ it('claims nothing with PROBES=off', async () => {
   expect(await jobsOf(platform)).toEqual([]);
 });
 
-it('gives every server to one of several schedulers', async () => {
+it('lets only one of several schedulers claim each server', async () => {
   const { platform, serverId } = await probingBench();
   await listMany(platform, serverId, 299);
   const claimed = await Promise.all([1, 2, 3, 4].map(() => claimDueServers(platform)));
@@ -68,12 +68,12 @@ it('gives every server to one of several schedulers', async () => {
   expect(new Set(jobs).size).toBe(300);
 });
 
-it('enqueues 10,000 due servers in bounded steps, and no more than the workers can follow', async () => {
+it('enqueues 10,000 due servers in limited steps, and no more than the workers can process', async () => {
   const { platform, serverId } = await probingBench();
   await listMany(platform, serverId, 9_999);
   const rounds = [];
   for (let round = 0; round < 8; round += 1) rounds.push(await claimDueServers(platform));
-  // The last two are of new servers, for which room is kept.
+  // The last two are new servers, which have reserved room.
   expect(rounds).toEqual([500, 500, 500, 500, 250, 250, 0, 0]);
   const next = await platform.servers
     .find({ 'probe.claim': { $ne: null } })
@@ -83,7 +83,7 @@ it('enqueues 10,000 due servers in bounded steps, and no more than the workers c
   expect(next.filter((seconds) => seconds > 150).length).toBeGreaterThan(500);
 }, 60_000);
 
-it('claims a new server, an edited one and a quick retry though thousands are due for longer', async () => {
+it('claims a new server, an edited one and a quick retry although thousands are due for longer', async () => {
   const { platform, serverId, clock, server } = await probingBench();
   await claimDueServers(platform);
   const before = after(clock.now(), -HOUR);
@@ -101,12 +101,12 @@ it('claims a new server, an edited one and a quick retry though thousands are du
   expect(await claimDueServers(platform)).toBe(500);
   expect(await jobsOf(platform)).toEqual(expect.arrayContaining(urgent));
 
-  // Also when the queue is full for the others.
+  // Also when the queue is full for other servers.
   for (let round = 0; round < 3; round += 1) await claimDueServers(platform);
   expect(await claimDueServers(platform)).toBe(0);
   const newest = await listServer(platform, 1);
   expect(await claimDueServers(platform)).toBe(1);
-  // A worker takes it first, though 2,000 jobs have waited for longer.
+  // A worker takes it first, although 2,000 jobs have waited for longer.
   const { producerRedis: connection, config } = platform;
   const prefix = queuePrefix(config, 'probe-servers');
   const worker = new Worker('probe-servers', null, { connection, prefix });

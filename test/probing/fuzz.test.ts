@@ -16,7 +16,7 @@ const GAMES = [
   ...new Map(listGames().flatMap((game) => (game.notAsked ? [] : [[game.protocol, game]]))).values(),
 ];
 
-/** What true answers begin with, so that parsers are reached. */
+/** Beginnings of real answers, so that the parsers are reached. */
 const BEGINNINGS = [
   '',
   '\xff\xff\xff\xffI\x11',
@@ -86,7 +86,7 @@ afterAll(() => {
   web.close();
 });
 
-/** Asks with every protocol at once. TeamSpeak's and the like know their own ports: they are told ours. */
+/** Queries with every protocol at once. Protocols with a fixed port, such as TeamSpeak's, get ours. */
 function askAll(): Promise<Probe[]> {
   const ask = askHere();
   return Promise.all(
@@ -97,8 +97,8 @@ function askAll(): Promise<Probe[]> {
   );
 }
 
-describe('Whatever a far end says', () => {
-  it('ends in a checked answer or a failure, for every protocol, and never ends the process', async () => {
+describe('Whatever a server sends', () => {
+  it('results in a checked answer or a failure, for every protocol, and never crashes the process', async () => {
     expect(GAMES.length).toBeGreaterThan(40);
     useFastClock();
     await fc.assert(
@@ -107,7 +107,7 @@ describe('Whatever a far end says', () => {
         const { result, tookMs } = await timed(askAll());
         for (const probe of result) {
           if (!probe.ok) {
-            expect(probe.words).toMatch(/^\S.*\.$/s);
+            expect(probe.message).toMatch(/^\S.*\.$/s);
             continue;
           }
           const { onlinePlayers, maxPlayers, latencyMs, motd, version } = probe.answer;
@@ -145,9 +145,9 @@ describe('Whatever a far end says', () => {
       ),
     ],
     ['a nest without an end (Minecraft)', 'minecraft', nested()],
-  ])('%s holds up nobody', async (_, game, bytes) => {
+  ])('%s does not block the process', async (_, game, bytes) => {
     answer = bytes;
-    // In processor time: a busy machine may hold up this process, the answer must not.
+    // In processor time: a busy machine may delay this process, the answer must not.
     let longest = 0;
     let last = process.cpuUsage();
     const look = () => {
@@ -178,7 +178,7 @@ function battlefieldAnswer(teams: string): Buffer {
   return Buffer.concat([header, ...encoded]);
 }
 
-/** A status whose description is thirty thousand lists in each other. */
+/** A status whose description is thirty thousand nested lists. */
 function nested(): Buffer {
   const depth = 30_000;
   const json = `{"players":{"online":1,"max":2},"description":${'['.repeat(depth)}"a"${']'.repeat(depth)}}`;

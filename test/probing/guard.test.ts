@@ -10,7 +10,7 @@ import { nameServer, silentNameServer, srv, useNameServers } from '../support/fa
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
-/** Answers the first look-up of a name with the first list, and so on; counts them. */
+/** Answers each look-up with the next list, and records the names. */
 function names(...answers: string[][]) {
   const asked: string[] = [];
   const lookup: NonNullable<Lookups['lookup']> = async (name) => {
@@ -31,7 +31,7 @@ const KINDS = [
   ['mbe', BedrockServer],
 ] as const;
 
-it('A name whose SRV record leads to a mail server is not asked', async () => {
+it('A name whose SRV record leads to a mail server is not queried', async () => {
   const { lookup, asked } = names(['127.0.0.1']);
   const ask = askHere({ lookup, srv: srvOf({ name: 'mail.example.org', port: 25 }) });
   expect(failureOf(await ask(at(25_565, 'minecraft', 'play.example.org')))).toBe('address-refused');
@@ -39,14 +39,14 @@ it('A name whose SRV record leads to a mail server is not asked', async () => {
 });
 
 describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
-  it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not asked', async (host) => {
+  it.each(['127.0.0.1', '127.1', '2130706433'])('given as %s is not queried', async (host) => {
     const server = await started(new Kind());
     const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] });
     expect(failureOf(await ask(at(server.port, game, host)))).toBe('address-refused');
     expect(server.asked).toBe(0);
   });
 
-  it('behind a name is not asked', async () => {
+  it('behind a name is not queried', async () => {
     const server = await started(new Kind());
     const { lookup } = names(['127.0.0.1']);
     const ask = createAsk({ ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, { lookup });
@@ -55,7 +55,7 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     expect(server.asked).toBe(0);
   });
 
-  it('is dialled by the address that was checked: the name is looked up once', async () => {
+  it('is connected to by the checked address: the name is looked up once', async () => {
     const server = await started(new Kind());
     const { lookup, asked } = names(['127.0.0.1'], ['10.0.0.1']);
     const ask = askHere({ lookup });
@@ -63,16 +63,16 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
     expect(asked).toEqual(['play.example.org']);
   });
 
-  it('of IPv6 is asked too', async () => {
+  it('of IPv6 is queried too', async () => {
     const server = await started(new Kind());
     expect(await askHere()(at(server.port, game, '::1'))).toEqual({
       ok: false,
       failure: 'connection-refused',
-      words: `Nothing listens on [::1]:${server.port}.`,
+      message: `Nothing listens on [::1]:${server.port}.`,
     });
   });
 
-  it('of one family is found behind a name of both', async () => {
+  it('of one family is found behind a name with both', async () => {
     const server = await started(new Kind());
     const { lookup } = names(['::1', '127.0.0.1']);
     answerOf(await askHere({ lookup })(at(server.port, game, 'play.example.org')));
@@ -80,16 +80,16 @@ describe.each(KINDS)('A server of %s on a private address', (game, Kind) => {
 });
 
 describe('A name', () => {
-  it('without an address says so', async () => {
+  it('without an address is reported as such', async () => {
     const probe = await askHere(names([]))(at(25_566, 'minecraft', 'play.example.org'));
     expect(probe).toEqual({
       ok: false,
       failure: 'dns-not-found',
-      words: 'The host play.example.org has no address.',
+      message: 'The host play.example.org has no address.',
     });
   });
 
-  it('and what is behind it have five seconds together', async () => {
+  it('and its addresses share five seconds', async () => {
     const server = await started(new JavaServer());
     server.manner = { silent: true };
     const target = at(server.port, 'minecraft', 'play.example.org');
@@ -110,7 +110,7 @@ describe('A name', () => {
 describe('The SRV record of a Minecraft server', () => {
   const onUsualPort = at(25_565, 'minecraft', 'play.example.org');
 
-  it('says where it is', async () => {
+  it('determines its host and port', async () => {
     const server = await started(new JavaServer());
     const { lookup, asked } = names(['127.0.0.1']);
     const srv = srvOf(
@@ -135,14 +135,14 @@ describe('The SRV record of a Minecraft server', () => {
     ['another port', at(25_570, 'minecraft', 'play.example.org')],
     ['a query port', { ...onUsualPort, queryPort: 25_571 }],
     ['another game', at(25_565, 'mbe', 'play.example.org')],
-  ])('is not looked for where there is %s', async (_, target) => {
+  ])('is not looked up if there is %s', async (_, target) => {
     const { lookup, asked } = names([]);
     const srv = srvOf({ name: 'node7.example.net', port: 1 });
     expect(failureOf(await askHere({ lookup, srv })(target))).toBe('dns-not-found');
     expect(asked).toEqual(['play.example.org']);
   });
 
-  it('is found though the first name server keeps silent', async () => {
+  it('is found although the first name server does not answer', async () => {
     const server = await started(new JavaServer());
     const zone = { SRV: srv(server.port, 'node7.example.net') };
     useNameServers([await silentNameServer(), await nameServer(zone)]);
@@ -155,7 +155,7 @@ describe('The SRV record of a Minecraft server', () => {
     ['says that there is no service', srvOf({ name: '' })],
     ['is an empty list', srvOf()],
     ['nobody tells of in time', () => new Promise<never>(() => {})],
-  ])('that %s leaves the name itself', async (_, srv) => {
+  ])('that %s is ignored, and the name itself is used', async (_, srv) => {
     const { lookup, asked } = names([]);
     useFastClock();
     expect(failureOf(await askHere({ lookup, srv })(onUsualPort))).toBe('dns-not-found');
@@ -164,18 +164,18 @@ describe('The SRV record of a Minecraft server', () => {
 });
 
 describe('A server whose queries are on another port', () => {
-  it('is found at the port that its game has for them', async () => {
+  it('is found at the query port of its game', async () => {
     const server = await started(new SourceServer());
     // ARMA 3 answers queries one port above that of its players, where nothing listens here.
     expect(answerOf(await askHere()(at(server.port - 1, 'arma3'))).motd).toBe(server.said.motd);
   });
 
-  it('is found at the port of its players after all', async () => {
+  it('is found at its players’ port as the last choice', async () => {
     const server = await started(new SourceServer());
     expect(answerOf(await askHere()(at(server.port, 'arma3'))).motd).toBe(server.said.motd);
   });
 
-  it('is asked where its owner says, and nowhere else', async () => {
+  it('is queried only at the owner’s query port', async () => {
     const server = await started(new JavaServer());
     const target = at(1, 'minecraft');
     expect(answerOf(await askHere()({ ...target, queryPort: server.port })).motd).toBe(server.said.motd);
@@ -191,11 +191,11 @@ describe('A port of mail or remote shells', () => {
   it.each([
     ['by the offset of a game', 24],
     ['by the offset of a game', 586],
-  ])('is not among the ports to ask where it is reached %s: %i', (_, port) => {
+  ])('is not among the query ports when it is reached %s: %i', (_, port) => {
     expect(queryPorts(at(port, 'eco'), eco)).toEqual([port]);
   });
 
-  it.each([22, 25, 465, 587])('%i is not asked where it is the only one', async (port) => {
+  it.each([22, 25, 465, 587])('%i is not queried even if it is the only one', async (port) => {
     const probe = await askHere()({ ...at(4_000, 'minecraft'), queryPort: port });
     expect(failureOf(probe)).toBe('address-refused');
     expect(failureOf(await askHere()(at(port, 'minecraft')))).toBe('address-refused');
@@ -206,7 +206,7 @@ describe('A port of mail or remote shells', () => {
     ['UDP', () => new UdpConnection('127.0.0.1', 587, 'here')],
     ['HTTP', () => new HttpExchange({ url: 'http://127.0.0.1:22/' }, HERE)],
     ['HTTPS', () => new HttpExchange({ url: 'https://127.0.0.1:465/' }, HERE)],
-  ])('is refused where a connection is opened: %s', (_, open) => {
+  ])('is refused when a connection is opened: %s', (_, open) => {
     expect(open).toThrow(expect.objectContaining({ failure: 'address-refused' }));
   });
 });

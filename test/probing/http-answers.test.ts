@@ -6,7 +6,7 @@ import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
 const ask = askHere();
 
-describe('A server that is asked over HTTP', () => {
+describe('A server that is queried over HTTP', () => {
   async function web(answer: http.RequestListener) {
     const server = http.createServer(answer);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -18,7 +18,7 @@ describe('A server that is asked over HTTP', () => {
   }
   const FRONT = { Info: { Description: 'Eco', OnlinePlayers: 4, TotalPlayers: 90, Version: '0.11' } };
 
-  it('answers with its host name known', async () => {
+  it('receives its host name', async () => {
     const hosts: (string | undefined)[] = [];
     const port = await web((request, response) => {
       hosts.push(request.headers.host);
@@ -34,7 +34,7 @@ describe('A server that is asked over HTTP', () => {
     expect(hosts).toEqual([`eco.example.org:${port}`]);
   });
 
-  it('is asked at an IPv6 address too', async () => {
+  it('is queried at an IPv6 address too', async () => {
     const server = http.createServer((_, response) => response.end(JSON.stringify(FRONT)));
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
     onTestFinished(() => void server.close());
@@ -42,7 +42,7 @@ describe('A server that is asked over HTTP', () => {
     expect(answerOf(await ask(at(port, 'eco', '::1'))).motd).toBe('Eco');
   });
 
-  it('is not followed to another place', async () => {
+  it('is not followed to another address', async () => {
     let visits = 0;
     const elsewhere = await web((_, response) => {
       visits += 1;
@@ -55,7 +55,7 @@ describe('A server that is asked over HTTP', () => {
     expect(visits).toBe(0);
   });
 
-  it('is cut off when it says too much', async () => {
+  it('is disconnected when it sends too much', async () => {
     const port = await web((_, response) => {
       response.on('error', () => {}).end(Buffer.alloc(3 * 1_024 * 1_024, ' '));
     });
@@ -66,12 +66,12 @@ describe('A server that is asked over HTTP', () => {
     ['no JSON', '<html>'],
     ['another shape', '{"Info": null}'],
     ['no counts', '{"Info": {"Description": "Eco"}}'],
-  ])('with %s gives no answer', async (_, body) => {
+  ])('with %s counts as a broken answer', async (_, body) => {
     const port = await web((_, response) => response.end(body));
     expect(failureOf(await ask(at(port, 'eco')))).toBe('answer-broken');
   });
 
-  it('that speaks something else gives no answer', async () => {
+  it('with another protocol counts as a broken answer', async () => {
     const server = await started(new JavaServer());
     server.manner = { answer: Buffer.from('not HTTP at all\r\n\r\n') };
     expect(failureOf(await ask(at(server.port, 'eco')))).toBe('answer-broken');

@@ -16,7 +16,7 @@ async function probeAll({ platform, deps }: ProbingBench) {
   return checks.map(({ kind }) => kind);
 }
 
-it('a probe beyond the limit is made within a minute, and says nothing of the server', async () => {
+it('a probe beyond the limit is made within a minute, and the server’s state is unchanged', async () => {
   const bench = await probingBench({ DESTINATION_LIMIT: '1' });
   const other = await listServer(bench.platform, bench.gameServer.port + 1);
   expect((await probeAll(bench)).toSorted()).toEqual(['limited', 'recorded']);
@@ -29,7 +29,7 @@ it('a probe beyond the limit is made within a minute, and says nothing of the se
   expect(limited?.probe.nextAt?.getTime()).toBeLessThanOrEqual(after(now, MINUTE).getTime());
 });
 
-it('a server that is online is probed at its times, whatever else is limited', async () => {
+it('a server that is online is probed at its planned times, whatever else is limited', async () => {
   const bench = await probingBench({ DESTINATION_LIMIT: '1' });
   expect(await probeAll(bench)).toEqual(['recorded']);
   for (let n = 0; n < 3; n += 1) {
@@ -54,7 +54,7 @@ it('an operator’s check by hand is not limited', async () => {
 it.each([
   ['silent', 'q3a'],
   ['closed', 'minecraft'],
-])('a place that is %s is no failure while another one was not asked', async (kind, game) => {
+])('an address that is %s is not a failure while another one was not queried', async (kind, game) => {
   const bench = await probingBench({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8,::1/128' });
   await bench.gameServer.stop();
   const { port } = bench.gameServer;

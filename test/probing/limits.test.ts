@@ -6,13 +6,13 @@ import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-se
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
-/** Sockets and connections that this process holds open. */
+/** The open sockets and connections of this process. */
 function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => /^(TCP|UDP|TLS)/.test(name)).length;
 }
 
 describe('UDP queries', () => {
-  it('are 128 at once, the others wait for their turn', async () => {
+  it('are limited to 128 at once, the others wait for a slot', async () => {
     const ask = askHere();
     const server = await started(new BedrockServer());
     server.manner = { silent: true };
@@ -20,7 +20,7 @@ describe('UDP queries', () => {
     await vi.waitFor(() => expect(server.asked).toBe(128), EVENTUALLY);
 
     server.manner = {};
-    // The waiting ones are asked as the first ones end; those ask again for what was not answered.
+    // The waiting queries start as the first ones end; those repeat their unanswered requests.
     const ended = await Promise.all(probes);
     expect(ended.map(answerOf)).toHaveLength(200);
     expect(server.asked).toBe(128 + 128 + 72);
@@ -33,12 +33,12 @@ describe('UDP queries', () => {
     useFastClock();
     const silent = Array.from({ length: 3 * 128 }, () => ask(at(server.port, 'mbe')));
     const answering = await started(new BedrockServer());
-    // Three rounds of two seconds go before it.
+    // Three rounds of two seconds come before it.
     expect(answerOf(await ask(at(answering.port, 'mbe'))).onlinePlayers).toBe(3);
     expect(new Set((await Promise.all(silent)).map(failureOf))).toEqual(new Set(['no-answer']));
   });
 
-  it('that wait end at once when they are stopped, and leave their places to the others', async () => {
+  it('that wait end at once when they are stopped, and release their slots', async () => {
     const ask = askHere();
     const server = await started(new BedrockServer());
     server.manner = { silent: true };
@@ -54,7 +54,7 @@ describe('UDP queries', () => {
     expect((await Promise.all(later)).map(answerOf)).toHaveLength(200);
   });
 
-  it('hold up no query over TCP', async () => {
+  it('do not delay queries over TCP', async () => {
     const ask = askHere();
     const silent = await started(new BedrockServer());
     silent.manner = { silent: true };
@@ -91,7 +91,7 @@ describe('A query', () => {
     await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before), EVENTUALLY);
   });
 
-  it('that was stopped before it began asks nobody', async () => {
+  it('that was stopped before it began sends nothing', async () => {
     const server = await started(new JavaServer());
     const probe = await askHere()(at(server.port, 'minecraft'), AbortSignal.abort());
     expect(failureOf(probe)).toBe('stopped');
@@ -118,7 +118,7 @@ describe('A query', () => {
     await source.start();
   });
 
-  it('hears only the server that it asked', async () => {
+  it('receives data only from the queried server', async () => {
     const ask = askHere();
     const server = await started(new BedrockServer());
     server.manner = { silent: true };

@@ -25,7 +25,7 @@ const serverNow = async () => {
   return server;
 };
 
-/** A probe that is answered with so many players, a minute later. */
+/** A probe a minute later, answered with this number of players. */
 async function probe(onlinePlayers: number): Promise<void> {
   clock.move(MINUTE);
   const answer = { onlinePlayers, maxPlayers: 1_000, motd: '', version: '', latencyMs: 20 };
@@ -51,14 +51,14 @@ test.each([
   [20, 10, false],
   [1_000, 500, false],
   [1_000, 499, true],
-])('%i reported and %i found: remarked %s', async (reported, probed, remarked) => {
+])('%i reported and %i found: players differ %s', async (reported, probed, remarked) => {
   await report(reported);
   await probe(probed);
   if (remarked) expect(await found()).toEqual({ at: clock.now(), reported, probed });
   else expect(await found()).toBeUndefined();
 });
 
-test('a report is compared once, and the next that agrees takes the remark away', async () => {
+test('a report is compared once, and the next one that agrees removes the difference', async () => {
   await report(400);
   await probe(12);
   const first = await found();

@@ -7,7 +7,7 @@ import type { ProbeState } from '../../src/servers/server.ts';
 
 const START = new Date('2026-11-21T08:00:00.000Z');
 
-/** A server under a moved clock: `answers` says what a check at a moment finds. */
+/** A server with a simulated clock: `answers` returns the result of a check at a given time. */
 function listed(answers: (now: Date) => Check['end']) {
   let now = START;
   let state: ProbeState = newProbeState(START);
@@ -36,7 +36,7 @@ function listed(answers: (now: Date) => Check['end']) {
       }
       now = end;
     },
-    /** Nobody probes for `ms`. */
+    /** No probes for `ms`. */
     rest(ms: number) {
       now = after(now, ms);
     },
@@ -55,7 +55,7 @@ it('is unknown until the first answer, and online with it', () => {
   expect(server.status()).toBe('online');
 });
 
-it('asks a server every five minutes, ten per cent more or less', () => {
+it('probes a server every five minutes, ten per cent more or less', () => {
   const server = listed(always('answered'));
   server.run(DAY);
   const gaps = server.samples
@@ -89,7 +89,7 @@ it('is offline after three failures in a row, one of them 30 s after the first, 
   expect(failed().at(-1)).toMatchObject({ status: 'offline', seconds: expect.toSatisfy((n) => n >= 270) });
 });
 
-it('never calls a flapping server offline that answers every quick retry', () => {
+it('never makes a flapping server offline that answers every quick retry', () => {
   let checks = 0;
   const server = listed(() => (checks++ % 2 === 0 ? 'answered' : 'failed'));
   for (let minute = 0; minute < 600; minute += 1) {
@@ -114,7 +114,7 @@ it('is online after one answer, however long it was offline', () => {
   expect(server.samples.at(-1)?.seconds).toBeLessThanOrEqual(330);
 });
 
-it('asks a server that is long offline less often, down to hourly', () => {
+it('probes a server that is long offline less often, down to hourly', () => {
   const server = listed(always('failed'));
   server.run(55 * MINUTE);
   expect(server.state().intervalSeconds).toBe(300);
@@ -127,7 +127,7 @@ it('asks a server that is long offline less often, down to hourly', () => {
   expect(server.status()).toBe('offline');
 });
 
-it('says unknown and counts nothing while the canary fails, and goes on where it was', () => {
+it('is unknown and counts nothing while the canary fails, and then continues with the earlier state', () => {
   let end: Check['end'] = 'answered';
   const server = listed(() => end);
   server.run(HOUR);
@@ -142,7 +142,7 @@ it('says unknown and counts nothing while the canary fails, and goes on where it
   expect(server.status()).toBe('online');
 });
 
-it('leaves three days without a scheduler unknown, and starts failures anew after them', () => {
+it('leaves three days without a scheduler unknown, and resets the count of failures after them', () => {
   let end: Check['end'] = 'answered';
   const server = listed(() => end);
   server.run(HOUR);
@@ -160,7 +160,7 @@ it('leaves three days without a scheduler unknown, and starts failures anew afte
   expect(added).toBeLessThanOrEqual(330);
 });
 
-it('remembers that a server was offline until it answers, whatever was unknown since', () => {
+it('remembers that a server was offline until it answers, also through unknown time', () => {
   let end: Check['end'] = 'failed';
   const server = listed(() => end);
   server.run(10 * MINUTE);
@@ -179,7 +179,7 @@ it('remembers that a server was offline until it answers, whatever was unknown s
   expect(server.state()).toMatchObject({ status: 'online', offlineSince: null });
 });
 
-it('spreads servers that are due in one moment over the whole interval', () => {
+it('spreads servers that are due at the same time over the whole interval', () => {
   const state = newProbeState(START);
   const planned = Array.from({ length: 1_000 }, () => planOfClaim(state, START).claimSeconds);
   for (const quarter of [0, 75, 150, 225]) {
@@ -188,7 +188,7 @@ it('spreads servers that are due in one moment over the whole interval', () => {
   expect(Math.min(...planned)).toBeGreaterThanOrEqual(30);
 });
 
-it('takes three failing checks by hand in a row as offline, whatever their spacing', () => {
+it('is offline after three failing checks by hand in a row, at any interval', () => {
   for (const gap of [0, SECOND, 2 * DAY]) {
     const server = listed(always('failed'));
     for (const status of ['unknown', 'unknown', 'offline']) {
@@ -200,14 +200,14 @@ it('takes three failing checks by hand in a row as offline, whatever their spaci
   }
 });
 
-it('does not take an answer between two failing checks by hand for a row', () => {
+it('does not count failing checks by hand as in a row with an answer between them', () => {
   const ends: Check['end'][] = ['failed', 'failed', 'answered', 'failed', 'failed'];
   const server = listed(() => ends.shift() ?? 'failed');
   for (let i = 0; i < 5; i += 1) server.checkByHand();
   expect(server.status()).toBe('online');
 });
 
-it('says unknown of a server that it refuses to ask, and counts nothing', () => {
+it('is unknown for a server that it refuses to query, and counts nothing', () => {
   const server = listed(always('not-asked'));
   server.run(HOUR);
   expect(server.status()).toBe('unknown');

@@ -31,9 +31,9 @@ export async function startGameServer(): Promise<JavaServer> {
   return gameServer;
 }
 
-/** Opens a platform of its own; nothing probes but what the test does. */
+/** Opens a separate platform; only the test probes. */
 export async function probingBench(env: Record<string, string> = {}): Promise<ProbingBench> {
-  // The past of a moment ago: samples are kept for 35 days from now.
+  // A recent time: samples older than 35 days expire.
   const clock = stoppedClock(after(new Date(), -10 * MINUTE));
   const opened = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', ...env });
   const platform = { ...opened, clock };

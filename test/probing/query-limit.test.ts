@@ -31,7 +31,7 @@ describe('The limit of queries', () => {
     const first = hold(limit);
     const refused = expect(limit(async () => 'started', undefined)).rejects.toMatchObject({
       failure: 'stopped',
-      message: 'The check could not be made: too many others are under way.',
+      message: 'The check could not be made: too many other checks are running.',
     });
     vi.advanceTimersByTime(30_000);
     await refused;

@@ -11,7 +11,7 @@ import { answerOf, askHere, at, failureOf } from './asking.ts';
 /** Where Debian's package puts it. */
 const OPENTTD = '/usr/games/openttd';
 
-/** Starts a dedicated server of OpenTTD on loopback that nobody else hears of. */
+/** Starts a dedicated OpenTTD server on loopback that is not advertised. */
 async function startOpenttd(port: number) {
   const home = await mkdtemp(join(tmpdir(), 'tallyport-openttd-'));
   const config = join(home, 'openttd.cfg');
@@ -32,7 +32,7 @@ async function startOpenttd(port: number) {
   return { stop: () => server.kill('SIGKILL') && exited };
 }
 
-it('A real game server is asked (OpenTTD)', async ({ skip }) => {
+it('A real game server is queried (OpenTTD)', async ({ skip }) => {
   if (!existsSync(OPENTTD)) {
     console.info(`No real game server was asked: ${OPENTTD} is not installed (apt-get install openttd).`);
     skip();

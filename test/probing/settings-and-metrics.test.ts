@@ -27,7 +27,7 @@ it('names each canary that cannot be read', () => {
   }
 });
 
-it('probes by default, and says how PROBES and PROBE_CONCURRENCY are set', () => {
+it('probes by default, and reports invalid PROBES and PROBE_CONCURRENCY', () => {
   expect(loadConfig({})).toMatchObject({ PROBES: 'on', PROBE_CONCURRENCY: 128, CANARY_ADDRESSES: [] });
   expect(() => loadConfig({ PROBES: 'no' })).toThrow('PROBES («no») must be one of on, off');
   expect(() => loadConfig({ PROBE_CONCURRENCY: '0' })).toThrow(
@@ -35,7 +35,7 @@ it('probes by default, and says how PROBES and PROBE_CONCURRENCY are set', () =>
   );
 });
 
-it('shows for how long a server has been due, checks by their end, and the canary', async () => {
+it('shows how long a server has been due, checks by result, and the canary', async () => {
   const { platform, serverId } = await probingBench();
   const nextAt = after(platform.clock.now(), -2 * MINUTE);
   await platform.servers.updateOne({ _id: serverId }, { $set: { 'probe.nextAt': nextAt } });

@@ -7,7 +7,7 @@ import { anyText } from '../support/any-text.ts';
 const shown = (motd: string) =>
   styledLines(motd).map((line) => line.map(({ text, colour, formats }) => [text, colour, ...formats]));
 
-it('a colour ends all formats, r ends everything, and a style goes on in the next line', () => {
+it('a colour resets the formats, r resets everything, and a style continues in the next line', () => {
   expect(shown('§aGreen §lbold§n both\nnext §bblue§r plain')).toEqual([
     [
       ['Green ', 'a'],
@@ -22,7 +22,7 @@ it('a colour ends all formats, r ends everything, and a style goes on in the nex
   ]);
 });
 
-it('capital codes count, obfuscated text is shown as it is, and what is no code stays', () => {
+it('capital codes count, obfuscated text is shown unchanged, and invalid codes stay as text', () => {
   expect(shown('§ASame§Kthing§z§')).toEqual([
     [
       ['Same', 'a'],
@@ -41,7 +41,7 @@ it('six digits with a code each are the nearest of the sixteen colours', () => {
   expect(shown('§x§1cut')).toEqual([[['cut', '1']]]);
 });
 
-/** Greetings as nobody means them: codes, markup, line ends and whatever Unicode has. */
+/** Arbitrary messages: codes, markup, line ends and any Unicode. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -66,7 +66,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-it('whatever a server says, every letter of it is kept, in its line', () => {
+it('every letter of any message is kept, in its line', () => {
   fc.assert(
     fc.property(hostile, (motd) => {
       const text = styledLines(motd)
@@ -80,7 +80,7 @@ it('whatever a server says, every letter of it is kept, in its line', () => {
   );
 });
 
-it('whatever a server says, a page has it as text in the site’s own classes, never as markup', () => {
+it('a page shows any message as text with the site’s own classes, never as markup', () => {
   fc.assert(
     fc.property(hostile, (motd) => {
       const panel = String(motdPanel(motd));

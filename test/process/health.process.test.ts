@@ -13,7 +13,7 @@ async function ask(platform: Platform, path: string) {
   return app.inject(path);
 }
 
-test('with Redis killed, or stopped and silent, a process is ready and says that it is degraded', async () => {
+test('with Redis killed or suspended, a process is ready and degraded', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const platform = await testPlatform({ REDIS_URL: redis.url });
@@ -31,7 +31,7 @@ test('with Redis killed, or stopped and silent, a process is ready and says that
   expect(killed.json().checks.redis).toMatch(/^Redis does not answer/);
 });
 
-test('with MongoDB stopped a process lives and is not ready, and says so within three seconds', async () => {
+test('with MongoDB suspended a process is alive and not ready, and answers so within three seconds', async () => {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
   const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });

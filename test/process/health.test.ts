@@ -50,11 +50,11 @@ test.each([
   const platform = await testPlatform({ CLOCK_OFFSET_MS: offset });
   const { ready, checks } = await readiness(platform);
   expect(ready).toBe(false);
-  // A busy machine takes a moment to read both clocks.
+  // A busy machine needs some time to read both clocks.
   expect(checks.clock).toMatch(sentence);
 });
 
-test('a clock that is a second off is right enough', async () => {
+test('a clock that is a second off is accepted', async () => {
   expect((await readiness(await testPlatform({ CLOCK_OFFSET_MS: '1000' }))).ready).toBe(true);
 });
 
@@ -64,7 +64,7 @@ test('a process that is stopping is not ready', async () => {
   expect(answer.json()).toMatchObject({ error: 'This process is stopping.', ready: false });
 });
 
-test('a hundred at once ask the services once', async () => {
+test('a hundred concurrent checks query the services once', async () => {
   const platform = await testPlatform();
   const asked = vi.spyOn(platform.producerRedis, 'exists');
   await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);

@@ -4,7 +4,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-test('a scrape with both services silent is answered within three seconds and says so', async () => {
+test('a scrape is answered within three seconds when both services do not answer, and shows it', async () => {
   const [mongod, redis] = await Promise.all([startMongod(), startRedis()]);
   onTestFinished(async () => {
     await Promise.all([mongod.stop(), redis.stop()]);

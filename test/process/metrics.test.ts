@@ -55,7 +55,7 @@ async function addVote(
   await votes.insertOne(storedVote(serverId, player, votedAt, { delivery: waiting }));
 }
 
-test('waiting work is the due votes of listeners that can be reached, and its age', async () => {
+test('waiting work is the due votes of reachable listeners, with its age', async () => {
   const platform = { ...(await testPlatform()), clock: stoppedClock() };
   const now = platform.clock.now();
   const ago = (minutes: number) => after(now, -minutes * MINUTE);
@@ -104,7 +104,7 @@ test('waiting votes are counted by the time since they were cast, whatever their
   ]);
 });
 
-test('no count goes further than ten thousand votes, and the age is still that of the oldest', async () => {
+test('counts stop at ten thousand votes, and the age is still that of the oldest', async () => {
   const platform = await testPlatform();
   const now = platform.clock.now();
   const [first, last] = [await addListener(platform), await addListener(platform)];
@@ -134,7 +134,7 @@ test('no count goes further than ten thousand votes, and the age is still that o
   expect(JSON.stringify(explained)).toContain('DISTINCT_SCAN');
 }, 60_000);
 
-test('open votes are counted from the index of open work alone', async () => {
+test('open votes are counted only with the index of open work', async () => {
   const platform = await testPlatform();
   const busy = await addListener(platform);
   await addVote(platform, busy, { queuedAt: new Date(), nextAt: new Date() });
@@ -179,7 +179,7 @@ test('scrapes within ten seconds count once', async () => {
   expect(count).toHaveBeenCalledTimes(10);
 });
 
-test('votes, attempts and arrivals are counted by what became of them', async () => {
+test('votes, attempts and arrivals are counted by result', async () => {
   const metrics = createMetrics(await testPlatform());
   metrics.voteEnded('accepted');
   metrics.voteEnded('accepted');
@@ -199,7 +199,7 @@ test('votes, attempts and arrivals are counted by what became of them', async ()
   expect(text).toContain('process_cpu_user_seconds_total');
 });
 
-test('requests are measured by the pattern of their route, unknown paths together', async () => {
+test('requests are measured by the pattern of their route, all unknown paths as one', async () => {
   const metrics = createMetrics(await testPlatform());
   const app = Fastify();
   onTestFinished(() => app.close());
@@ -220,7 +220,7 @@ test('requests are measured by the pattern of their route, unknown paths togethe
   expect(text).not.toContain('wp-login');
 });
 
-test('a process serves health and metrics on a port of its own', async () => {
+test('a process serves health and metrics on its own port', async () => {
   const platform = await testPlatform({ METRICS_PORT: '0' });
   const readiness = async () => ({
     ready: true,

@@ -69,7 +69,7 @@ beforeAll(async () => {
   const ids = Object.values(insertedIds);
   const now = clock.now();
   await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
-  // Somebody voted for each this month: the first vote of a month also makes the counter.
+  // Each server has a vote this month: the first vote of a month also inserts the counter.
   const month = monthOf(now);
   const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
     _id: new ObjectId(),
@@ -85,7 +85,7 @@ beforeAll(async () => {
     reviews: 300,
     keys: 500,
   });
-  // As they come in, oldest first: 28 days of an hourly probe, and 2 of one every 5 minutes.
+  // Oldest first, as they are stored: 28 days of hourly probes, and 2 days of a probe every 5 minutes.
   const from = after(now, -30 * DAY);
   const hourly = Array.from({ length: 28 * 24 }, (_, i) => after(from, i * HOUR));
   const often = Array.from({ length: 2 * 288 }, (_, i) => after(now, 5 * i * MINUTE - 2 * DAY));
@@ -97,7 +97,7 @@ beforeAll(async () => {
   const stats = [busy.serverId, ...ids].flatMap((serverId) => {
     return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
   });
-  // A Votifier v1 listener of old confirmed none of these.
+  // An earlier Votifier v1 listener confirmed none of these.
   const silent = await platform.votes
     .find({ serverId: busy.serverId, 'delivery.state': 'delivered' }, { projection: { _id: 1 } })
     .sort({ votedAt: 1 })
@@ -129,16 +129,16 @@ beforeAll(async () => {
     wantsMail: true,
   }));
   await platform.users.insertMany(users as never);
-  // The first request asks for the indexes; the others do not.
+  // Only the first request reads the indexes.
   await tallyport.call(busy, 'info');
 }, 180_000);
 afterAll(() => tallyport.close());
 
-/** The operations on the database that `request` makes, the note of the token's use included. */
+/** The database operations of `request`, with the update of the token's last use. */
 function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
   const { db } = tallyport.platform.mongo;
   tallyport.clock.move(2 * MINUTE);
-  // As for a token that nobody has sent of late.
+  // As for a token that was not used recently.
   tallyport.platform.authentications.forget(() => true);
   return profiled(async () => {
     expect((await request()).status).toBe(status);
@@ -152,7 +152,7 @@ function operationsOf(request: () => Promise<{ status: number }>, status: number
 async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   const { db } = tallyport.platform.mongo;
   const profile = db.collection('system.profile');
-  // What earlier calls counted is not this one's.
+  // Counts of earlier calls do not belong to this one.
   await tallyport.platform.voteCounts.flush();
   await db.command({ profile: 2 });
   await work();
@@ -190,7 +190,7 @@ const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] 
       'update vote_counters',
     ],
   ],
-  // On a lone mongod an update of nothing waits until the journal holds what was read.
+  // On a standalone mongod an empty update waits until the data that was read is in the journal.
   [
     'a vote that is refused',
     429,
@@ -267,21 +267,21 @@ test.each(REQUESTS)('%s', async (_, status, request, expected) => {
 });
 
 const MANY = 40;
-/** Servers that nobody else here votes for. */
+/** Servers that get no other votes in this file. */
 const quiet = Array.from({ length: MANY }, () => new ObjectId());
 const ballotOf = (n: number) => ({
-  // Every fourth is that of a player with a long past, and is refused.
+  // Every fourth vote is that of a player with many earlier votes, and is refused.
   serverId: n % 4 ? (quiet[n] as ObjectId) : busy.serverId,
   username: 'Steve',
   tokenId: busy.tokenId,
 });
 
-/** What so many requests in flight together do. The profiler shows one update command as many. */
+/** The operations of many concurrent requests. The profiler shows one update command as many operations. */
 const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
   [
     'votes',
     (n) => castVote(tallyport.platform, ballotOf(n)),
-    // The newest votes, and those imported behind them; then the counters are read and written.
+    // The newest votes and those imported after them; then the counters are read and written.
     ['command votes', 'command votes', 'query listeners', 'insert votes', 'query vote_counters'],
   ],
   [
@@ -295,7 +295,7 @@ const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
       const { serverId } = n % 2 ? busy : other;
       return reportStatus(tallyport.platform, serverId, { onlinePlayers: n, maxPlayers: 100 });
     },
-    // What stands before, who was first, and what stands in the others' way; then two servers have returned.
+    // The earlier reports, which of these were written, and the recent reports that prevent the others; then two servers are back.
     [
       'query servers',
       'query servers',
@@ -402,7 +402,7 @@ test.each<[string, VotesWanted & { recent?: boolean }, number]>([
   }
 });
 
-test('how a server’s listener stands, and one vote with its timeline', async () => {
+test('the state of a server’s listener, and one vote with its timeline', async () => {
   const { platform, clock } = tallyport;
   const { serverId } = busy;
   const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
@@ -501,7 +501,7 @@ test('signing up by a link, while a thousand other links wait', async () => {
   for (const operation of [...offered, ...finished]) expectIndexed(operation);
 });
 
-test('a new name, of which many slugs are the beginning', async () => {
+test('a new name with which many slugs begin', async () => {
   const { platform } = tallyport;
   const { serverId } = await addServer(
     platform,
@@ -516,7 +516,7 @@ test('a new name, of which many slugs are the beginning', async () => {
   }
 });
 
-test('the top voters of a month read its votes once each, by their index, and no other', async () => {
+test('the top voters of a month read only its votes, each once, by their index', async () => {
   const month = new Date(
     Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
   );
@@ -527,7 +527,7 @@ test('the top voters of a month read its votes once each, by their index, and no
   expect(operation.docsExamined).toBeLessThanOrEqual(cast);
 });
 
-/** A thousand listed servers whose names are alike, as the ranking has them. */
+/** A thousand ranked servers with similar names. */
 async function rankAlike(): Promise<void> {
   const { platform } = tallyport;
   const all = await platform.servers.find({}, { projection: { _id: 1 } }).toArray();
@@ -572,7 +572,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ).toEqual(expected);
     for (const operation of operations) expectIndexed(operation, name);
   }
-  // Hidden ones all have the place behind the last.
+  // All hidden servers have the position after the last.
   const some = await platform.servers.find({ rankPosition: { $gt: 900 } }).toArray();
   const hidden = { _id: { $in: some.map(({ _id }) => _id) } };
   await platform.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
@@ -625,7 +625,7 @@ test('the pages of the admin area', async () => {
     const answer = await fetch(`${tallyport.url}/operator${path}`, { headers, redirect: 'manual' });
     expect(answer.status, path).toBe(200);
   };
-  // The figures of the queues are counted once in ten seconds, whoever asks.
+  // The jobs of the queues are counted once in ten seconds for all requests.
   await page('');
   const of = `server=${busy.serverId}`;
   for (const path of [
@@ -655,7 +655,7 @@ test('the pages of the admin area', async () => {
   }
 });
 
-test('the public pages of a server, for strangers and for whoever is signed in', async () => {
+test('the public pages of a server, for anonymous and for signed-in users', async () => {
   const { headers, userId } = await signIn(tallyport);
   const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
   await saveOwnReview(tallyport.platform, { serverId: other.serverId, userId }, review);
@@ -688,12 +688,12 @@ test('the public pages of a server, for strangers and for whoever is signed in',
   }
 });
 
-/** The hours of a chart are sums of all samples in them; what they read has a bound of its own. */
+/** The hours of a chart are sums of all their samples, so they have a separate limit. */
 function readsHours({ command }: Document): boolean {
   return command.pipeline?.some((stage: Document) => stage.$unionWith !== undefined) ?? false;
 }
 
-/** A count examines one key for each that it counts; each has a bound of its own. */
+/** A count examines one key for each counted document, so each has a separate limit. */
 function isCount({ command }: Document): boolean {
   const last = command.pipeline?.at(-1);
   return (

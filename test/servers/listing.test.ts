@@ -128,12 +128,12 @@ describe('listing a server', () => {
     [{ game: 'x'.repeat(51) }, { game: 'The game must have at most 50 characters.' }],
     [
       { game: 'minecaft' },
-      { game: 'There is no game «minecaft» in the list. Near it: minecraft (Minecraft).' },
+      { game: 'There is no game «minecaft» in the list. Similar: minecraft (Minecraft).' },
     ],
     [
       { game: 'palworld' },
       {
-        game: 'Palworld servers cannot be asked: they answer only to a password or key of their owner. Leave the game out: the server then lives by its reports.',
+        game: 'Palworld servers cannot be queried: they answer only to a password or key of their owner. Leave the game out: the server then reports its own status.',
       },
     ],
   ])('refuses %j', async (input, faults) => {

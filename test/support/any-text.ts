@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** The code points without those that stand for half a character. */
+/** The code points without surrogates. */
 const codePoint = fc
   .integer({ min: 0, max: 0x10_ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800));

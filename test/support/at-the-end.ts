@@ -2,16 +2,16 @@ import { onTestFinished } from 'vitest';
 
 type Close = () => unknown;
 
-/** What closes that which the file opened as a whole, and none of its tests alone. */
+/** The close functions for resources of the whole file. */
 const ofFile: Close[] = [];
 
-/** Closes what the file opened outside its tests, the newest first. `setup.ts` has it called when the file ends. */
+/** Closes the resources that the file opened outside its tests, the newest first. `setup.ts` calls it at the end of the file. */
 export async function closeAtFileEnd(): Promise<void> {
   for (const close of ofFile.splice(0).toReversed()) await close();
 }
 
 /**
- * Has `close` called when the test ends, or, for what is opened outside a test (in `beforeAll`), when the file ends;
+ * Calls `close` at the end of the test, or, for resources opened outside a test (in `beforeAll`), at the end of the file;
  * the newest first.
  */
 export function atTheEnd(close: Close): void {

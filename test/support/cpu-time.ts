@@ -1,5 +1,5 @@
 /**
- * Milliseconds of processor time that this process spends on `work`: what it costs, however busy the machine is.
+ * Milliseconds of processor time that this process spends on `work`, which do not depend on other load.
  */
 export function cpuMs(work: () => unknown): number {
   const before = process.cpuUsage();

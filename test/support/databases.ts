@@ -13,14 +13,14 @@ type End = (database: string) => Promise<void>;
 const free: string[] = [];
 let named = 0;
 
-/** What the collections of a migrated database are, by the addresses of those that are migrated. */
+/** The collections of migrated databases, by address. */
 const migrated = new Map<string, string>();
 
-/** What the file uses as a whole, and none of its tests alone. */
+/** Databases that the whole file uses. */
 const ofFile: { database: string; end: End }[] = [];
 let client: MongoClient | undefined;
 
-/** Gives back what the file used as a whole. `setup.ts` registers it first, so all else is closed by then. */
+/** Returns the databases of the file to the pool. `setup.ts` registers it first, so everything else is closed by then. */
 export async function giveBackDatabases(): Promise<void> {
   for (const { database, end } of ofFile.splice(0)) await end(database);
   await client?.close();
@@ -72,10 +72,10 @@ function lend(database: string, end: End): FreshNames {
   };
 }
 
-/** To delete more documents than this takes longer than to migrate another database. */
+/** Deleting more documents than this takes longer than migrating another database. */
 const MANY = 2_000;
 
-/** Empties it where its collections are as they were migrated, and drops it where they are not or it has become large. */
+/** Empties a database if its collections are unchanged since the migration; drops it if they are not or if it is large. */
 async function giveBack(database: string): Promise<void> {
   const db = open(database);
   const [collections, { objects }] = await Promise.all([collectionsOf(db), db.stats()]);

@@ -13,7 +13,7 @@ import type { Vote } from '../../src/votes/vote.ts';
 import { type MovableClock, movableClock } from './platform.ts';
 import { testPlatform } from './test-platform.ts';
 
-/** Where deliveries are tried: nobody waits long, and loopback is allowed. */
+/** Configuration for deliveries: short timeouts, and loopback is allowed. */
 export const QUICK = {
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
   LISTENER_TIMEOUT_MS: '1500',
@@ -27,14 +27,14 @@ export type DeliveryBench = {
   clock: MovableClock;
   serverId: ObjectId;
   listener: VotifierListener;
-  /** Sets the listener anew, as it is but for `changes`. */
+  /** Sets the listener again with `changes`. */
   set(changes: Partial<ListenerSettings>): ReturnType<typeof setListener>;
   cast(username: string): Promise<Vote>;
   drain(options?: Partial<DrainOptions>): Promise<DrainResult>;
   vote(vote: Vote): Promise<Vote>;
 };
 
-/** Sends what is due for a server's listener, as a worker of all delivery queues does. */
+/** Sends the due votes of a server's listener, as a worker of all delivery queues does. */
 export async function drainHere(
   platform: Platform,
   serverId: ObjectId | string,
@@ -62,7 +62,7 @@ export async function openDeliveryPlatform(env: Record<string, string> = {}): Pr
   return { ...(await testPlatform({ ...QUICK, ...env })), clock: movableClock() };
 }
 
-/** Opens a platform of its own with one server and its listener. Nothing drains it but `drain()`. */
+/** Opens a separate platform with one server and its listener. Only `drain()` delivers votes. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
   return deliveryBenchOn(await openDeliveryPlatform(env));
 }

@@ -4,19 +4,19 @@ import type { Said } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
 
-/** What a responder does with a request. What is left out is done as a true server does it. */
+/** How a fake server handles a request. By default it does what a real server does. */
 export type Manner = {
-  /** It takes every request and says nothing. */
+  /** It accepts every request and does not answer. */
   silent?: boolean;
-  /** Sent instead of every answer, as it stands. */
+  /** Sent unchanged instead of every answer. */
   answer?: Uint8Array;
-  /** The last bytes of a TCP answer come this much later, in a segment of their own. */
+  /** The last bytes of a TCP answer come this much later, in a separate segment. */
   lateSegmentMs?: number;
-  /** How many bytes that last segment has; 4 if left out. */
+  /** The size of that last segment in bytes; 4 by default. */
   lateBytes?: number;
   /** A TCP answer comes one byte at a time, with this pause. */
   dripMs?: number;
-  /** The connection ends after that many bytes of the answer. */
+  /** The connection is closed after this many bytes of the answer. */
   closeAfter?: number;
   /** The share of requests, 0 to 1, that are lost. */
   lost?: number;
@@ -24,7 +24,7 @@ export type Manner = {
 
 export const SAID: Said = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
 
-/** A fake game server, on a socket of its own. */
+/** A fake game server with its own socket. */
 export type GameServer = {
   readonly port: number;
   said: Said;
@@ -34,7 +34,7 @@ export type GameServer = {
   /** Connections that are open (TCP). */
   readonly open: number;
   start(): Promise<void>;
-  /** The port refuses from now on. */
+  /** Closes the port: connections are refused. */
   stop(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ abstract class Responder implements GameServer {
   abstract start(): Promise<void>;
   abstract stop(): Promise<void>;
 
-  /** Counts a request, and says whether it is to be answered. */
+  /** Counts a request, and returns whether to answer it. */
   protected hears(): boolean {
     this.asked += 1;
     return this.manner.silent !== true && Math.random() >= (this.manner.lost ?? 0);
@@ -56,9 +56,9 @@ abstract class Responder implements GameServer {
 
 /** A Minecraft Java server: status over TCP. */
 export class JavaServer extends Responder {
-  /** The whole status, where another one than that of `said` is wanted. */
+  /** A whole status that replaces that of `said`. */
   status: unknown;
-  /** The host names of handshakes, as clients gave them. */
+  /** The host names of the handshakes. */
   readonly handshakes: string[] = [];
   readonly #sockets = new Set<Socket>();
   #server: net.Server | undefined;
@@ -121,15 +121,15 @@ function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
 abstract class UdpResponder extends Responder {
   #socket: UdpSocket | undefined;
   readonly open = 0;
-  /** Told the port that a request came from. */
+  /** Called with the port from which a request came. */
   onRequest: (port: number) => void = () => {};
 
-  /** The answer to a request; undefined where a true server keeps quiet. */
+  /** The answer to a request; undefined if a real server does not answer. */
   protected abstract answerTo(request: Buffer): Buffer | undefined;
 
   async start(): Promise<void> {
     const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 });
-    socket.on('message', (request, from) => this.#hear(socket, request, from)).on('error', () => {});
+    socket.on('message', (request, from) => this.#receive(socket, request, from)).on('error', () => {});
     await new Promise<void>((resolve) => socket.bind(this.port, '127.0.0.1', resolve));
     this.port = socket.address().port;
     this.#socket = socket;
@@ -141,12 +141,12 @@ abstract class UdpResponder extends Responder {
     });
   }
 
-  #hear(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
+  #receive(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
     this.onRequest(from.port);
     if (!this.hears()) return;
     const answer = this.manner.answer ?? this.answerTo(request);
     if (!answer) return;
-    // A long answer comes in as many datagrams as it takes.
+    // A long answer is split into several datagrams.
     for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
       socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
     }
@@ -155,7 +155,7 @@ abstract class UdpResponder extends Responder {
 
 /** A server of Valve's Source engine: A2S with challenge (developer.valvesoftware.com, "Server queries"). */
 export class SourceServer extends UdpResponder {
-  /** What was asked: `info`, `players`, `rules`, or `challenge` where the challenge was missing. */
+  /** The requests: `info`, `players`, `rules`, or `challenge` if the challenge was missing. */
   readonly questions: string[] = [];
   readonly #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
 
@@ -185,7 +185,7 @@ export class QuakeServer extends UdpResponder {
 
 /** A Minecraft Bedrock server: RakNet's unconnected ping. */
 export class BedrockServer extends UdpResponder {
-  /** What it answers to gamedig's ping, whoever sends it. */
+  /** Its answer to gamedig's ping. */
   usualAnswer(): Buffer {
     return bedrockPong(Buffer.from('1122334455667788', 'hex'), this.said);
   }

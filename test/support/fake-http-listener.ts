@@ -5,19 +5,19 @@ import type { Server, Socket } from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** What an HTTP listener was sent. */
+/** A request that an HTTP listener received. */
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
-/** A website that takes votes, until the test ends. */
+/** A website that accepts votes, until the test ends. */
 export type HttpListener = {
   port: number;
-  /** What it was sent, in order. */
+  /** The received requests, in order. */
   received: Received[];
   /** How it answers; 204 by default. */
   answer: (response: ServerResponse, received: Received) => void;
-  /** How many challenges it was sent; they are not among `received`. */
+  /** How many challenges it received; they are not in `received`. */
   challenges: number;
-  /** How it answers a challenge; by default it repeats it. */
+  /** Its answer to a challenge; by default the challenge itself. */
   answerChallenge: (response: ServerResponse, challenge: string) => void;
 };
 
@@ -27,7 +27,7 @@ type Options = {
   port?: number;
 };
 
-/** Starts a website that takes votes. */
+/** Starts a website that accepts votes. */
 export async function startFakeHttpListener({ certificate, port = 0 }: Options = {}): Promise<HttpListener> {
   const listener: HttpListener = {
     port,
@@ -80,7 +80,7 @@ export async function listen(server: Server, port = 0): Promise<number> {
 
 /**
  * A certificate of test/support/certificates with its key. `votes`: for votes.example.org and 127.0.0.1;
- * `other`: for another name; `expired`: its time is over. All are signed by `authority`.
+ * `other`: for another name; `expired`: no longer valid. All are signed by `authority`.
  */
 export function testCertificate(name: string): string {
   return readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');

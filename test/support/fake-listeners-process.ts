@@ -14,7 +14,7 @@ const DRIP_MS = 1_000;
 
 const silent = { open: 0, peak: 0, total: 0 };
 
-/** Accepts, and says nothing; every `dripEvery`th connection gets one byte a second of a greeting. */
+/** Accepts connections and sends nothing; every `dripEvery`th connection gets one byte of a greeting per second. */
 function neverGreets(): net.Server {
   const { dripEvery = 0 } = plan.silent ?? {};
   return net.createServer((socket) => {

@@ -32,12 +32,12 @@ export type FakeListeners = {
   pid: number;
   ports: number[];
   silentPorts: number[];
-  /** Drops a listener's connections and refuses new ones; opens it again; forgets the votes it took. */
+  /** Drops a listener's connections and refuses new ones; opens it again; forgets the votes it received. */
   stop(index: number): Promise<void>;
   start(index: number): Promise<void>;
   forget(index: number): Promise<void>;
   report(): Promise<FakeReport>;
-  /** Calls `listen` for every vote that a listener takes, where the plan says `report`. */
+  /** Calls `listen` for every vote that a listener receives, if the plan has `report`. */
   onVote(listen: (voteId: string) => void): void;
   close(): Promise<void>;
 };

@@ -4,15 +4,15 @@ import { onTestFinished } from 'vitest';
 /** A mail as its reader sees it. */
 export type Received = { to: string; from: string; subject: string; text: string; messageId: string };
 
-/** What the mail server does; it takes everything by default. */
+/** What the mail server does; by default it accepts everything. */
 export type MailBehaviour = {
-  /** Its answer to the recipient: 450 and the like are passing, 550 is final. */
+  /** Its answer to the recipient: 450 and similar codes are transient, 550 is final. */
   recipientCode?: number;
   /** Its answer to the text. */
   textCode?: number;
-  /** It takes the text and says nothing. */
+  /** It receives the text and does not answer. */
   silentAfterText?: boolean;
-  /** It takes the text and breaks the line. */
+  /** It receives the text and closes the connection. */
   cutAfterText?: boolean;
 };
 

@@ -5,10 +5,10 @@ import { onTestFinished, vi } from 'vitest';
 
 const TYPES = { A: 1, TXT: 16, AAAA: 28, SRV: 33 } as const;
 
-/** The data of the one record of each type that a name server knows of every name; `silent`: it does not answer. */
+/** The data of the record of each type that a name server has for every name; `silent`: it does not answer. */
 type Records = Partial<Record<keyof typeof TYPES, Buffer | 'silent'>>;
 
-/** `names`: what it knows of these names instead. May be changed while it runs. */
+/** `names`: other data for these names. May be changed while it runs. */
 export type Zone = Records & { names?: Record<string, Records> };
 
 /** The data of a TXT record, in parts of at most 255 bytes. */

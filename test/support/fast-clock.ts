@@ -1,13 +1,13 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** What passes on a fast clock in a millisecond of this process. */
+/** The milliseconds of a fast clock per millisecond of this process. */
 const FAST_STEP_MS = 20;
 
 /** A clock that runs 20 times as fast. */
 export type FastClock = {
-  /** From now on it runs as fast as any other. */
+  /** Sets it to normal speed. */
   slowDown(): void;
-  /** From now on it runs fast again. */
+  /** Sets it to fast again. */
   speedUp(): void;
 };
 

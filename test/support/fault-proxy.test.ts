@@ -42,7 +42,7 @@ async function ask(socket: Socket, line: string): Promise<string | null> {
 }
 
 describe('one request', () => {
-  test('is answered, thrown away with its connection, or loses its answer, each fault once', async () => {
+  test('is answered, dropped with its connection, or loses its answer, each fault once', async () => {
     const faults = [
       proxy.cutBeforeNext(matchText('BEFORE')),
       proxy.cutAfterNext(matchText('after')),
@@ -58,7 +58,7 @@ describe('one request', () => {
     expect(await ask(await dial(), 'after')).toBe('after');
   });
 
-  test('waits while the fault’s own work goes on, and what that throws reaches the test', async () => {
+  test('waits while the fault’s callback runs, and an error of the callback reaches the test', async () => {
     const order: string[] = [];
     const cut = proxy.cutAfterNext(matchText('line'), async () => {
       expect(await ask(await dial(), 'meanwhile')).toBe('meanwhile');
@@ -71,14 +71,14 @@ describe('one request', () => {
     expect(order).toEqual(['worked', 'cut']);
   });
 
-  test('is let through once its fault is forgotten', async () => {
+  test('is forwarded once its fault is removed', async () => {
     const cut = proxy.cutBeforeNext(() => true);
     proxy.forget();
     await expect(cut).rejects.toThrow();
     expect(await ask(await dial(), 'hello')).toBe('hello');
   });
 
-  test('that never came is a failure at the end', async () => {
+  test('that never arrived is a failure at the end', async () => {
     const cut = proxy.cutAfterNext(matchText('never'));
     await proxy.close();
     await expect(cut).rejects.toThrow('no request met this fault');
@@ -86,13 +86,13 @@ describe('one request', () => {
 });
 
 describe('the line', () => {
-  test('that is restored twice at once listens again', async () => {
+  test('that is restored twice concurrently listens again', async () => {
     await proxy.refuse();
     await Promise.all([proxy.restore(), proxy.restore()]);
     expect(await ask(await dial(), 'hello')).toBe('hello');
   });
 
-  test('refuses and cuts, until it is restored', async () => {
+  test('refuses and closes connections until it is restored', async () => {
     const socket = await dial();
     const closed = once(socket, 'close');
     await proxy.refuse();
@@ -102,11 +102,11 @@ describe('the line', () => {
     expect(await ask(await dial(), 'again')).toBe('again');
   });
 
-  test('hangs, on old connections and new ones, until it is restored', async () => {
+  test('does not forward data, on old and new connections, until it is restored', async () => {
     const before = await dial();
     proxy.hang();
     const answers = [ask(before, 'one'), ask(await dial(), 'two')];
-    // What went past the proxy was answered; what was sent to it before has not even arrived.
+    // A request beside the proxy was answered; the earlier one through it has not even arrived.
     const past = connect((server.address() as { port: number }).port, '127.0.0.1');
     expect(await ask(past, 'past')).toBe('past');
     past.destroy();
@@ -120,7 +120,7 @@ describe('the line', () => {
     proxy.delay(40);
     const answers: (string | null)[] = [];
     const late = ask(delayed, 'late').then((answer) => answers.push(answer));
-    // What goes past the proxy has been there and back before.
+    // A request beside the proxy is answered earlier.
     const past = connect((server.address() as { port: number }).port, '127.0.0.1');
     answers.push(await ask(past, 'past'));
     past.destroy();
@@ -128,7 +128,7 @@ describe('the line', () => {
     expect(answers).toEqual(['past', 'late']);
   });
 
-  test('gives its port to an address', () => {
+  test('replaces the port of an address by its own', () => {
     expect(proxy.through('mongodb://127.0.0.1:27017/name')).toBe(`mongodb://127.0.0.1:${proxy.port}/name`);
   });
 });

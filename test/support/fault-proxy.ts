@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Whether a request is the one meant, by its bytes. */
+/** Whether a fault applies to a request, by its bytes. */
 export type Matcher = (request: Buffer) => boolean;
 
-/** What happens while a request or its answer is held; what it throws is thrown to the test. */
+/** Runs while a request or its answer is delayed; its error reaches the test. */
 type Meanwhile = () => Promise<unknown>;
 
 /**
@@ -26,19 +26,19 @@ export type FaultProxy = {
    * never comes, because `meanwhile` of another fault killed the server, is awaited no further.)
    */
   cutAfterNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
-  /** The next request that matches is thrown away, `meanwhile` runs, and the connection is cut. */
+  /** The next matching request is dropped, `meanwhile` runs, and the connection is closed. */
   cutBeforeNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
-  /** The next request that matches waits here until `meanwhile` has ended, then goes on its way. */
+  /** The next matching request is forwarded only after `meanwhile` has ended. */
   stallNext(matches: Matcher, meanwhile: Meanwhile): Promise<void>;
   /** Cuts every connection and refuses new ones. */
   refuse(): Promise<void>;
-  /** Accepts connections and bytes and lets nothing through, in neither direction, until `restore()`. */
+  /** Accepts connections and bytes and forwards nothing in either direction until `restore()`. */
   hang(): void;
-  /** Lets each request through `ms` milliseconds later, in order. */
+  /** Forwards each request `ms` milliseconds later, in order. */
   delay(ms: number): void;
-  /** Ends `refuse`, `hang` and `delay`; what was held back goes on its way. */
+  /** Ends `refuse`, `hang` and `delay`; delayed data is forwarded. */
   restore(): Promise<void>;
-  /** Forgets the faults for one request that none has met yet; their promises reject. */
+  /** Removes the faults that no request has met yet; their promises reject. */
   forget(): void;
   close(): Promise<void>;
 };
@@ -83,7 +83,7 @@ export async function startFaultProxy(
   });
 
   function relay(client: Socket, upstream: Socket): void {
-    /** Met by the request just sent: its answer is to be lost. */
+    /** Set by the last request if its answer must be lost. */
     let losing: Fault | undefined;
 
     async function sendRequests(): Promise<void> {
@@ -102,7 +102,7 @@ export async function startFaultProxy(
     async function sendAnswers(): Promise<void> {
       for await (const answer of upstream) {
         await hanging?.promise;
-        // Leaving this loop closes the connection: so not before it is to be cut.
+        // Leaving this loop closes the connection.
         if (losing) await happen(losing);
         if (losing) return cut();
         client.write(answer);
@@ -116,7 +116,7 @@ export async function startFaultProxy(
       losing?.done.resolve();
     }
 
-    // A connection that breaks ends these with an error: there is nothing left to do for it.
+    // A broken connection ends these with an error, which is ignored.
     sendRequests().catch(cut);
     sendAnswers().catch(cut);
   }
@@ -129,7 +129,7 @@ export async function startFaultProxy(
   async function happen(fault: Fault): Promise<void> {
     try {
       await fault.meanwhile();
-      // A held request is on its way, and a cut is made, by the time the test hears of it.
+      // The request is forwarded, or the connection closed, before the promise resolves.
       setImmediate(fault.done.resolve);
     } catch (error) {
       fault.done.reject(error);

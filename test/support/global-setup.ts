@@ -16,7 +16,7 @@ declare module 'vitest' {
     /** What `startMongod()` and `startRedis()` run. */
     mongodBinary: Binary;
     redisBinary: Binary;
-    /** The browser of the tests of pages; null where there is none and none is demanded. */
+    /** The browser for page tests; null if there is none and none is required. */
     chromium: string | null;
   }
 }

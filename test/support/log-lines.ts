@@ -6,11 +6,11 @@ export type LogLine = { event?: string } & Record<string, unknown>;
 /** What a process has logged so far. */
 export type LogLines = {
   lines: LogLine[];
-  /** Adds a line of output: JSON, or a text that is only shown when a wait fails. */
+  /** Adds a line of output: JSON, or text that is shown only when a wait fails. */
   add(text: string): void;
-  /** Nothing more comes: every wait, past or to come, fails at once. */
+  /** The output has ended: every current and later wait fails at once. */
   end(): void;
-  /** The first line of this event, past or to come, of which `matching` is true. */
+  /** The first line of this event for which `matching` is true, already logged or later. */
   waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
 };
 

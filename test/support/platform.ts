@@ -13,7 +13,7 @@ import { type Answer, ask, readDescription } from './api-description.ts';
 import { migrateFresh } from './databases.ts';
 import { testConfig, UNLIMITED } from './test-platform.ts';
 
-/** A clock that a test sets and moves; it runs on from where it was put. */
+/** A clock that a test sets and moves; it continues from the time that was set. */
 export type MovableClock = Clock & {
   /** Moves it by `ms` milliseconds. */
   move(ms: number): void;
@@ -46,11 +46,11 @@ export type TestPlatform = {
   clock: MovableClock;
   /** The environment of a process that works on the same database and queues. */
   env: Record<string, string>;
-  /** Where the application listens: `http://127.0.0.1:41234`. */
+  /** The address of the application: `http://127.0.0.1:41234`. */
   url: string;
   addServer(settings?: Partial<NewServer>): Promise<TestServer>;
   /**
-   * Calls an endpoint of `server`, such as `info`, and holds the answer against the API's description. `url` is
+   * Calls an endpoint of `server`, such as `info`, and checks the answer against the OpenAPI document. `url` is
    * another process's.
    */
   call(server: TestServer, endpoint: string, init?: RequestInit, url?: string): Promise<Answer>;

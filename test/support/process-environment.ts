@@ -1,7 +1,7 @@
 import { SECOND } from '../../src/platform/clock.ts';
 import type { ConnectedConfig } from '../../src/platform/config.ts';
 
-/** What an operator would set to get `config`. */
+/** The environment variables for `config`. */
 export function environmentOf(config: ConnectedConfig): Record<string, string> {
   const {
     basePath: _,

@@ -9,7 +9,7 @@ export type RedisCluster = { url: string; primaries: TestService[]; stop(): Prom
 
 const SLOTS = 16_384;
 
-/** Starts the cluster and waits until every slot is served. The shards that are there go on without a dead one. */
+/** Starts the cluster and waits until every slot is served. The other shards continue without a dead one. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const primaries = await Promise.all(
     [0, 1, 2].map(async () => {

@@ -18,7 +18,7 @@ const NAME = 'rs';
 /**
  * Starts three members on loopback and waits for a primary.
  *
- * @param electionTimeoutMs - how long members that hear nothing of a primary wait before they elect another one
+ * @param electionTimeoutMs - how long members wait without a primary before they elect another one
  */
 export async function startReplicaSet({
   electionTimeoutMs = 1_000,
@@ -65,7 +65,7 @@ async function isPrimary(member: TestService): Promise<boolean> {
   }
 }
 
-/** Sends one command to a member itself. */
+/** Sends a command directly to a member. */
 async function command({ port }: TestService, what: Record<string, unknown>) {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}`, {
     directConnection: true,

@@ -11,14 +11,14 @@ import { slugOf } from '../../src/servers/slug.ts';
 
 const BATCH = 5_000;
 
-/** The first server was listed so many days ago: more than a test lists. */
+/** How many days ago the first server was listed: more than the servers of a test. */
 const OLDEST_DAYS = 2_000;
 
-/** What a test says of a listed server; the rest is made up. */
+/** The fields of a listed server that a test sets; the others have defaults. */
 export type Listed = Partial<
   Pick<Server, 'name' | 'game' | 'countryCode' | 'isPremium' | 'hiddenAt' | 'removedAt'>
 > & {
-  /** Votes of today: the ranking goes by them. */
+  /** Votes of today, which determine the rank. */
   votes?: number;
   online?: number | null;
   max?: number;
@@ -55,7 +55,7 @@ function serverOf(one: Listed, index: number, now: Date) {
   const _id = new ObjectId();
   const address = `${index + 1}.example.org`;
   const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
-  // In the order given, where votes do not say otherwise.
+  // In the given order for equal votes.
   const listedAt = after(now, (index - OLDEST_DAYS) * DAY);
   const server = newListing({ _id, settings, now, listedAt, rankPosition: index + 1 });
   const { version = '', max = 100, players, hiddenAt = null, removedAt = null } = one;
@@ -81,7 +81,7 @@ function serverOf(one: Listed, index: number, now: Date) {
  * Lists one server for each port, its v2 listener set there, as their owners would one by one: one is listed and
  * the others are copies of it.
  *
- * @param lastDeliveredAt - they are known to answer since then
+ * @param lastDeliveredAt - when they last accepted a vote
  */
 export async function listServersAt(
   platform: Platform,

@@ -7,12 +7,12 @@ import { identityOf, isAlive, type ProcessIdentity } from '../../src/embedded/pr
 
 const NAME = 'tallyport-test-services';
 const ON_DISK = join(tmpdir(), NAME);
-/** A service in which everything is durable waits for the disk most of the time. */
+/** A durable service waits for the disk most of the time. */
 const IN_MEMORY = '/dev/shm';
 /** A whole run's databases take half of that. */
 const ENOUGH_BYTES = 8 * 1_024 ** 3;
 
-/** Where there is room for databases in memory: there. */
+/** A folder in memory, if there is room for the databases. */
 function quickest(): string {
   try {
     accessSync(IN_MEMORY, constants.W_OK);
@@ -24,9 +24,9 @@ function quickest(): string {
 }
 
 /**
- * A fresh folder that says which process it belongs to.
+ * A new folder with a record of the process that owns it.
  *
- * @param onDisk - what is measured waits for a disk, as in production
+ * @param onDisk - for measurements that wait for a disk, as in production
  */
 export async function ownedFolder(onDisk = false): Promise<string> {
   const root = onDisk ? ON_DISK : quickest();
@@ -55,7 +55,7 @@ async function sweep(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** Notes down the process that works in `dir`. */
+/** Records the process that works in `dir`. */
 export async function noteService(dir: string, pid: number): Promise<void> {
   await writeFile(join(dir, 'service.json'), JSON.stringify(await identityOf(pid)));
 }

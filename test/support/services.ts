@@ -10,17 +10,17 @@ import { noteService, ownedFolder } from './service-folders.ts';
 /** A mongod or Redis of one test file alone, which may be killed and stopped at will. */
 export type TestService = {
   port: number;
-  /** The process at this moment; another one after `restart()`. */
+  /** The current process; another one after `restart()`. */
   pid(): number;
-  /** Ends it cleanly. The data stays until the test run ends, so `restart()` still works. */
+  /** Stops it cleanly. The data stays until the end of the test run, so `restart()` still works. */
   stop(): Promise<void>;
   /** SIGKILL; waits until the process is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nobody answers. Waits until every thread has stopped. */
+  /** SIGSTOP: connections stay open and nothing is answered. Waits until every thread has stopped. */
   pause(): Promise<void>;
   /** SIGCONT */
   resume(): void;
-  /** Starts it again on the same port with the same data; ends it first if it runs. */
+  /** Restarts it on the same port with the same data; stops it first if it runs. */
   restart(): Promise<void>;
 };
 

@@ -8,7 +8,7 @@ import { CHEAP_PASSWORDS } from './web-app.ts';
 /** The password of every account that a test makes. */
 export const PASSWORD = 'three ships in the bay';
 
-/** A user who is signed in: `headers` carry the session. */
+/** A signed-in user: `headers` have the session. */
 export type SignedInUser = { userId: ObjectId; email: string; headers: { cookie: string } };
 
 type Options = {

@@ -1,9 +1,9 @@
 import { after, type Clock } from '../../src/platform/clock.ts';
 
-/** A clock that stands still until a test sets or moves it. */
+/** A clock that is stopped until a test sets or moves it. */
 export type StoppedClock = Clock & { set(at: Date): void; move(ms: number): void };
 
-/** A clock stopped at `at`, by default at this moment. */
+/** A clock stopped at `at`, by default at the current time. */
 export function stoppedClock(at: Date = new Date()): StoppedClock {
   let now = at;
   return {

@@ -33,7 +33,7 @@ export async function testPlatform(env: Record<string, string> = {}): Promise<Pl
   const platform = await openPlatform(config, 'test');
   atTheEnd(() => platform.close());
   await migrateFresh(platform, config.MONGODB_URI);
-  // An add that has to wait for the connection may be given up on a busy machine.
+  // On a busy machine an add that waits for the connection may be given up.
   if (!env.REDIS_URL) await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
   return platform;
 }

@@ -7,7 +7,7 @@ import type { Delivery, Vote } from '../../src/votes/vote.ts';
 
 const BATCH = 5_000;
 
-/** A vote's delivery in `state`, never tried; `more` says what else is known. */
+/** A vote's delivery in `state` without attempts; `more` has further fields. */
 export function deliveryIn(state: Delivery['state'], more: Partial<Delivery> = {}): Delivery {
   return { ...noDelivery(), state, ...more };
 }
@@ -70,7 +70,7 @@ export function waitingVote(
   return storedVote(serverId, player, votedAt, { ...waiting, ...more });
 }
 
-/** A vote that its listener took at the first attempt. */
+/** A vote that its listener accepted at the first attempt. */
 export function deliveredVote(
   serverId: ObjectId,
   player: string,
@@ -81,7 +81,7 @@ export function deliveredVote(
   return storedVote(serverId, player, votedAt, { _id: newVoteId(votedAt), delivery, ...more });
 }
 
-/** Inserts `each` waiting votes for every server, a millisecond apart, and wakes no worker. */
+/** Inserts `each` waiting votes for every server, a millisecond apart, without adding jobs. */
 export async function insertWaitingVotes(
   { votes }: Pick<Platform, 'votes'>,
   serverIds: ObjectId[],

@@ -7,10 +7,10 @@ import type { Platform } from '../../src/process/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testPlatform } from './test-platform.ts';
 
-/** The web application in this process, and what it works on. */
+/** The web application in this process, and its dependencies. */
 export type WebApp = { app: FastifyInstance; platform: Platform };
 
-/** Hashes that cost nothing to make; as every hash names its own cost, checking one costs nothing either. */
+/** Password hashes with the lowest cost; each hash records its cost, so checking is cheap too. */
 export const CHEAP_PASSWORDS: PasswordHashing = {
   hash: (password) => hashPassword(password, { N: 16, r: 1, p: 1 }),
   verify: verifyPassword,
@@ -28,14 +28,14 @@ export async function openWebAppOn(platform: Platform): Promise<WebApp> {
     metrics: createMetrics(platform),
     readiness: watchReadiness(platform, stopping.signal),
     stopping: stopping.signal,
-    // A busy machine makes it refuse nothing.
+    // It refuses nothing on a busy machine.
     maxEventLoopDelayMs: 0,
   });
   atTheEnd(() => app.close());
   return { app, platform };
 }
 
-/** What a browser sends with a form of a page of ours. */
+/** The headers of a browser with a form of our pages. */
 export const OWN_ORIGIN = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' };
 
 /** Sends a form as a browser does. */
@@ -66,7 +66,7 @@ export function getPage({ app, platform }: WebApp, path: string, headers: Record
   });
 }
 
-/** What a page says, without tags. */
+/** The text of a page, without tags. */
 export function textOf(page: string): string {
   return page
     .replace(/<[^>]*>/g, ' ')

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { spawnOwn } from './own-process.ts';
 
-/** A real web process, ended at the latest when the test ends. */
+/** A real web process, stopped at the end of the test at the latest. */
 export type WebProcess = {
   child: ChildProcess;
-  /** Where the application and the metrics are: `http://127.0.0.1:41234`. */
+  /** The addresses of the application and the metrics: `http://127.0.0.1:41234`. */
   url: string;
   metricsUrl: string;
   /** What it wrote to its log until it listened. */
@@ -38,14 +38,14 @@ export async function startWeb(env: Record<string, string>): Promise<WebProcess>
     if (address) addresses[event] = address;
     const { 'web.listening': url, 'process.endpoints': metricsUrl } = addresses;
     if (!url || !metricsUrl) continue;
-    // Whoever leaves the loop closes the interface: what comes later must not fill the pipe.
+    // Leaving the loop closes the interface: later output must not fill the pipe.
     web.child.stdout.resume();
     return { ...web, url, metricsUrl, log: () => log };
   }
   throw new Error(`the web process ended before it listened: ${web.errors()}`);
 }
 
-/** Starts `src/server.ts` where it cannot run, and gives its end. */
+/** Starts `src/server.ts` in an environment in which it cannot run, and returns its exit. */
 export async function failToStartWeb(
   env: Record<string, string>,
 ): Promise<{ code: number | null; errors: string }> {

@@ -6,28 +6,28 @@ import { collectLines, type LogLines } from './log-lines.ts';
 import { hasEnded, spawnOwn } from './own-process.ts';
 import { environmentOf } from './process-environment.ts';
 
-/** How a process ended. */
+/** How a process exited. */
 export type ProcessExit = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A worker or scheduler in a process of its own, ended at the latest when the test ends. */
+/** A worker or scheduler in a separate process, stopped at the end of the test at the latest. */
 export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   pid: number;
   /** The owner of its leases, and of the attempts it makes. Throws until it has started. */
   readonly processId: string;
-  /** SIGTERM; waits for the end. */
+  /** SIGTERM; waits for the exit. */
   stop(): Promise<ProcessExit>;
-  /** SIGTERM, and no waiting. */
+  /** SIGTERM, without waiting. */
   terminate(): void;
-  /** SIGKILL; waits for the end. */
+  /** SIGKILL; waits for the exit. */
   kill(): Promise<ProcessExit>;
-  /** SIGSTOP: it stands still in the middle of whatever it does. */
+  /** SIGSTOP: it is suspended in the middle of its work. */
   pause(): void;
   /** SIGCONT */
   resume(): void;
-  /** Cuts the channel by which a process sees that its parent is gone. */
+  /** Closes the IPC channel, as if the parent were gone. */
   leave(): void;
   hasEnded(): boolean;
-  /** Waits for an end that was asked for. */
+  /** Waits for a requested exit. */
   ended(): Promise<ProcessExit>;
 };
 
@@ -36,7 +36,7 @@ type Options = {
   env?: Record<string, string>;
   /** Its command line: the queues to work on. */
   args?: string[];
-  /** The event of its log that is waited for; `process.started` by default. */
+  /** The log event to wait for; `process.started` by default. */
   until?: string;
 };
 

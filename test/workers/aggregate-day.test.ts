@@ -10,7 +10,7 @@ import { startScheduler, startWorker } from '../support/workers.ts';
 
 const ONLY_THIS = { args: ['aggregate-day'] };
 
-/** The newest day that is computed by now: it ended at least 10 minutes ago. */
+/** The newest day that is due: it ended at least 10 minutes ago. */
 function lastDay(): string {
   return addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
 }
@@ -30,7 +30,7 @@ function marks({ periodMarks }: Platform, work: string): Promise<string[]> {
     .toArray();
 }
 
-it('computes each missed day once after three days without a scheduler, however many run then', async () => {
+it('computes each missed day once after three days without a scheduler, also with several schedulers', async () => {
   const platform = await testPlatform();
   const last = lastDay();
   const days = [-4, -3, -2, -1, 0].map((age) => addDays(last, age));
@@ -45,7 +45,7 @@ it('computes each missed day once after three days without a scheduler, however 
   const worker = await startWorker(platform.config, ONLY_THIS);
   await Promise.all([startScheduler(platform.config), startScheduler(platform.config)]);
   await vi.waitFor(async () => expect(await marks(platform, 'aggregate-day')).toEqual(days), EVENTUALLY);
-  // Those that ended over a day ago need no second time.
+  // Days that ended over a day ago are not computed again.
   expect(await marks(platform, 'aggregate-day-again')).toEqual(days.slice(0, -1));
   const found = await platform.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
   expect(found.map(({ day }) => day)).toEqual(missed);

@@ -10,7 +10,7 @@ import { putInState } from '../support/votes.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
-it('puts a vote that has ended into the line again, once, with a schedule of its own', async () => {
+it('queues a finished vote again, once, with a new schedule', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const cases = [
@@ -42,7 +42,7 @@ it('puts a vote that has ended into the line again, once, with a schedule of its
   expect(alpha.listener.votes).toHaveLength(cases.length);
 });
 
-it('resends nothing that is under way, too old, or has nowhere to go', async () => {
+it('does not resend a vote that is under way, too old, or without a listener', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const vote = await alpha.cast('Steve');
@@ -59,7 +59,7 @@ it('resends nothing that is under way, too old, or has nowhere to go', async () 
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'failed', events: [] });
 });
 
-it('tells how a test vote ended, whatever the listener’s state, and changes nothing by it', async () => {
+it('returns the outcome of a test vote in any state of the listener, and changes nothing', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const deps = { ...platform, send: createSend(platform.config) };

@@ -15,7 +15,7 @@ function daysAgo(platform: Platform, days: number): string {
   return dayOf(after(platform.clock.now(), -days * DAY));
 }
 
-/** Votes of the middle of a day that no counter knows of. */
+/** Votes of the middle of a day that are not in the counters. */
 async function insertVotes(platform: Platform, serverId: ObjectId, day: string, count: number) {
   const noon = after(startOf(day), 12 * HOUR);
   const votes = Array.from({ length: count }, (_, i) => storedVote(serverId, `${day}-${i}`, noon));
@@ -25,7 +25,7 @@ async function insertVotes(platform: Platform, serverId: ObjectId, day: string, 
 const allVotes = async (platform: Platform, serverId: ObjectId) =>
   (await voteFigures(platform, serverId)).allTimeVotes;
 
-it('repairs the counters of every missed day and says by how much they were wrong', async () => {
+it('repairs the counters of every missed day and reports by how much they were wrong', async () => {
   const platform = await castingPlatform();
   const [right, wrong, phantom] = [
     await listServer(platform),
@@ -65,7 +65,7 @@ it('does not repair a day before it is settled', async () => {
   });
 });
 
-it('ranks when the scheduler starts, however many workers there are', async () => {
+it('computes the ranks when the scheduler starts, also with several workers', async () => {
   const platform = await castingPlatform();
   const ids = await Promise.all(Array.from({ length: 5 }, () => listServer(platform)));
   const last = ids[4];

@@ -51,7 +51,7 @@ it('postpones work whose lease another run took', async () => {
   expect(await failedIn(platform, 'recompute-ranks')).toMatchObject({ count: 0 });
 });
 
-it('hands what its own stop cuts short to another worker, under the same name', async () => {
+it('adds a job again that its own stop interrupted, under the same name', async () => {
   const platform = await testPlatform();
   const stop = new AbortController();
   const begun: string[] = [];
@@ -74,7 +74,7 @@ it('hands what its own stop cuts short to another worker, under the same name', 
   expect(await failedIn(platform, 'aggregate-day')).toMatchObject({ count: 0 });
 });
 
-it('keeps a fault of ours as failed, with its stack and a sentence that says what to do', async () => {
+it('keeps a job with an internal error as failed, with its stack and a sentence that says what to do', async () => {
   const platform = await testPlatform();
   workOn(platform, 'clean-up', async () => {
     throw new TypeError('x is not a function');
@@ -84,7 +84,7 @@ it('keeps a fault of ours as failed, with its stack and a sentence that says wha
     expect(await failedIn(platform, 'clean-up')).toEqual({
       count: 1,
       reason:
-        'A fault of Tallyport itself: x is not a function. Report it with the stack trace below; the work is tried again by itself.',
+        'An error in Tallyport itself: x is not a function. Report it with the stack trace below; the work is retried automatically.',
     });
   }, EVENTUALLY);
   const [job] = await platform.queues['clean-up'].getFailed();
@@ -110,6 +110,6 @@ it('says what to do when MongoDB refuses an operation', async () => {
   await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
   await vi.waitFor(async () => {
     const { reason } = await failedIn(platform, 'recompute-ranks');
-    expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Look into its log/s);
+    expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Check its log/s);
   }, EVENTUALLY);
 });

@@ -10,12 +10,12 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
-/** Drains in this process, with a way to send of the test's own. */
+/** Drains in this process, with the test's own send function. */
 function drainWith(platform: Platform, serverId: ObjectId, send: Send): Promise<DrainResult> {
   return drainHere(platform, serverId, { budgetMs: 2_000 }, send);
 }
 
-/** An attempt that is under way until the test says how it ends. */
+/** An attempt that is under way until the test ends it. */
 function heldAttempt() {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Outcome>();
@@ -26,7 +26,7 @@ function heldAttempt() {
   return { send, begun: begun.promise, end: ended.resolve };
 }
 
-it('pauses before it tests again when the fault is ours, and lets the other votes go first', async () => {
+it('pauses before it tests again after an internal error, and sends the other votes first', async () => {
   const platform = await castingPlatform({ BREAKER_SCHEDULE: '0.5s' });
   const alpha = await addGameServer(platform);
   const poisoned = await alpha.cast('Poison');
@@ -52,7 +52,7 @@ it('pauses before it tests again when the fault is ours, and lets the other vote
   expect(await alpha.delivery(poisoned)).toMatchObject({ state: 'waiting', attemptCount: 0, step: 0 });
 });
 
-it('keeps the votes of a listener whose secret cannot be read, and says so without a rush', async () => {
+it('keeps the votes of a listener whose secret cannot be read, and retries slowly', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const vote = await alpha.cast('Steve');
@@ -67,7 +67,7 @@ it('keeps the votes of a listener whose secret cannot be read, and says so witho
   expect(delivery).toMatchObject({ state: 'waiting', attemptCount: 0 });
   const explained = { code: 'our-fault', words: expect.stringMatching(/another SECRET_KEY/) };
   expect(attempts.slice(0, 2)).toMatchObject([explained, explained]);
-  // Nobody tries again while the first one's lease lasts.
+  // There is no retry before the first lease expires.
   expect(lease).toMatchObject({ until: expect.any(Date) });
   expect(attempts[1]?.at.getTime()).toBeGreaterThanOrEqual(lease?.until.getTime() ?? Infinity);
   await worker.stop();
@@ -77,7 +77,7 @@ it('keeps the votes of a listener whose secret cannot be read, and says so witho
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 });
 
-it('judges a listener that was removed and set again by its own attempts alone', async () => {
+it('changes the state of a listener that was set again only by its own attempts', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await alpha.cast('Steve');

@@ -10,7 +10,7 @@ import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-/** No listener that answers is too slow, however busy the machine is, and retries come within a test's time. */
+/** Timeouts are long enough for a busy machine, and retries come within a test's time. */
 const SETTINGS = {
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
   LISTENER_TIMEOUT_MS: '5000',
@@ -20,10 +20,10 @@ const SETTINGS = {
   BREAKER_SCHEDULE: '0.3s,0.4s,0.5s',
 };
 
-/** For tests that wait until a listener has been silent for too long, or until a lease has expired. */
+/** For tests that wait for a listener's timeout or for the expiry of a lease. */
 export const SHORT_WAITS = { LISTENER_TIMEOUT_MS: '700', LEASE_MS: '4800' };
 
-/** A platform that casts and never drains by itself; its configuration is for workers too. */
+/** A platform that casts votes and does not deliver them; its configuration is for workers too. */
 export function castingPlatform(env: Record<string, string> = {}): Promise<Platform> {
   return testPlatform({ ...SETTINGS, ...env });
 }
@@ -32,10 +32,10 @@ export function castingPlatform(env: Record<string, string> = {}): Promise<Platf
 export type GameServer = {
   serverId: ObjectId;
   listener: VotifierListener;
-  /** Sets the listener as its owner would. */
+  /** Sets the listener as its owner does. */
   set(changes?: { secret?: string; port?: number }): Promise<void>;
   cast(username: string): Promise<Vote>;
-  /** How the forwarding of a vote stands. */
+  /** The delivery state of a vote. */
   delivery(vote: Pick<Vote, '_id'>): Promise<Delivery>;
   /** How many of its votes are in this state. */
   count(state: Delivery['state']): Promise<number>;
@@ -88,7 +88,7 @@ export async function castMany({ cast }: GameServer, count: number): Promise<Vot
 }
 
 /**
- * Waits until all votes of a server, which are `votes`, are delivered. Each was received once, and again only where its
+ * Waits until all votes of a server, which are `votes`, are delivered. Each was received once, or more often only if its
  * timeline says that the outcome of an attempt is not known.
  */
 export async function allArrive(server: GameServer, votes: Vote[]): Promise<void> {
@@ -107,10 +107,10 @@ export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, worker: { p
   return attempt?.worker === worker.processId;
 }
 
-/** Beginnings and ends are whole milliseconds, and an attempt's time counts from just before its beginning. */
+/** Start and end times are whole milliseconds, and the duration of an attempt is measured from just before its start. */
 const ROUNDED_MS = 5;
 
-/** The most attempts that were under way at one moment. */
+/** The most concurrent attempts. */
 export function mostAtOnce(attempts: Attempt[]): number {
   const spans = attempts.map(({ at, durationMs }) => ({
     from: at.getTime(),

@@ -19,7 +19,7 @@ async function residentMb(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-it('delivers promptly beside a herd of listeners that never answer, with few sockets and little memory', async () => {
+it('delivers promptly beside many listeners that never answer, with few sockets and little memory', async () => {
   const platform = await castingPlatform({
     WORKER_CONCURRENCY: String(CONCURRENCY),
     TEST_CONCURRENCY: String(TEST_CONCURRENCY),
@@ -41,7 +41,7 @@ it('delivers promptly beside a herd of listeners that never answer, with few soc
     await server.cast('first');
     await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
-  // Its answer is what makes a listener known, and that stands once its drain has ended.
+  // An answer marks the listener as working, which is recorded once its drain has ended.
   await vi.waitUntil(
     async () =>
       (await platform.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,

@@ -21,7 +21,7 @@ it('delivers at once to a listener that answers, however many others hang in eve
     const vote = await alpha.cast(name);
     await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', EVENTUALLY);
   }
-  // Nothing of theirs has ended meanwhile: nobody waited for it.
+  // None of their attempts has ended meanwhile, so the delivery did not wait for them.
   expect(connections()).toBe(tried);
 });
 
@@ -70,7 +70,7 @@ it('forwards the votes of a job that an older version added with a priority', as
   const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
   const payload = { serverId: alpha.serverId.toHexString(), listenerId: `${listener?._id}` };
   const id = QUEUES['forward-votes'].key(payload);
-  // Its relay's first round has found nothing then: the job alone leads to the vote.
+  // The relay's first round has found nothing by then: only the job leads to the vote.
   await platform.votes.updateOne(
     { _id: vote._id },
     { $set: { 'delivery.nextAt': new Date(Date.now() + 1_500) } },

@@ -15,12 +15,12 @@ import { storedVote } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 
-/** What a killed worker held expires within seconds. */
+/** The leases of a killed worker expire within seconds. */
 const SETTINGS = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LISTENER_TIMEOUT_MS: '300', LEASE_MS: '3200' };
 
 it('completes the day of a worker that was killed half-way', async () => {
   const platform = await testPlatform(SETTINGS);
-  // The newest day that is computed by now: it ended at least 10 minutes ago.
+  // The newest day that is due: it ended at least 10 minutes ago.
   const day = addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
   const first = await listServer(platform);
   const listed = { $set: { listedAt: startOf(day) } };
@@ -67,7 +67,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
     Array.from({ length: 30_000 }, (_, i) => storedVote(serverId, `player-${i}`, noon)),
   );
   await setCounters(platform, serverId, { [day]: 30_000 });
-  // Asked for, and cut short before anything was done.
+  // Requested, and interrupted before anything was done.
   const stopped = new AbortController();
   const request = { serverId, since: startOf(day), until: after(startOf(day), DAY), tokenId: null };
   const begun = excludeVotes(platform, { ...request, reason: 'A flood' }, 'someone', {
@@ -100,7 +100,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
   expect(await platform.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
 }, 90_000);
 
-it('lets another worker finish the probe of one that was killed in the middle, counted once', async () => {
+it('lets another worker finish the probe of a killed worker, counted once', async () => {
   const platform = await testPlatform(SETTINGS);
   const far = await startGameServer();
   far.manner = { silent: true };
@@ -116,7 +116,7 @@ it('lets another worker finish the probe of one that was killed in the middle, c
   }, EVENTUALLY);
 });
 
-it('the mail of a killed worker is sent by another one, and those whose job was lost are found', async () => {
+it('the mail of a killed worker is sent by another one, and mails whose job was lost are found', async () => {
   const server = await startMailServer();
   const sender = 'Tallyport <votes@example.org>';
   const platform = await testPlatform({ ...SETTINGS, SMTP_URL: server.url, MAIL_FROM: sender });
@@ -128,7 +128,7 @@ it('the mail of a killed worker is sent by another one, and those whose job was 
   await worker.kill();
   server.behaviour = {};
   await platform.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
-  // Nothing in Redis knows of it any more.
+  // Redis no longer has a job for it.
   await platform.queues['send-mail'].obliterate({ force: true });
   await startWorker(platform.config, { args: ['send-mail'] });
   await startScheduler(platform.config);

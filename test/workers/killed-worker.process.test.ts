@@ -24,7 +24,7 @@ it('delivers a vote by another worker when the first is killed before the frame 
     { code: 'lease-ran-out', class: 'ambiguous' },
     { code: 'acknowledged', class: 'delivered' },
   ]);
-  // Nobody knows how far a lost attempt got.
+  // The progress of a lost attempt is unknown.
   expect(attempts[0]).not.toHaveProperty('reached');
   expect(madeBy(attempts[0], sender) && madeBy(attempts[1], other)).toBe(true);
   expect(ends).toEqual({ ambiguous: 1, delivered: 1 });
@@ -51,7 +51,7 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
   expect(alpha.listener.votes.map(({ uuid }) => uuid)).toEqual([vote._id.toString(), vote._id.toString()]);
 });
 
-it('sends the votes that a killed worker had not begun once only', async () => {
+it('sends the votes that a killed worker had not begun only once', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   const sender = await spawnWorker(platform.config);
@@ -68,7 +68,7 @@ it('sends the votes that a killed worker had not begun once only', async () => {
   expect(alpha.listener.votes).toHaveLength(1 + votes.length + 4);
 });
 
-/** A listener that greets when it is told to, and counts the bytes it is sent. */
+/** A listener that greets when the test says so, and counts the received bytes. */
 async function greeterOnCommand() {
   const sockets: net.Socket[] = [];
   const heard = { bytes: 0 };
@@ -94,7 +94,7 @@ async function greeterOnCommand() {
   };
 }
 
-it('never sends after its lease: a worker that stood still gives up what another took over', async () => {
+it('never sends after its lease has expired: a suspended worker gives up votes that another has taken over', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   const slow = await greeterOnCommand();
@@ -104,7 +104,7 @@ it('never sends after its lease: a worker that stood still gives up what another
   await vi.waitUntil(() => slow.sockets.length === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
   const other = await startWorker(platform.config);
-  // What it would have waited for lies ready when it goes on.
+  // The data that it waits for is ready when it continues.
   slow.greet();
   await alpha.set();
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
@@ -117,13 +117,13 @@ it('never sends after its lease: a worker that stood still gives up what another
   expect(madeBy(attempts[1], other)).toBe(true);
   expect(alpha.listener.votes).toHaveLength(1);
 
-  // And it works on as before.
+  // The worker continues to work.
   await other.stop();
   const next = await alpha.cast('Alex');
   await vi.waitFor(async () => expect((await alpha.delivery(next)).state).toBe('delivered'), EVENTUALLY);
 });
 
-it('takes an answer that was read too late as good news', async () => {
+it('accepts an acknowledgement that was read too late', async () => {
   // A retry after a minute: the vote waits for it when the old answer is read.
   const platform = await castingPlatform({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
   const alpha = await addGameServer(platform);
@@ -146,7 +146,7 @@ it('takes an answer that was read too late as good news', async () => {
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
-it('ends what a dead worker was sending when the listener was removed meanwhile', async () => {
+it('ends the attempts of a dead worker when the listener was removed meanwhile', async () => {
   const platform = await castingPlatform(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   alpha.listener.stall();

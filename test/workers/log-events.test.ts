@@ -9,7 +9,7 @@ import type { LogLine } from '../support/log-lines.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
-/** What every event of a listener's delivery carries. */
+/** The fields of every event of a listener's delivery. */
 async function namesOf({ listeners }: Platform, { serverId }: GameServer) {
   const listener = await listeners.findOne({ serverId });
   return {
@@ -19,7 +19,7 @@ async function namesOf({ listeners }: Platform, { serverId }: GameServer) {
   };
 }
 
-it('an attempt names server, vote, listener and job', async () => {
+it('an attempt has the ids of server, vote, listener and job', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
@@ -36,7 +36,7 @@ it('an attempt names server, vote, listener and job', async () => {
   });
 });
 
-it('a breaker says when it opens and when it closes', async () => {
+it('a breaker logs when it opens and when it closes', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
@@ -56,7 +56,7 @@ it('a breaker says when it opens and when it closes', async () => {
   expect(worker.lines.filter(({ event }) => event === 'breaker.opened')).toHaveLength(1);
 });
 
-it('a vote that is given up says so, and so does a listener that is paused for a fault', async () => {
+it('a vote that is given up is logged, and so is a listener that is paused after an error', async () => {
   const platform = await castingPlatform();
   const [refused, lost, misconfigured] = await Promise.all(
     ['Refused', 'Lost', 'Misconfigured'].map((name) => addGameServer(platform, { name })),
@@ -92,7 +92,7 @@ it('a vote that is given up says so, and so does a listener that is paused for a
   });
 });
 
-it('votes whose time is over are told of once for each server', async () => {
+it('expired votes are logged once for each server', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await alpha.listener.stop();
@@ -105,7 +105,7 @@ it('votes whose time is over are told of once for each server', async () => {
   expect(await worker.waitForEvent('votes.expired')).toMatchObject({ ...names, votes: 2 });
 });
 
-it('somebody who pauses or resumes a listener stands in the log', async () => {
+it('the log names the user who pauses or resumes a listener', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const lines: LogLine[] = [];
@@ -120,7 +120,7 @@ it('somebody who pauses or resumes a listener stands in the log', async () => {
   ]);
 });
 
-it('no line holds a key, a token, a signing secret or an address with a password', async () => {
+it('no line contains a key, a token, a signing secret or an address with a password', async () => {
   const platform = await castingPlatform();
   const [alpha, beta, gamma] = await Promise.all([
     addGameServer(platform, { name: 'Alpha' }),
@@ -164,7 +164,7 @@ it('no line holds a key, a token, a signing secret or an address with a password
     expect(hidden).not.toBe('');
     expect(log).not.toContain(hidden);
   }
-  // What is shown to users is the same.
+  // The texts for users contain none either.
   for (const { delivery } of await platform.votes.find().toArray()) {
     expect(JSON.stringify(delivery)).not.toContain(token);
   }

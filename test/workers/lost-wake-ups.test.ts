@@ -4,7 +4,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
 
-it('tells in its timeline that a vote was found by the relay, where the call for it was lost', async () => {
+it('records in the timeline that the relay found a vote whose job was lost', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const lost = await alpha.cast('Steve');
@@ -15,7 +15,7 @@ it('tells in its timeline that a vote was found by the relay, where the call for
   expect((await alpha.delivery(lost)).attempts).toMatchObject([{ wokenBy: 'cast', relayed: true }]);
 });
 
-it('is not kept from its work by a note in Redis about a job that is gone', async () => {
+it('works in spite of a deduplication key in Redis for a job that is gone', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await platform.producer.settle();

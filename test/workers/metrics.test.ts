@@ -9,7 +9,7 @@ async function scrape(worker: RunningWorker): Promise<string> {
   return (await fetch(`${address}/metrics`)).text();
 }
 
-it('a worker tells how its attempts ended, by class and protocol, and how long votes took to arrive', async () => {
+it('a worker counts its attempts by class and protocol, and measures how long votes took to arrive', async () => {
   const platform = await castingPlatform();
   const [alpha, beta] = await Promise.all([
     addGameServer(platform, { name: 'Alpha' }),
@@ -22,7 +22,7 @@ it('a worker tells how its attempts ended, by class and protocol, and how long v
     async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 2,
     EVENTUALLY,
   );
-  // A resend by hand says nothing of how long deliveries take.
+  // A resend by hand does not count for the latency of deliveries.
   await resendVote(platform, vote._id, 'owner');
   await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, EVENTUALLY);
 

@@ -19,7 +19,7 @@ async function platformOnOwnMongod(
   return { mongod, platform: await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage`, ...env }) };
 }
 
-it('goes on by itself after mongod was killed in the middle of deliveries', async () => {
+it('continues by itself after mongod was killed in the middle of deliveries', async () => {
   const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
@@ -34,7 +34,7 @@ it('goes on by itself after mongod was killed in the middle of deliveries', asyn
   expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
 });
 
-it('goes on by itself after mongod stood still for longer than a lease', async () => {
+it('continues by itself after mongod was suspended for longer than a lease', async () => {
   const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
@@ -50,7 +50,7 @@ it('goes on by itself after mongod stood still for longer than a lease', async (
   expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
 });
 
-it('keeps the answers that came while mongod was dead, so that no vote is sent twice', async () => {
+it('keeps the answers received while mongod was dead, so that no vote is sent twice', async () => {
   const { mongod, platform } = await platformOnOwnMongod();
   const alpha = await addGameServer(platform);
   const worker = await startWorker(platform.config);
@@ -68,17 +68,17 @@ it('keeps the answers that came while mongod was dead, so that no vote is sent t
   expect(alpha.listener.votes).toHaveLength(votes.length);
 });
 
-it('stops in time while mongod stands still', async () => {
+it('stops in time while mongod is suspended', async () => {
   const { mongod, platform } = await platformOnOwnMongod();
   const worker = await spawnWorker(platform.config);
   await mongod.pause();
   const end = await worker.stop();
   mongod.resume();
-  // A stop that takes too long ends with 1.
+  // A shutdown that takes too long exits with 1.
   expect(end).toMatchObject({ code: 0 });
 });
 
-it('stops in time while the record of an end waits for a mongod that stands still', async () => {
+it('stops in time while the record of an outcome waits for a suspended mongod', async () => {
   const { mongod, platform } = await platformOnOwnMongod();
   const alpha = await addGameServer(platform);
   const worker = await spawnWorker(platform.config);
@@ -93,7 +93,7 @@ it('stops in time while the record of an end waits for a mongod that stands stil
   expect(end).toMatchObject({ code: 0 });
 });
 
-it('leaves no failed job in any queue when mongod is away in the middle, and does all of the work', async () => {
+it('leaves no failed job in any queue when mongod is unavailable for a time, and does all of the work', async () => {
   const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
   const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = platform;
   const alpha = await addGameServer(platform);

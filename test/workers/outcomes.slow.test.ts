@@ -17,7 +17,7 @@ type Case = {
   protocol?: ListenerSettings['protocol'];
   behaviour?: Behaviour;
   before?: (listener: VotifierListener) => unknown;
-  /** It has taken a vote before. */
+  /** It has accepted a vote before. */
   known?: true;
   state: DeliveryState;
   codes: string[];
@@ -103,7 +103,7 @@ const CASES: Case[] = [
   },
 ];
 
-it('ends every vote as its listener’s answer demands', async () => {
+it('gives every vote the state that its listener’s answer requires', async () => {
   const platform = await castingPlatform();
   await startWorker(platform.config);
   await Promise.all(
@@ -128,7 +128,7 @@ it('ends every vote as its listener’s answer demands', async () => {
   );
 });
 
-it('tries again by the schedule what was not taken, and never earlier', async () => {
+it('retries votes that were not accepted by the schedule, and never earlier', async () => {
   const platform = await castingPlatform({ DELIVERY_SCHEDULE: '0s,0.5s,1s', BREAKER_SCHEDULE: '0.5s' });
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
@@ -154,7 +154,7 @@ it('tries again by the schedule what was not taken, and never earlier', async ()
   expect(waits[1]).toBeGreaterThanOrEqual(799);
 });
 
-it('gives a vote up after its time by mongod’s clock, and not because a worker’s own clock is ahead', async () => {
+it('gives up a vote at its deadline by mongod’s clock, and not because a worker’s clock is ahead', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await pauseListener(platform, alpha.serverId, 'test');
@@ -169,7 +169,7 @@ it('gives a vote up after its time by mongod’s clock, and not because a worker
   expect(await alpha.delivery(early)).toMatchObject({ state: 'waiting' });
 });
 
-it('sends the waiting votes of a paused listener when its owner mends the settings', async () => {
+it('sends the waiting votes of a paused listener when its owner corrects the settings', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
@@ -189,8 +189,8 @@ it('sends the waiting votes of a paused listener when its owner mends the settin
   }, EVENTUALLY);
 });
 
-it('wakes a listener whose job is delayed when its owner changes or resumes it', async () => {
-  // Neither the breaker nor a vote’s own schedule nor the relay would come soon enough.
+it('runs the delayed job of a listener at once when its owner changes or resumes it', async () => {
+  // The breaker, the vote’s own schedule and the relay would all be too late.
   const platform = await castingPlatform({
     DELIVERY_SCHEDULE: '0s,600s',
     BREAKER_SCHEDULE: '600s',
@@ -214,7 +214,7 @@ it('wakes a listener whose job is delayed when its owner changes or resumes it',
   }
 });
 
-it('does not judge new settings by an attempt that was made with the old ones', async () => {
+it('does not apply the outcome of an attempt with the old settings to new ones', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
@@ -236,7 +236,7 @@ it('does not judge new settings by an attempt that was made with the old ones', 
   expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active', pause: null });
 });
 
-it('sends a vote again when its owner says so, and keeps what was', async () => {
+it('resends a vote at its owner’s request, and keeps its timeline', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);

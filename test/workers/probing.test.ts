@@ -44,12 +44,12 @@ it('probes every server once, with two schedulers and two workers', async () => 
     expect(await platform.servers.countDocuments({ 'probe.status': 'online' })).toBe(40);
   }, EVENTUALLY);
   await vi.waitFor(async () => expect(await platform.statusSamples.countDocuments({})).toBe(40), EVENTUALLY);
-  // One that is answered late on a busy machine is asked twice within its job.
+  // A server that answers late on a busy machine is queried twice within its job.
   const jobs = await platform.queues['probe-servers'].getJobs(['completed', 'active', 'waiting']);
   expect(jobs).toHaveLength(40);
 });
 
-it('hands a probe over when it stops, and calls nothing failed', async () => {
+it('passes a probe on when it stops, and counts no failure', async () => {
   const platform = await testPlatform(LOOPBACK);
   const far = await startGameServer();
   far.manner = { silent: true };
@@ -65,7 +65,7 @@ it('hands a probe over when it stops, and calls nothing failed', async () => {
   expect(await status(platform, serverId, 'online')).toMatchObject({ failures: 0 });
 });
 
-it('does not let one silent server hold up the others', async () => {
+it('does not let one unresponsive server delay the others', async () => {
   const platform = await testPlatform({ ...LOOPBACK, PROBE_CONCURRENCY: '4' });
   const [silent, far] = [await startGameServer(), await startGameServer()];
   silent.manner = { silent: true };
@@ -79,7 +79,7 @@ it('does not let one silent server hold up the others', async () => {
   expect(await platform.servers.countDocuments({ 'probe.checkedAt': { $ne: null } })).toBe(30);
 });
 
-it('asks nobody with PROBES=off', async () => {
+it('queries no server with PROBES=off', async () => {
   const platform = await testPlatform({ ...LOOPBACK, PROBES: 'off' });
   const far = await startGameServer();
   await listServer(platform, far.port);

@@ -38,7 +38,7 @@ it('accepts votes while Redis is dead, and delivers them when it is back', async
   await allArrive(alpha, votes);
 });
 
-it('accepts 2,000 votes quickly while Redis stands still, and delivers when it goes on', async () => {
+it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it continues', async () => {
   const { redis, platform } = await platformOnOwnRedis();
   const alpha = await addGameServer(platform, { name: 'Alpha' });
   const paused = await addGameServer(platform, { name: 'Beta' });
@@ -57,7 +57,7 @@ it('accepts 2,000 votes quickly while Redis stands still, and delivers when it g
     const first = await Promise.race([calls[n * 10]?.value, 'not answered']);
     if (first === 'not answered') acceptedBefore += 1;
   }
-  // Were a vote accepted only after its call for a worker, every call would be answered or given up by then.
+  // If a vote were accepted only after its job was added, every add would be answered or given up by then.
   expect(acceptedBefore).toBeGreaterThan(0);
   redis.resume();
   await allArrive(alpha, votes);
@@ -109,7 +109,7 @@ it('loses nothing when Redis comes back empty', async () => {
   await allArrive(delayed, delayedVotes);
 });
 
-it('works when Redis comes only after the processes', async () => {
+it('works when Redis starts after the processes', async () => {
   const redis = forThisTest(await startRedis());
   await redis.kill();
   const platform = await castingPlatform({ REDIS_URL: redis.url });
@@ -126,7 +126,7 @@ it('works when Redis comes only after the processes', async () => {
   await allArrive(alpha, [vote]);
 });
 
-it('goes on with probes after Redis was away, and never asks a removed server', async () => {
+it('continues with probes after Redis was unavailable, and never probes a removed server', async () => {
   const { redis, platform } = await platformOnOwnRedis();
   const [worker, scheduler] = await Promise.all([
     startWorker(platform.config),
@@ -146,7 +146,7 @@ it('goes on with probes after Redis was away, and never asks a removed server', 
   expect(gone.asked).toBe(0);
 });
 
-/** A way to Redis on which connections can go dead without a word, as when a machine vanishes. */
+/** A proxy to Redis whose connections can stop working without being closed, as when a machine vanishes. */
 async function proxyTo(port: number) {
   const pairs = new Set<[Socket, Socket]>();
   const proxy = net.createServer((near) => {
@@ -173,7 +173,7 @@ async function proxyTo(port: number) {
   };
 }
 
-it('makes connections anew that are dead without having been closed', async () => {
+it('reopens connections that are dead without having been closed', async () => {
   const redis = forThisTest(await startRedis());
   const proxy = await proxyTo(redis.port);
   const platform = await castingPlatform({ REDIS_URL: proxy.url });

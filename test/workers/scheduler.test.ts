@@ -59,7 +59,7 @@ it('enqueues the day’s clean-up once, however many schedulers run', async () =
   expect(jobs.map(({ data }) => data)).toEqual([{ day: daysAgo(platform, 0) }]);
 });
 
-it('catches up by the marks after three days without a scheduler', async () => {
+it('catches up with the marks after three days without a scheduler', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await markDone(platform, 'clean-up', daysAgo(platform, 3));
@@ -93,7 +93,7 @@ it('catches up by the marks after three days without a scheduler', async () => {
   );
 });
 
-it('does a day that failed though later ones were done', async () => {
+it('does a day that failed although later ones were done', async () => {
   const platform = await castingPlatform();
   await markDone(platform, 'clean-up', daysAgo(platform, 3));
   // The jobs of the two days between failed, or an operator removed them.
@@ -106,7 +106,7 @@ it('does a day that failed though later ones were done', async () => {
   );
 });
 
-it('forgets the attempts of one day, and no more the second time', async () => {
+it('deletes the attempts of one day, and nothing more the second time', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   for (const age of [90, 91, 91, 92]) {

@@ -20,8 +20,8 @@ async function twoWorkers(platform: Platform, env: Record<string, string> = {}) 
 }
 
 /**
- * Adds jobs for a listener until `done`, none of them kept apart from the others: as an operator may who starts
- * old jobs again, or a Redis that has lost its mind. Then MongoDB alone sees to the rules.
+ * Adds jobs for a listener until `done`, without deduplication: as when an operator retries
+ * old jobs, or Redis has lost its data. Then only MongoDB enforces the rules.
  */
 async function nudgeUntil(platform: Platform, { serverId }: GameServer, done: () => Promise<boolean>) {
   const listener = await platform.listeners.findOne({ serverId });
@@ -41,7 +41,7 @@ function attemptsOf(platform: Platform, { serverId }: GameServer) {
 }
 
 it('delivers a vote within seconds of its cast', async () => {
-  // The relay would come too late: the cast itself wakes a worker.
+  // The relay would be too late: the job that the cast adds leads to the delivery.
   const platform = await castingPlatform({ RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(platform);
   await startWorker(platform.config);
@@ -60,7 +60,7 @@ it('lets two workers share the listeners', async () => {
   ];
   for (const { listener } of servers) listener.stall();
   await Promise.all(servers.map((server) => server.cast('Steve')));
-  // A worker that does one job at a time would hold only one of them.
+  // A worker with one job at a time would send only one of them.
   await vi.waitUntil(() => servers.every(({ listener }) => listener.held === 1), {
     ...EVENTUALLY,
     interval: 5,
@@ -73,7 +73,7 @@ it('lets two workers share the listeners', async () => {
   for (const worker of workers) expect(attempts.some((attempt) => madeBy(attempt, worker))).toBe(true);
 });
 
-it('keeps the order of voting and four votes at once for a listener, whichever worker sends', async () => {
+it('keeps the queue order and four concurrent votes for a listener, whichever worker sends', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   await twoWorkers(platform);
@@ -106,14 +106,14 @@ it('tests an unreachable listener with a single vote at a time over all workers'
   expect(alpha.listener.votes).toHaveLength(8);
 });
 
-it('wakes each of hundreds of listeners once, however many relays look at the same time', async () => {
+it('adds one job for each of hundreds of listeners, also with several relays at the same time', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const vote = await alpha.cast('Steve');
   const server = await platform.servers.findOne({ _id: alpha.serverId });
   const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
   if (!server || !listener) throw new Error('nothing to copy');
-  // More servers than a relay takes in one step.
+  // More servers than a relay processes in one step.
   const ids = Array.from({ length: 600 }, () => new ObjectId());
   const copies = ids.map((_id, n) => ({ ...server, _id, slug: `copy-${n}`, slugs: [`copy-${n}`] }));
   await platform.servers.insertMany(copies);

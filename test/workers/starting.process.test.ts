@@ -3,7 +3,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { spawnScheduler, spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingPlatform } from './game-server.ts';
 
-it('works on only those queues that its command line names, and refuses one that is none', async () => {
+it('works only on the queues of its command line, and refuses an unknown one', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform);
   const worker = await spawnWorker(platform.config, { args: ['clean-up'] });
@@ -12,11 +12,11 @@ it('works on only those queues that its command line names, and refuses one that
   await worker.waitForEvent('clean_up.done');
   expect(await alpha.count('waiting')).toBe(1);
   await expect(spawnWorker(platform.config, { args: ['forward-vote'] })).rejects.toThrow(
-    /«forward-vote» is no queue: there are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
+    /«forward-vote» is not a queue. The queues are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
   );
 });
 
-it('starts a scheduler that enqueues what is due, and stops in order when it is asked to', async () => {
+it('starts a scheduler that enqueues due work, and stops in order at a signal', async () => {
   const platform = await castingPlatform();
   const scheduler = await spawnScheduler(platform.config);
   await scheduler.waitForEvent('schedule.enqueued');

@@ -10,7 +10,7 @@ const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 /** How an orderly stop ends; one that takes too long ends with 1. */
 const IN_TIME = { code: 0, signal: null };
 
-it('ends at once when it is asked a second time', async () => {
+it('exits at once at a second signal', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.stall();
@@ -19,7 +19,7 @@ it('ends at once when it is asked a second time', async () => {
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   worker.terminate();
   await worker.waitForEvent('process.stopping');
-  // Two signals within half a second are one wish.
+  // Two signals within half a second count as one.
   await vi.waitUntil(() => {
     worker.terminate();
     return worker.hasEnded();
@@ -27,7 +27,7 @@ it('ends at once when it is asked a second time', async () => {
   expect(await worker.ended()).toMatchObject({ code: 130 });
 });
 
-it('stops in time while Redis is dead, and while it stands still', async () => {
+it('stops in time while Redis is dead, and while it is suspended', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const platform = await castingPlatform({ REDIS_URL: redis.url });
@@ -45,7 +45,7 @@ it('stops in time while Redis is dead, and while it stands still', async () => {
   for (const end of [first, second]) expect(end).toEqual(IN_TIME);
 });
 
-it('ends at once while it still waits for MongoDB', async () => {
+it('exits at once while it still waits for MongoDB', async () => {
   const platform = await castingPlatform();
   const nobody = 'mongodb://127.0.0.1:9/tallyport';
   const worker = await spawnWorker(platform.config, {
@@ -55,7 +55,7 @@ it('ends at once while it still waits for MongoDB', async () => {
   expect(await worker.stop()).toEqual(IN_TIME);
 });
 
-it('ends in order when its parent is gone', async () => {
+it('stops in order when its parent is gone', async () => {
   const platform = await castingPlatform();
   const worker = await spawnWorker(platform.config);
   worker.leave();

@@ -8,7 +8,7 @@ import { addGameServer, allArrive, castingPlatform, castMany, madeBy } from './g
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
 const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
-it('gives back uncounted what it has not written, and ends at once', async () => {
+it('releases unsent votes without counting an attempt, and stops at once', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.behaviour = { onConnect: 'silence' };
@@ -17,7 +17,7 @@ it('gives back uncounted what it has not written, and ends at once', async () =>
   await vi.waitUntil(() => alpha.listener.connections === 1, EVENTUALLY);
 
   await worker.stop();
-  // Had it waited for the listener, the code would say that the listener was silent.
+  // If it had waited for the listener, the code would be a timeout.
   expect(await alpha.delivery(vote)).toMatchObject({
     state: 'waiting',
     attemptCount: 0,
@@ -31,8 +31,8 @@ it('gives back uncounted what it has not written, and ends at once', async () =>
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
-it('hands the votes that wait to another worker at once', async () => {
-  // Without a wake-up call the relay would find them after a minute.
+it('passes waiting votes to another worker at once', async () => {
+  // Without a new job the relay would find them after a minute.
   const platform = await castingPlatform({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(platform);
   const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
@@ -49,7 +49,7 @@ it('hands the votes that wait to another worker at once', async () => {
   await stopped;
 });
 
-it('waits for the answers to what it has written', async () => {
+it('waits for the answers to the votes that it has sent', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.stall();
@@ -63,7 +63,7 @@ it('waits for the answers to what it has written', async () => {
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'delivered', attemptCount: 1 });
 });
 
-it('waits no longer than its last answers may take, and records that nobody knows', async () => {
+it('waits for the last answers only for a limited time, and records an unknown outcome', async () => {
   const platform = await castingPlatform(WAITING_SENDERS);
   const alpha = await addGameServer(platform);
   alpha.listener.stall();

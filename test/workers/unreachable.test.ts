@@ -16,7 +16,7 @@ async function countKeys({ producerRedis, config }: Platform): Promise<number> {
   return (await producerRedis.keys(`{${config.QUEUE_PREFIX}:test-listeners}*`)).length;
 }
 
-it('keeps the votes of a listener that is down, says so in Bull Board, and delivers when it is up', async () => {
+it('keeps the votes of a listener that is down, shows it in Bull Board, and delivers when it is up', async () => {
   const platform = await castingPlatform();
   const alpha = await addGameServer(platform, { name: 'Alpha' });
   await startWorker(platform.config);
@@ -67,7 +67,7 @@ it('costs Redis one job, however many votes wait', async () => {
   for (let n = 0; n < 100; n += 1) {
     await Promise.all(Array.from({ length: 10 }, (_, i) => alpha.cast(`player ${n * 10 + i}`)));
   }
-  // Each test counts anew.
+  // Each test counts separately.
   await vi.waitFor(async () => {
     expect((await openJobs(platform))[0]?.progress).toMatchObject({ waiting: 1_003 });
   }, EVENTUALLY);

@@ -15,7 +15,7 @@ const auditEntryDefinition = {
   details: { type: Schema.Types.Mixed, required: true },
 } as const;
 
-/** What users decided, by whom and when. */
+/** Who changed what, and when. */
 export const auditEntrySchema = new Schema(auditEntryDefinition, { collection: 'audit_log' });
 auditEntrySchema.index({ at: -1, _id: -1 });
 auditEntrySchema.index({ serverId: 1, at: -1, _id: -1 });
@@ -36,7 +36,7 @@ export async function recordAudit(
   await auditLog.insertOne({ _id: new ObjectId(), at: clock.now(), ...entry });
 }
 
-/** Writes an entry under an id of its own: once, however many try, one after the other or at the same moment. */
+/** Writes an entry under the given id. Repeated or concurrent calls with the same id write one entry. */
 export async function recordAuditOnce(
   { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
   _id: ObjectId,

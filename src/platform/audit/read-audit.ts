@@ -2,13 +2,12 @@ import type { Collection, Filter, ObjectId } from 'mongodb';
 import { readOn, type Slice } from '../slices.ts';
 import type { AuditEntry } from './audit-log.ts';
 
-/** Which entries are looked for; what is absent does not matter. */
+/** The entries to find; absent fields match everything. */
 type AuditFilter = { by?: string | undefined; action?: string | undefined; serverId?: ObjectId };
 
 /**
- * A slice of the audit log, newest first. One of the conditions is found by an index, the server's before the
- * user's before the action's; the others are looked at one by one, so that a slice may have few entries and the
- * list still go on.
+ * A slice of the audit log, newest first. An index serves one condition: the server, else the user, else the action.
+ * The other conditions are checked for each entry, so a slice may have few entries although more follow.
  */
 export function readAudit(
   { auditLog }: { auditLog: Collection<AuditEntry> },

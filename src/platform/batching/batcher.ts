@@ -3,34 +3,34 @@ import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
 /**
- * One database operation that serves many requests at once. `On` is what it works on, mostly a collection; `Asked` is
- * what one request wants, `Answer` what it gets.
+ * One database operation that serves many requests. `On` is its target, mostly a collection; `Request` and `Answer`
+ * are the input and the result of one request.
  */
-export type BatchLoader<On extends object, Asked, Answer> = {
-  /** The most that go into one batch. */
+export type BatchLoader<On extends object, Request, Answer> = {
+  /** The most requests in one batch. */
   most: number;
-  /** A batch is collected for this many milliseconds before it is sent; 0 by default. */
+  /** How many milliseconds a batch collects requests before it is sent; 0 by default. */
   collectMs?: number;
   /**
-   * Runs the operation for a whole batch. It is never empty; a batch of one costs what the plain operation does.
+   * Runs the operation for a batch, which is never empty. A batch of one costs the same as the plain operation.
    *
-   * @returns an answer for each request, in their order; an error fails its own request alone
-   * @throws what fails the whole batch
+   * @returns an answer for each request, in their order; an error fails only its own request
+   * @throws an error that fails the whole batch
    */
-  load(on: On, batch: Asked[]): Promise<(Answer | Error)[]>;
+  load(on: On, batch: Request[]): Promise<(Answer | Error)[]>;
 };
 
-/** The most requests that wait for their batch in one queue; further ones are refused at once. */
+/** The most requests that wait in one queue; further ones are refused immediately. */
 const MOST_WAITING = 5_000;
 
 /**
- * The next batch waits no longer than this for the one before, which a lost connection or a slow disk may delay; at most
- * this many are under way then.
+ * A lost connection or a slow disk may delay a batch. After `LATE_MS` the next batch is sent without waiting for it, up
+ * to `MOST_UNDER_WAY` batches at once.
  */
 const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
-/** There is too much to do: nothing was sent to the database. */
+/** Too many requests wait. Nothing was sent to the database. */
 export class OverloadError extends Error {
   constructor() {
     super('too many requests wait for the database');
@@ -39,14 +39,14 @@ export class OverloadError extends Error {
 }
 
 type Waiting = {
-  asked: unknown;
-  /** On `performance.now()`: it is not sent after that. */
-  until: number;
+  request: unknown;
+  /** In the time of `performance.now()`; the request is not sent after it. */
+  deadline: number;
   resolve(answer: never): void;
   reject(error: unknown): void;
 };
 
-/** One batch is under way and the next one collects: a request joins the next batch, never the one that was sent. */
+/** While one batch is under way the next one collects requests. A request never joins a batch that was already sent. */
 class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
@@ -62,10 +62,10 @@ class BatchQueue {
     this.#send = send;
   }
 
-  load(asked: unknown, timeoutMs: number): Promise<never> {
+  load(request: unknown, timeoutMs: number): Promise<never> {
     if (this.#waiting.length >= MOST_WAITING) return Promise.reject(new OverloadError());
     const { promise, resolve, reject } = Promise.withResolvers<never>();
-    this.#waiting.push({ asked, until: performance.now() + timeoutMs, resolve, reject });
+    this.#waiting.push({ request, deadline: performance.now() + timeoutMs, resolve, reject });
     this.#running ??= this.#run();
     return promise;
   }
@@ -74,32 +74,32 @@ class BatchQueue {
     return !this.#running && this.#underWay.size === 0;
   }
 
-  /** Settles when nothing is under way or waits any more. */
+  /** Settles when no request waits or is under way. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running;
     await Promise.all(this.#underWay);
   }
 
   async #run(): Promise<void> {
-    await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#turn());
+    await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#collect());
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#most).filter(stillWaitedFor);
+      const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
-      if (batch.length > 0) await this.#untilAnsweredOrLate(batch);
+      if (batch.length > 0) await this.#sendUntilLate(batch);
     }
-    // Before anything is awaited: the next request starts a new run.
+    // Cleared before any `await`, so that the next request starts a new run.
     this.#running = undefined;
   }
 
   /**
-   * Requests of the same turn of the event loop share a batch. While they come one by one it does not wait for the end of
-   * the turn, which saves each of them a round of the loop.
+   * Requests of the same event loop iteration share a batch. If the last batch had one request, the queue waits only
+   * for the next tick, which saves a lone request one iteration.
    */
-  #turn(): Promise<void> {
+  #collect(): Promise<void> {
     return new Promise((resolve) => (this.#busy ? setImmediate(resolve) : process.nextTick(resolve)));
   }
 
-  async #untilAnsweredOrLate(batch: Waiting[]): Promise<void> {
+  async #sendUntilLate(batch: Waiting[]): Promise<void> {
     const answered = this.#answer(batch).finally(() => this.#underWay.delete(answered));
     this.#underWay.add(answered);
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -111,7 +111,7 @@ class BatchQueue {
 
   async #answer(batch: Waiting[]): Promise<void> {
     try {
-      const answers = await this.#send(batch.map(({ asked }) => asked));
+      const answers = await this.#send(batch.map(({ request }) => request));
       batch.forEach(({ resolve, reject }, i) => {
         const answer = answers[i];
         if (answer instanceof Error) reject(answer);
@@ -124,55 +124,55 @@ class BatchQueue {
 }
 
 /** A request that timed out while the database did not answer is not sent. */
-function stillWaitedFor({ until, reject }: Waiting): boolean {
-  if (performance.now() < until) return true;
+function isBeforeDeadline({ deadline, reject }: Waiting): boolean {
+  if (performance.now() < deadline) return true;
   reject(new DeadlineError(OPERATION_TIMEOUT_MS));
   return false;
 }
 
-/** The batcher of a process: requests that are in flight together share their operations. */
+/** The batcher of a process: requests in flight at the same time share database operations. */
 export type Batcher = {
   /**
-   * Adds a request to the next batch of its loader. An operation is sent after all requests that it serves were made, so
-   * a read sees whatever was acknowledged before.
+   * Adds a request to the next batch of its loader. The operation is sent after all its requests were made, so a read
+   * sees every write that was acknowledged before.
    *
    * @param timeoutMs - 5 s by default
-   * @throws {OverloadError} when too many wait; {DeadlineError} when the batch could not be sent in that time: in both
-   *   cases nothing was sent. Else what `loader.load` fails this request with
+   * @throws {OverloadError} when too many requests wait; {DeadlineError} when the batch could not be sent in that time.
+   *   In both cases nothing was sent. Otherwise the error of `loader.load` for this request
    */
-  load<On extends object, Asked, Answer>(
-    loader: BatchLoader<On, Asked, Answer>,
+  load<On extends object, Request, Answer>(
+    loader: BatchLoader<On, Request, Answer>,
     on: On,
-    asked: Asked,
+    request: Request,
     timeoutMs?: number,
   ): Promise<Answer>;
-  /** Waits for what is under way and what follows from it, `ms` milliseconds at most. */
+  /** Waits at most `ms` milliseconds for the requests under way and those that follow from them. */
   settle(ms: number): Promise<void>;
 };
 
-/** Creates the batcher of a process, with one queue for each loader and what it works on. */
+/** Creates the batcher of a process, with one queue for each loader and target. */
 export function createBatcher(): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();
 
-  function queueFor<On extends object, Asked, Answer>(
-    loader: BatchLoader<On, Asked, Answer>,
+  function queueFor<On extends object, Request, Answer>(
+    loader: BatchLoader<On, Request, Answer>,
     on: On,
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
     const { most, collectMs = 0 } = loader;
     const queue =
-      ofLoader.get(on) ?? new BatchQueue(most, collectMs, (batch) => loader.load(on, batch as Asked[]));
+      ofLoader.get(on) ?? new BatchQueue(most, collectMs, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }
 
   return {
-    load: (loader, on, asked, timeoutMs = OPERATION_TIMEOUT_MS) =>
-      queueFor(loader, on).load(asked, timeoutMs),
+    load: (loader, on, request, timeoutMs = OPERATION_TIMEOUT_MS) =>
+      queueFor(loader, on).load(request, timeoutMs),
     async settle(ms) {
       const allIdle = async () => {
         for (;;) {
-          // An answered request may make another one: a vote that was inserted is counted next.
+          // An answered request may cause another one: after a vote is inserted it is counted.
           await nextTurn();
           const busy = [...queues.values()].flatMap((ofLoader) =>
             [...ofLoader.values()].filter((queue) => !queue.isIdle),

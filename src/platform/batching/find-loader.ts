@@ -1,18 +1,17 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
 import type { BatchLoader } from './batcher.ts';
 
-/** `$in`; a plain comparison where there is but one, as it would be written for it alone. */
+/** `$in`, or a plain comparison for a single value. */
 export function anyOf<T>(values: T[]): T | { $in: T[] } {
   const [only] = values;
   return only !== undefined && values.length === 1 ? only : { $in: values };
 }
 
 /**
- * Finds documents by something that each has to itself: its id, its hash, its server. Those who ask for the same one
- * share what is found.
+ * Finds documents by a unique key: an id, a hash, a server. Requests for the same key share the result.
  *
- * @param filter - for all of a batch, no key twice
- * @param nameOf - tells keys apart, and finds the key of a document
+ * @param filter - matches all keys of a batch, each given once
+ * @param nameOf - a string for a key, to compare keys by
  */
 export function findLoader<D extends Document, Key>({
   filter,

@@ -1,36 +1,35 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Answers that may be a little old: each is kept for some milliseconds, counted from the moment before it was asked
- * for. What is not there (`null`) is not kept, nor is an answer asked for before something was forgotten: it may be
- * older than what was changed.
+ * A cache for answers that may be slightly old. The TTL starts when the load starts. `null` is not cached, nor is an
+ * answer whose load started before the last `forget`: it may be older than the change.
  */
 export class TtlCache<Answer extends object> {
   readonly #answers: LRUCache<string, Answer>;
   #forgotten = 0;
 
-  /** @param options - `most` answers are kept, each for `ms` milliseconds */
+  /** @param options - `most` is the number of answers, `ms` their TTL in milliseconds */
   constructor({ most, ms }: { most: number; ms: number }) {
     this.#answers = new LRUCache({ max: most, ttl: ms });
   }
 
-  /** The answer kept under `key`, at once. */
+  /** The cached answer of `key`, without loading it. */
   peek(key: string): Answer | undefined {
     return this.#answers.get(key);
   }
 
-  /** The answer kept under `key`, or what `ask` says. */
-  async read(key: string, ask: () => Promise<Answer | null>): Promise<Answer | null> {
-    const kept = this.peek(key);
-    if (kept) return kept;
+  /** The cached answer of `key`, or the answer of `load`. */
+  async read(key: string, load: () => Promise<Answer | null>): Promise<Answer | null> {
+    const cached = this.peek(key);
+    if (cached) return cached;
     const start = performance.now();
     const before = this.#forgotten;
-    const answer = await ask();
+    const answer = await load();
     if (answer && before === this.#forgotten) this.#answers.set(key, answer, { start });
     return answer;
   }
 
-  /** Forgets the answers of which `changed` says so. To be called when the change is made. */
+  /** Removes the answers for which `changed` returns true. Call it when the change is made. */
   forget(changed: (answer: Answer) => boolean): void {
     this.#forgotten += 1;
     for (const [key, answer] of this.#answers.entries()) if (changed(answer)) this.#answers.delete(key);

@@ -10,7 +10,7 @@ import { SECOND } from '../clock.ts';
 import { isUnknownResult, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
-/** One statement of an update command: MongoDB's own names. */
+/** One statement of an update command, with MongoDB's field names. */
 export type UpdateStatement = {
   q: Document;
   u: Document | Document[];
@@ -22,15 +22,15 @@ export type UpdateStatement = {
 
 type Writes = { documents: Document[] } | { updates: UpdateStatement[] };
 
-/** How many documents were inserted, matched or upserted, and the error of each write that failed, by its place. */
+/** How many documents were inserted, matched or upserted, and the error of each failed write by its index. */
 type Written = { n: number; errors: Map<number, MongoServerError> };
 
 /**
- * Sends many writes in one command, each independent of the others. Not through the driver's bulk writes: they wrap a
- * lost connection in an error that says nothing of it, and cost more.
+ * Sends many independent writes in one command. The driver's bulk writes cost more, and their error hides a lost
+ * connection.
  *
- * @throws the driver's error when the whole command failed or its end is unknown, which includes one that was not
- *   acknowledged as safe
+ * @throws the driver's error when the whole command failed or its result is unknown, for example when the write concern
+ *   was not met
  */
 export async function sendWrites<D extends Document>(
   { db, collectionName }: Collection<D>,
@@ -42,7 +42,7 @@ export async function sendWrites<D extends Document>(
   const writeConcern = { w, ...(journal ? { j: true } : {}) };
   const { n, writeErrors = [] } = await db.command(
     { ...name, ...writes, ordered: false, writeConcern },
-    // A command takes over nothing of the client's own options.
+    // A command does not inherit the client's options.
     { ignoreUndefined: true },
   );
   const failed = writeErrors as { index: number; code: number; errmsg: string }[];
@@ -52,15 +52,15 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** Writes whose end was lost so soon are sent once more; after a longer silence nobody waits for another one. */
-const AGAIN_WITHIN_MS = SECOND;
+/** Writes are sent once more only if their result was lost within this time. */
+const RETRY_WITHIN_MS = SECOND;
 
 /**
- * The same for updates that may be sent twice: where the connection is lost they are, as the driver does with a single
- * one on a replica set. It does not with a command, and a connection would take all of its updates with it.
+ * Like `sendWrites`, for updates that may be sent twice: they are retried when the connection is lost. The driver
+ * retries a single update on a replica set, but not a command.
  *
- * @param updates - that change nothing when they have been made already, or fail with a duplicate key then
- * @returns of the command whose end is known: where it was the second one, those made by the first match no more
+ * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
+ * @returns the result of the last command. After a retry, updates that the first command applied no longer match
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
@@ -70,12 +70,12 @@ export async function sendRepeatable<D extends Document>(
   const began = performance.now();
   const send = () => sendWrites(collection, { updates }, safety);
   return send().catch((error: unknown) => {
-    if (!isUnknownResult(error) || performance.now() - began > AGAIN_WITHIN_MS) throw error;
+    if (!isUnknownResult(error) || performance.now() - began > RETRY_WITHIN_MS) throw error;
     return send();
   });
 }
 
-/** Inserts documents: `true` for each that was stored, a duplicate key and what MongoDB refuses for that one alone. */
+/** Inserts documents: `true` for each that was stored. A duplicate key or another refusal fails only its own request. */
 export function insertLoader<D extends Document>(
   safety: WriteSafety,
 ): BatchLoader<Collection<D>, OptionalUnlessRequiredId<D>, true> {
@@ -94,14 +94,14 @@ export function insertLoader<D extends Document>(
 }
 
 /**
- * Updates documents, each inserted where none matches; a duplicate key fails its own request alone. They may be sent
- * twice.
+ * Updates documents and inserts those that match none. A duplicate key fails only its own request. An update may be
+ * sent twice.
  */
 export function upsertLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, true);
 }
 
-/** Updates documents, those that match. They may be sent twice. */
+/** Updates matching documents. An update may be sent twice. */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

@@ -1,13 +1,13 @@
 import { networkOf, siteOf } from './network-of.ts';
 import { type Allowance, useAllowance } from './rate-limit.ts';
 
-/** What is limited, and how often it may happen. */
+/** The key of a limit and its allowance. */
 export type Limit = { key: string; allowance: Allowance };
 
-/** An IPv6 /48 has so many times what a single network has, for it may be a provider's with many customers. */
+/** An IPv6 /48 gets this many times the allowance of a single network: it may be a provider with many customers. */
 const SITE_FACTOR = 4;
 
-/** The limits of the network that an address is in, and before it that of its IPv6 /48. */
+/** The limits of an address: that of its IPv6 /48, if it has one, then that of its network. */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
   const [network, site] = [networkOf(address), siteOf(address)];
   const limit = { key: `${key}:${network}`, allowance };
@@ -19,9 +19,9 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
 }
 
 /**
- * Counts once for each of the limits in turn, up to the first that is used up.
+ * Counts one use of each limit, in order, up to the first that is used up.
  *
- * @returns null when none is; else when the next one is allowed
+ * @returns null when all allow it; else when the next use is allowed
  */
 export async function takeAll(
   deps: Parameters<typeof useAllowance>[0],

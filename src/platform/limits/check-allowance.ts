@@ -4,17 +4,17 @@ import { after, type Clock, MINUTE } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 
 /**
- * A user may have us dial so often in any minute, whatever they press: a test vote, a listener's settings, a resume, a
- * change of what a probe asks, a check of a draft (docs/adr/0021-one-allowance-for-checks.md).
+ * How many outgoing connections a user may cause in any minute, in all of: test votes, listener settings, resumes,
+ * changes of probe settings, checks of drafts (docs/adr/0021-one-allowance-for-checks.md).
  */
 export const CHECKS_A_MINUTE = 6;
 
 const checkAllowanceDefinition = {
   /** The user. */
   _id: { type: String, required: true },
-  /** When the newest checks were asked for, at most `CHECKS_A_MINUTE`, the oldest first. */
+  /** When the newest checks were requested, at most `CHECKS_A_MINUTE`, the oldest first. */
   askedAt: { type: [Date], required: true },
-  /** Nothing is remembered after that. */
+  /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
@@ -31,7 +31,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 /**
  * Takes one check from a user's allowance, in one conditional update.
  *
- * @returns null when it was taken; else when the next one may be
+ * @returns null when it was taken; else when the next check is allowed
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
@@ -44,19 +44,19 @@ export async function useCheckAllowance(
       { 'askedAt.0': { $lte: after(now, -MINUTE) } },
     ],
   };
-  const asked = { $concatArrays: [{ $ifNull: ['$askedAt', []] }, [now]] };
+  const requestedAt = { $concatArrays: [{ $ifNull: ['$askedAt', []] }, [now]] };
   for (;;) {
     try {
       await diagnosisAllowances.updateOne(
         { _id: userId, ...hasRoom },
-        [{ $set: { askedAt: { $slice: [asked, -CHECKS_A_MINUTE] }, expiresAt: after(now, MINUTE) } }],
+        [{ $set: { askedAt: { $slice: [requestedAt, -CHECKS_A_MINUTE] }, expiresAt: after(now, MINUTE) } }],
         { upsert: true },
       );
       return null;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // There is no room, or another process made the document in the same moment.
+    // The allowance is used up, or another process inserted the document at the same moment.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

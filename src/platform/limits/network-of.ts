@@ -1,19 +1,19 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Who is limited where an address is: the address itself, or the first 64 bits of an IPv6 one. Whoever has one of
- * those has all that begin with the same (RFC 6177), and would never come to an end of them.
+ * The network to which a limit on an address applies: an IPv4 address itself, or the first 64 bits of an IPv6 address.
+ * A subscriber has a whole /64 (RFC 6177) and could use a new address for each request.
  */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  // An IPv4 address that is written as an IPv6 one is that IPv4 address.
+  // `process` converts an IPv4-mapped IPv6 address to IPv4.
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 64) : parsed.toString();
 }
 
 /**
- * The widest network that one holder may have: the first 48 bits of an IPv6 address, which are given to sites and, free
- * of charge, by tunnels (RFC 6177); else the same as `networkOf`.
+ * The largest network of one site: the first 48 bits of an IPv6 address, as assigned to sites and by free tunnels
+ * (RFC 6177). For IPv4 the same as `networkOf`.
  */
 export function siteOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
@@ -22,6 +22,6 @@ export function siteOf(address: string): string {
 }
 
 function prefixOf({ parts }: ipaddr.IPv6, bits: 48 | 64): string {
-  const kept = parts.map((part, index) => (index < bits / 16 ? part : 0));
-  return `${new ipaddr.IPv6(kept)}/${bits}`;
+  const masked = parts.map((part, index) => (index < bits / 16 ? part : 0));
+  return `${new ipaddr.IPv6(masked)}/${bits}`;
 }

@@ -4,14 +4,14 @@ import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
 import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
-/** What the limits of outgoing connections work on. */
+/** Dependencies of the limits on outgoing connections. */
 export type OutgoingLimiting = {
   rateLimits: Collection<RateLimit>;
   clock: Clock;
   config: Pick<Config, 'DESTINATION_LIMIT' | 'ACCOUNT_LIMIT'>;
 };
 
-/** Which allowance is used up: the destination's, or that of the account whose server it is. */
+/** Which allowance is used up: the destination's, or that of the server's account. */
 export const LIMITED_BY = ['destination', 'account'] as const;
 
 /** No connection may be opened before `until`. */
@@ -22,7 +22,7 @@ export type MayConnect = (address: string) => Promise<boolean>;
 
 /** Votifier v1 listeners need not confirm: their limits are this many times higher. */
 const GREETED_FACTOR = 6;
-/** What one account may take of a destination's allowance: two accounts must not use up what others share. */
+/** The part of a destination's allowance that one account may use, so that two accounts cannot use it up. */
 const PART_OF_ACCOUNT = 1 / 4;
 
 /** A connection that is about to be opened. */
@@ -30,18 +30,18 @@ export type Connection = {
   /** An IP address; an IPv6 /64 is one destination. */
   address: string;
   port: number;
-  /** The account whose server it is made for; null where the server is nobody's. */
+  /** The account that owns the server; null when the server has no owner. */
   accountId: string | null;
-  /** It has greeted as what it is taken for. */
+  /** Whether the destination has sent the greeting of its expected protocol. */
   hasGreeted: boolean;
 };
 
 /**
- * Takes one connection from the allowances of its destination, of its account, and of the account's part of the
- * destination, over all processes. A destination is an address; one that has greeted is an address and port, so that
- * listeners on other ports take nothing from it. Destinations that acknowledge are not limited and take nothing.
+ * Takes one connection from three allowances, shared by all processes: the destination's, the account's, and the
+ * account's part of the destination. A destination is an address, or an address and port once it has greeted, so that
+ * listeners on different ports do not share an allowance. Callers do not limit destinations that acknowledge.
  *
- * @returns null when it may be opened; else until when not, and which allowance is used up
+ * @returns null when the connection may be opened; else when it may be, and which allowance is used up
  * @throws the driver's error when MongoDB fails
  */
 export async function takeConnection(
@@ -68,19 +68,19 @@ function limitsOf(
 ): ConnectionLimit[] {
   const factor = hasGreeted ? GREETED_FACTOR : 1;
   const network = networkOf(address);
-  const place = hasGreeted ? `${network}:${port}` : network;
+  const target = hasGreeted ? `${network}:${port}` : network;
   const key = (of: string, id: string) => `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`;
   const times = DESTINATION_LIMIT * factor;
-  const destination: ConnectionLimit = { key: key('destination', place), times, by: 'destination' };
+  const destination: ConnectionLimit = { key: key('destination', target), times, by: 'destination' };
   if (accountId === null) return [destination];
   return [
     destination,
     { key: key('account', accountId), times: ACCOUNT_LIMIT * factor, by: 'account' },
-    { key: key('part', `${accountId}:${place}`), times: Math.ceil(times * PART_OF_ACCOUNT), by: 'account' },
+    { key: key('part', `${accountId}:${target}`), times: Math.ceil(times * PART_OF_ACCOUNT), by: 'account' },
   ];
 }
 
-/** Admits connections to `port` that are made for an account to addresses of which nothing is known. */
+/** Limits an account's connections to `port` of addresses that have not greeted yet. */
 export function mayConnectFor(deps: OutgoingLimiting, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;

@@ -7,25 +7,25 @@ const rateLimitDefinition = {
   /** What is limited, and for whom: `sign-in:address:192.0.2.7`. */
   _id: { type: String, required: true },
   count: { type: Number, required: true },
-  /** The window's end: it counts from nothing again. */
+  /** The end of the window, when the count starts again at 0. */
   resetAt: { type: Date, required: true },
-  /** What the newest `useAllowances` was given. */
+  /** How many uses the last `useAllowances` call got. */
   granted: { type: Number },
 } as const;
 
-/** How often somebody did what is limited, over all web processes. */
+/** How often a limited action was done, over all web processes. */
 export const rateLimitSchema = new Schema(rateLimitDefinition, { collection: 'rate_limits' });
 rateLimitSchema.index({ resetAt: 1 }, { expireAfterSeconds: 60 });
 
 export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 
-/** So many times in so long, counted from the first. */
+/** At most `times` uses in a window of `windowMs` that begins with the first use. */
 export type Allowance = { times: number; windowMs: number };
 
 /**
  * Uses the allowance of `key` once. The window begins with the first use; refused uses do not count.
  *
- * @returns null when it is allowed; else when the next one will be
+ * @returns null when the use is allowed; else when the next one is
  */
 export async function useAllowance(
   { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
@@ -36,14 +36,14 @@ export async function useAllowance(
   const { begins, resetAt } = windowAt(now, windowMs);
   const limit = await upsertLimit(rateLimits, key, [
     { $set: { count: { $cond: [begins, 1, { $add: ['$count', 1] }] }, resetAt } },
-    // One more than allowed says "refused"; it never grows beyond that.
+    // A count of `times + 1` means "refused"; it does not grow further.
     { $set: { count: { $min: ['$count', times + 1] } } },
   ]);
   return limit && limit.count > times ? limit.resetAt : null;
 }
 
 /**
- * Takes as many of the times that `allowance` gives to `key` as there are, at most `wanted`.
+ * Takes up to `wanted` uses of the allowance of `key`, as many as are left.
  *
  * @returns how many were taken, and when the window ends
  */
@@ -63,13 +63,13 @@ export async function useAllowances(
   return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
 }
 
-/** Expressions of a limit's update: whether a new window begins at `now`, and when the present one ends. */
+/** Expressions for a limit's update: whether a new window begins at `now`, and when the current one ends. */
 function windowAt(now: Date, windowMs: number) {
   const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
   return { begins, resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] } };
 }
 
-/** Updates the limit of `key`, making it where there is none, and gives it as it is then. */
+/** Upserts the limit of `key` and returns it as it is after the update. */
 async function upsertLimit(
   rateLimits: Collection<RateLimit>,
   key: string,
@@ -80,13 +80,13 @@ async function upsertLimit(
   try {
     return await upsert();
   } catch (error) {
-    // Two firsts at once: the other one has made it.
+    // Another process inserted the limit at the same moment.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   }
 }
 
-/** Takes back `times` uses of an allowance. */
+/** Returns `times` uses to an allowance. */
 export async function refund(
   { rateLimits }: { rateLimits: Collection<RateLimit> },
   key: string,

@@ -19,15 +19,15 @@ export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
-/** Catching up goes back no further than this: what is older was forgotten with its data. */
+/** Catch-up goes back at most this far: older data is deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**
- * The UTC days from `first` to `last`, both included, whose work is not marked as done, oldest first. Gaps count:
- * a day that failed while a later one was done is due.
+ * The UTC days from `first` to `last`, both included, whose work is not marked as done, oldest first. A day that failed
+ * is due even if a later day is done.
  *
  * @param last - by default today
- * @param first - by default the oldest marked day, or `last` when nothing was ever done
+ * @param first - by default the oldest marked day, or `last` when no day is marked
  */
 export async function dueDays(
   { periodMarks, clock }: Marks,

@@ -3,9 +3,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const nested = { _id: false } as const;
 
 const holderDefinition = {
-  /** Of one run: two runs in one process are two holders. */
+  /** Identifies one run: two runs in one process have different ids. */
   id: { type: Schema.Types.UUID, required: true },
-  /** On mongod's clock. */
+  /** In mongod's time. */
   until: { type: Date, required: true },
 } as const;
 
@@ -14,11 +14,11 @@ const workLeaseDefinition = {
   /** The work: `recompute-ranks`. */
   work: { type: String, required: true },
   holder: { type: new Schema(holderDefinition, nested), default: null },
-  /** When the last run that ended well had begun. */
+  /** When the last successful run began. */
   completedAt: { type: Date, default: null },
 } as const;
 
-/** Who does work that two may not do at once. */
+/** The lease on work that only one process may do at a time. */
 export const workLeaseSchema = new Schema(workLeaseDefinition, { collection: 'work_leases' });
 workLeaseSchema.index({ work: 1 }, { unique: true });
 

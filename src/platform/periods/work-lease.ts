@@ -4,27 +4,27 @@ import { type Clock, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { WorkLease } from './work-lease-record.ts';
 
-/** What a lease is kept with. */
+/** Dependencies of leases. */
 export type Leasing = {
   workLeases: Collection<WorkLease>;
   config: { LEASE_MS: number };
   clock: Clock;
 };
 
-/** The run that holds a lease. */
+/** The lease of a run. */
 export type ActiveLease = {
-  /** Aborted when the lease is lost or the run is to stop. */
+  /** Aborted when the lease is lost or the run must stop. */
   signal: AbortSignal;
   /**
-   * Called before each write. The signal alone is not enough: a process that stood still goes on where it was
-   * before any timer of its own runs.
+   * Call it before each write. The signal alone is not enough: a process that was suspended continues before any of its
+   * timers runs.
    *
-   * @throws {LeaseLostError} when another may hold the lease by now; the signal's reason when the run is to stop
+   * @throws {LeaseLostError} when another run may have the lease by now; the signal's reason when the run must stop
    */
   throwIfLost(): void;
 };
 
-/** Another may do the work by now: this run must not write on. */
+/** Another run may do the work by now: this run must not write any more. */
 export class LeaseLostError extends Error {
   readonly code = 'lease-lost';
 
@@ -34,15 +34,15 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Between two looks at a lease that another holds. */
-const LOOK_AGAIN_MS = SECOND / 4;
+/** The interval between two tries to take a lease that another run owns. */
+const RETRY_MS = SECOND / 4;
 
 /**
- * Does `run` while no other process does the same work. Waits while another has it; a holder that died is
- * succeeded after `LEASE_MS`, by mongod's clock.
+ * Calls `run` while no other process does the same work. Waits while another run owns the lease. The lease of a process
+ * that died expires after `LEASE_MS`, in mongod's time.
  *
- * @param signal - ends the waiting and the run
- * @throws {LeaseLostError} when it was lost on the way; what `run` throws; the signal's reason
+ * @param signal - stops the waiting and the run
+ * @throws {LeaseLostError} when the lease was lost during the run; the error of `run`; the signal's reason
  */
 export async function withLease<T>(
   deps: Leasing,
@@ -56,20 +56,20 @@ export async function withLease<T>(
   const lost = new AbortController();
   const lease = keepLease(deps, { work, id, until: taken }, lost, signal);
   try {
-    const result = await run(lease.held);
-    lease.held.throwIfLost();
+    const result = await run(lease.active);
+    lease.active.throwIfLost();
     await release(deps, { work, id }, { completedAt: begun });
     return result;
   } catch (error) {
-    // It runs out by itself where this fails too.
+    // If this fails too, the lease expires.
     await release(deps, { work, id }, {}).catch(() => undefined);
     throw error;
   } finally {
-    await lease.end();
+    await lease.stop();
   }
 }
 
-/** When the last run of this work that ended well had begun; null when there was none. */
+/** When the last successful run of this work began; null when there was none. */
 export async function lastCompleted(
   { workLeases }: Pick<Leasing, 'workLeases'>,
   work: string,
@@ -78,11 +78,11 @@ export async function lastCompleted(
   return lease?.completedAt ?? null;
 }
 
-function holder(id: UUID, { LEASE_MS }: Leasing['config']): Document[] {
+function leaseUpdate(id: UUID, { LEASE_MS }: Leasing['config']): Document[] {
   return [{ $set: { holder: { id, until: { $add: ['$$NOW', LEASE_MS] } } } }];
 }
 
-/** @returns until when it is surely held, in `performance.now()`'s time */
+/** @returns until when the lease is certainly valid, in the time of `performance.now()` */
 async function takeWhenFree(
   { workLeases, config }: Leasing,
   work: string,
@@ -92,11 +92,11 @@ async function takeWhenFree(
   await ensureRecord(workLeases, work);
   for (;;) {
     signal?.throwIfAborted();
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const free = { $lt: [{ $ifNull: ['$holder.until', new Date(0)] }, '$$NOW'] };
-    const { matchedCount } = await workLeases.updateOne({ work, $expr: free }, holder(id, config));
-    if (matchedCount > 0) return asked + config.LEASE_MS;
-    await pause(LOOK_AGAIN_MS, undefined, { signal });
+    const { matchedCount } = await workLeases.updateOne({ work, $expr: free }, leaseUpdate(id, config));
+    if (matchedCount > 0) return requestedAt + config.LEASE_MS;
+    await pause(RETRY_MS, undefined, { signal });
   }
 }
 
@@ -108,38 +108,38 @@ async function ensureRecord(workLeases: Collection<WorkLease>, work: string): Pr
   });
 }
 
-/** Renews a lease three times in its length until it is ended. */
+/** Renews a lease three times per `LEASE_MS` until `stop` is called. */
 function keepLease(
   { workLeases, config }: Leasing,
   { work, id, until }: { work: string; id: UUID; until: number },
   lost: AbortController,
   signal: AbortSignal | undefined,
 ) {
-  let heldUntil = until;
-  const ended = new AbortController();
+  let validUntil = until;
+  const stopped = new AbortController();
   const throwIfLost = () => {
     signal?.throwIfAborted();
-    if (performance.now() >= heldUntil) lost.abort(new LeaseLostError(work));
+    if (performance.now() >= validUntil) lost.abort(new LeaseLostError(work));
     lost.signal.throwIfAborted();
   };
   const renewing = (async () => {
-    while (!ended.signal.aborted && !lost.signal.aborted) {
-      await pause(config.LEASE_MS / 3, undefined, { signal: ended.signal }).catch(() => undefined);
-      if (ended.signal.aborted) return;
-      const asked = performance.now();
+    while (!stopped.signal.aborted && !lost.signal.aborted) {
+      await pause(config.LEASE_MS / 3, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (stopped.signal.aborted) return;
+      const requestedAt = performance.now();
       const renewed = await workLeases
-        .updateOne({ work, 'holder.id': id }, holder(id, config))
+        .updateOne({ work, 'holder.id': id }, leaseUpdate(id, config))
         .catch(() => undefined);
       if (renewed?.matchedCount === 0) lost.abort(new LeaseLostError(work));
-      // One that had run out meanwhile and was taken by nobody is ours again.
-      else if (renewed) heldUntil = asked + config.LEASE_MS;
-      else if (performance.now() >= heldUntil) lost.abort(new LeaseLostError(work));
+      // A lease that expired but that no other run took is valid again.
+      else if (renewed) validUntil = requestedAt + config.LEASE_MS;
+      else if (performance.now() >= validUntil) lost.abort(new LeaseLostError(work));
     }
   })();
   return {
-    held: { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, throwIfLost },
-    async end() {
-      ended.abort();
+    active: { signal: signal ? AbortSignal.any([signal, lost.signal]) : lost.signal, throwIfLost },
+    async stop() {
+      stopped.abort();
       await renewing;
     },
   };

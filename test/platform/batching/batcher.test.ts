@@ -9,7 +9,7 @@ import {
 } from '../../../src/platform/batching/batcher.ts';
 import { DeadlineError } from '../../../src/platform/deadline.ts';
 
-/** Something to ask: it writes down each batch, and answers it when it is told to. */
+/** A fake loader: it records each batch and answers when the test says so. */
 type FakeDatabase = { batches: number[][]; answer: ((how?: Error) => void)[] };
 
 const fakeDatabase = (): FakeDatabase => ({ batches: [], answer: [] });
@@ -27,7 +27,7 @@ const doubling: BatchLoader<FakeDatabase, number, number> = {
   },
 };
 
-/** A batch is late only when a test says so, however slow the machine is. */
+/** A batch is late only when a test says so, even on a slow machine. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -40,7 +40,7 @@ async function ended(work: Promise<unknown>[]): Promise<unknown[]> {
 }
 
 describe('requests in flight together', () => {
-  test('a first one goes at once, alone; those that come meanwhile wait for the next batch, in their order', async () => {
+  test('the first one is sent at once, alone; later ones wait for the next batch, in their order', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 1);
     await turn();
@@ -58,7 +58,7 @@ describe('requests in flight together', () => {
     expect(await later).toEqual([4, new RangeError('-3'), 8, 10, 12]);
   });
 
-  test('that arrive in one turn of the event loop go together', async () => {
+  test('of one event loop iteration share a batch', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = [1, 2, 3].map((n) => batcher.load(doubling, on, n));
     await turn();
@@ -67,7 +67,7 @@ describe('requests in flight together', () => {
     expect(on.batches).toEqual([[1, 2, 3]]);
   });
 
-  test('fail with their batch, and the next one is asked all the same', async () => {
+  test('fail with their batch, and the next batch is still sent', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = ended([1, 2].map((n) => batcher.load(doubling, on, n)));
     await turn();
@@ -79,7 +79,7 @@ describe('requests in flight together', () => {
     expect(await next).toBe(6);
   });
 
-  test('never wait for another kind, nor for the same kind of something else', async () => {
+  test('do not wait for another loader, nor for the same loader of another target', async () => {
     const [batcher, one, other] = [createBatcher(), fakeDatabase(), fakeDatabase()];
     const stuck = batcher.load(doubling, one, 1);
     const asked = batcher.load(doubling, other, 2);
@@ -90,7 +90,7 @@ describe('requests in flight together', () => {
     await stuck;
   });
 
-  test('are not held up for long by a batch that does not end, and may then end before it', async () => {
+  test('are not delayed for long by a batch that does not end, and may end before it', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const stuck = batcher.load(doubling, on, 1);
     await turn();
@@ -106,7 +106,7 @@ describe('requests in flight together', () => {
     expect(await stuck).toBe(2);
   });
 
-  test('are in sixteen batches at most, however long those take', async () => {
+  test('are in at most sixteen batches, however long those take', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked: Promise<number>[] = [];
     for (let n = 0; n < 20; n += 1) {
@@ -123,7 +123,7 @@ describe('requests in flight together', () => {
     expect(await Promise.all(asked)).toEqual(asked.map((_, n) => 2 * n));
   });
 
-  test('are sent away at once when too many wait, and not sent at all when they waited too long', async () => {
+  test('are refused at once when too many wait, and are not sent when they waited too long', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 0);
     await turn();
@@ -136,7 +136,7 @@ describe('requests in flight together', () => {
     expect(on.batches).toEqual([[0]]);
   });
 
-  test('are not sent after the time that they gave themselves', async () => {
+  test('are not sent after their own timeout', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const first = batcher.load(doubling, on, 0);
     await turn();
@@ -151,7 +151,7 @@ describe('requests in flight together', () => {
     expect(on.batches).toEqual([[0], [2]]);
   });
 
-  test('are waited for when the batcher are closed, but not for ever', async () => {
+  test('are awaited when the batcher is closed, but not without limit', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const asked = [batcher.load(doubling, on, 1)];
     await turn();
@@ -176,9 +176,9 @@ describe('requests in flight together', () => {
     await stuck;
   });
 
-  test('are waited for with what follows from them in another queue', async () => {
+  test('are awaited together with the requests that follow from them in another queue', async () => {
     const [batcher, one, other] = [createBatcher(), fakeDatabase(), fakeDatabase()];
-    // Known to the batcher, and idle.
+    // The batcher has this queue, and it is idle.
     const before = batcher.load(doubling, other, 0);
     await turn();
     other.answer[0]?.();
@@ -199,7 +199,7 @@ describe('requests in flight together', () => {
   });
 });
 
-/** A register of numbers, as a database would be: a batch takes a while, may fail before or after it was written. */
+/** A fake database of numbers: a batch takes a while and may fail before or after it was written. */
 type Register = {
   seen: Set<number>;
   log: number[];
@@ -237,7 +237,7 @@ const arrivals = fc.array(
 );
 const faults = fc.array(fc.constantFrom('none', 'none', 'before', 'after'), { maxLength: 20 });
 
-test('however requests arrive and batches fail, each gets the end of its own one', async () => {
+test('however requests arrive and batches fail, each request gets the result of its own batch', async () => {
   const play = async (batcher: Batcher, register: Register, steps: { ask: number | null }[]) => {
     const asked: { n: number; end: Promise<unknown> }[] = [];
     for (const { ask } of steps) {
@@ -255,7 +255,7 @@ test('however requests arrive and batches fail, each gets the end of its own one
     fc.asyncProperty(arrivals, faults, async (steps, faults) => {
       const register: Register = { seen: new Set(), log: [], faults: [...faults] as never, running: 0 };
       const ends = await play(createBatcher(), register, steps);
-      // Every request has an end, and says no more than is true.
+      // Every request has a result, and a result never claims more than was written.
       expect(ends.every(({ end }) => ['new', 'duplicate', 'before', 'after'].includes(String(end)))).toBe(
         true,
       );

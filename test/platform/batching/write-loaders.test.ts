@@ -26,7 +26,7 @@ function settle(asked: (batcher: Batcher) => Promise<unknown>[]): Promise<Promis
   return Promise.allSettled(asked(createBatcher()));
 }
 
-test('what is undefined is left out of many inserted together, as of one', async () => {
+test('undefined fields are omitted in a batch of inserts, as in a single insert', async () => {
   await settle((batcher) => IDS.map((_id) => batcher.load(inserting, things, { _id, left: undefined })));
   expect(await things.countDocuments({ left: { $exists: false } })).toBe(IDS.length);
 });
@@ -36,7 +36,7 @@ test.each([
   ['after MongoDB had them', 'cutAfterNext', updating, 'things'],
   ['before MongoDB had them', 'cutBeforeNext', upserting, 'others'],
   ['after MongoDB had them', 'cutAfterNext', upserting, 'others'],
-] as const)('updates whose connection was lost %s are all made (%#)', async (_, fault, kind, name) => {
+] as const)('updates whose connection was lost %s are all applied (%#)', async (_, fault, kind, name) => {
   const collection = mongo.db.collection<Thing>(name);
   const n = Math.random();
   const cut = proxy[fault](mongoCommand('update', name));

@@ -21,7 +21,7 @@ async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
   return { platform, clock, take, takeMany };
 }
 
-test('a destination has so many connections a minute, whoever asks', async () => {
+test('a destination has a limit of connections a minute over all accounts', async () => {
   const { clock, take, takeMany } = await limits();
   expect(await takeMany(5, {})).toBe(3);
   const until = new Date(clock.now().getTime() + MINUTE);
@@ -31,7 +31,7 @@ test('a destination has so many connections a minute, whoever asks', async () =>
   expect(await take()).toBeNull();
 });
 
-test('an account has so many over all destinations, and what it was refused is left to others', async () => {
+test('an account has a limit over all destinations, and refused connections stay available to others', async () => {
   const { clock, take, takeMany } = await limits();
   expect(await take({ accountId: 'a', address: '198.51.100.1' })).toBeNull();
   expect(await take({ accountId: 'a', address: '198.51.100.2' })).toBeNull();
@@ -40,7 +40,7 @@ test('an account has so many over all destinations, and what it was refused is l
   expect(await takeMany(5, {})).toBe(3);
 });
 
-test('the addresses of an IPv6 /64 are one destination, an IPv4 address in IPv6 is that address', async () => {
+test('the addresses of an IPv6 /64 are one destination, an IPv4-mapped address is its IPv4 address', async () => {
   const { takeMany } = await limits();
   expect(await takeMany(2, { address: '2001:db8:1:2::1' })).toBe(2);
   expect(await takeMany(5, { address: '2001:db8:1:2:ffff::9' })).toBe(1);
@@ -49,19 +49,19 @@ test('the addresses of an IPv6 /64 are one destination, an IPv4 address in IPv6 
   expect(await takeMany(5, { address: '::ffff:192.0.2.9' })).toBe(1);
 });
 
-test('what has greeted has six times as much, in an allowance of its own', async () => {
+test('a destination that has greeted has six times the limit, in a separate allowance', async () => {
   const { takeMany } = await limits();
   expect(await takeMany(30, { hasGreeted: true })).toBe(18);
   expect(await takeMany(30, {})).toBe(3);
 });
 
-test('many at once, from many processes, take no more than there is', async () => {
+test('many concurrent processes do not exceed the limit', async () => {
   const { take } = await limits();
   const taken = await Promise.all(Array.from({ length: 40 }, () => take()));
   expect(taken.filter((limited) => limited === null)).toHaveLength(3);
 });
 
-test('several times are taken at once, as many as there are', async () => {
+test('several uses are taken at once, as many as are left', async () => {
   const { platform, clock } = await limits();
   const take = (wanted: number) =>
     useAllowances({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
@@ -73,11 +73,11 @@ test('several times are taken at once, as many as there are', async () => {
   expect(await take(9)).toMatchObject({ taken: 9 });
 });
 
-test('what greets at one port of an address takes nothing from what greets at another', async () => {
+test('greeting destinations on different ports of an address have separate allowances', async () => {
   const { takeMany } = await limits();
   expect(await takeMany(30, { hasGreeted: true, port: 8192 })).toBe(18);
   expect(await takeMany(30, { hasGreeted: true, port: 8193 })).toBe(18);
-  // Of an address that proves nothing all ports are one.
+  // All ports of an address without a greeting share one allowance.
   expect(await takeMany(30, { port: 8192 })).toBe(3);
   expect(await takeMany(30, { port: 8193 })).toBe(0);
 });
@@ -92,7 +92,7 @@ test.each([
     expect(await takeMany(quarter + 5, { accountId, hasGreeted })).toBe(quarter);
   }
   expect(await take({ accountId: 'a', hasGreeted })).toMatchObject({ by: 'account' });
-  // Elsewhere it goes on.
+  // At another destination it may continue.
   expect(await take({ accountId: 'a', hasGreeted, address: '198.51.100.9' })).toBeNull();
   expect(await take({ accountId: 'owner', hasGreeted })).toBeNull();
 });

@@ -6,7 +6,7 @@ import { testPlatform } from '../../support/test-platform.ts';
 
 const SHORT = { LEASE_MS: '3200', LISTENER_TIMEOUT_MS: '300' };
 
-it('lets one run at a time do the work, and all in the end', async () => {
+it('lets one run at a time do the work, and finally all of them', async () => {
   const platform = await testPlatform();
   let running = 0;
   let most = 0;
@@ -35,12 +35,12 @@ it('is renewed for as long as the work takes', async () => {
   expect((await platform.workLeases.findOne({ work: 'long' }))?.holder).toBeNull();
 });
 
-it('tells a run that has lost it, which writes nothing more and marks nothing as done', async () => {
+it('stops a run that has lost its lease: it writes nothing more and marks nothing as done', async () => {
   const platform = await testPlatform(SHORT);
   const { promise: lost, resolve } = Promise.withResolvers<void>();
   const run = withLease(platform, 'lost', async (lease) => {
     lease.throwIfLost();
-    // Another takes it, as after a pause of this process.
+    // Another run takes it, as after a pause of this process.
     await platform.workLeases.updateOne({ work: 'lost' }, { $set: { holder: null } });
     lease.signal.addEventListener('abort', () => resolve());
     await lost;
@@ -50,7 +50,7 @@ it('tells a run that has lost it, which writes nothing more and marks nothing as
   expect(await lastCompleted(platform, 'lost')).toBeNull();
 });
 
-it('is taken over from a holder that died, once it has run out by mongod’s clock', async () => {
+it('is taken over from an owner that died, once it has expired by mongod’s clock', async () => {
   const platform = await testPlatform(SHORT);
   await withLease(platform, 'dead', async () => undefined);
   await platform.workLeases.updateOne({ work: 'dead' }, [
@@ -61,7 +61,7 @@ it('is taken over from a holder that died, once it has run out by mongod’s clo
   expect(performance.now() - began).toBeGreaterThan(0.9 * SECOND);
 });
 
-it('has begun when it got the lease, not when it asked for it', async () => {
+it('begins when the run gets the lease, not when it starts to wait', async () => {
   const clock = stoppedClock(new Date('2026-11-21T12:00:00Z'));
   const platform = { ...(await testPlatform()), clock };
   const { promise: end, resolve } = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ it('has begun when it got the lease, not when it asked for it', async () => {
   expect(await lastCompleted(platform, 'waited-for')).toEqual(new Date('2026-11-21T12:01:00Z'));
 });
 
-it('does not wait for ever when it is told to stop', async () => {
+it('stops waiting when it is aborted', async () => {
   const platform = await testPlatform();
   const stop = new AbortController();
   await withLease(platform, 'held', async () => {

@@ -9,11 +9,11 @@ import type { StatusSample } from './status-sample.ts';
 
 const insertSamples = insertLoader<StatusSample>(REPLICATED);
 
-/** The sample is history: nobody waits for it longer than this. */
+/** The longest wait for storing a sample. */
 const SAMPLE_TIMEOUT_MS = SECOND;
 
-/** Adds a sample to the history. It comes after what it tells of, and when it is lost it is only logged. */
-export async function keepSample(
+/** Adds a sample to the history, after the status was updated. A failure is only logged. */
+export async function storeSample(
   { statusSamples, batcher, log }: { statusSamples: Collection<StatusSample>; batcher: Batcher; log: Logger },
   sample: StatusSample,
 ): Promise<void> {
