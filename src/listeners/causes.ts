@@ -1,15 +1,14 @@
 /**
- * Why an attempt was started: what its vote had last waited for. The codes are stable: they stand in the database
- * and in `--json` output.
+ * Why an attempt was started. The codes are stable: the database and `--json` output contain them.
  *
- * - `cast`: nothing; it was just cast.
- * - `schedule`: its own next time.
- * - `challenge-retry`: nothing; the attempt before was refused its challenge and is repeated once.
- * - `given-back`: a worker again; the attempt before was given back because of a stop of ours.
- * - `resend`: somebody sent it again.
+ * - `cast`: the vote was just cast.
+ * - `schedule`: the vote's own next time was reached.
+ * - `challenge-retry`: the listener refused the challenge of the attempt before; one retry follows at once.
+ * - `given-back`: the attempt before was released because Tallyport stopped.
+ * - `resend`: somebody sent the vote again.
  * - `listener-test`: the planned test of an unreachable listener.
- * - `server-returned`: that test, brought forward because the game server was seen again.
- * - `listener-back`: a listener that answered again.
+ * - `server-returned`: that test, brought forward because the game server is online again.
+ * - `listener-back`: the listener answered again.
  * - `resume`: somebody resumed the listener.
  * - `settings-changed`: somebody changed the listener's settings.
  */

@@ -4,7 +4,7 @@ import { hasTakenVotes, type Listener } from './listener.ts';
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
  *
- * - `forward-votes`: listeners that answer: they have taken a vote with their present settings, and no attempt failed
+ * - `forward-votes`: listeners that answer: they have taken a vote with their current settings, and no attempt has failed
  *   since.
  * - `test-listeners`: all others.
  * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` open votes (waiting or sending).
@@ -23,7 +23,7 @@ export const QUEUE_FIELDS = {
 
 type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
 
-/** The queue of a listener, by its state. A worker moves those with many waiting votes on to `drain-backlogs`. */
+/** The queue of a listener, by its state. A worker moves listeners with a backlog to `drain-backlogs`. */
 export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
   const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
   return answers ? 'forward-votes' : 'test-listeners';
@@ -37,10 +37,10 @@ type WakeUp = {
 };
 
 /**
- * Adds the wake-up job of a listener to its queue. A paused listener gets none, except from the relay, which finds
- * attempts there that a dead worker has left: a resume and changed settings wake it.
+ * Adds the wake-up job of a listener to its queue. A paused listener gets a job only from the relay, which finds attempts
+ * of dead workers there. A resume and changed settings wake it as well.
  *
- * @returns whether Redis took it; the relay finds the work otherwise
+ * @returns whether Redis accepted the job; otherwise the relay finds the work
  */
 export async function wakeListener(
   producer: Producer,

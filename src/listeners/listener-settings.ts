@@ -11,8 +11,8 @@ export const listenerPort = z
   .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
 
 /**
- * What an owner decides about votes without an answer. `maxSendings`: how often such a vote is sent at most; left
- * out, it stays as it is. `resendUsedUp`: votes that an earlier token or key used up are sent again with the new one.
+ * The owner's settings for votes without an answer. `maxSendings`: how often such a vote is sent at most; unchanged when
+ * absent. `resendUsedUp`: votes that became unconfirmed with an earlier token or key are sent again with the new one.
  */
 export const unansweredVotes = z.object({
   maxSendings: z
@@ -24,8 +24,8 @@ export const unansweredVotes = z.object({
 });
 
 /**
- * Where votes go, as an owner of a Votifier enters it. `secret`: the public key (v1) or the token (v2); null keeps
- * the one that is set.
+ * The settings of a Votifier listener, as its owner enters them. `secret`: the public key (v1) or the token (v2); null
+ * leaves it unchanged.
  */
 export const listenerSettingsSchema = unansweredVotes.extend({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),

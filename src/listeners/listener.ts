@@ -11,7 +11,7 @@ export type Protocol = (typeof PROTOCOLS)[number];
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
-/** Why no vote is sent until somebody resumes: a fault of configuration, or somebody's wish (no `code`). */
+/** Why no vote is sent until somebody resumes: an error of configuration, or somebody paused it (no `code`). */
 const pauseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
@@ -20,14 +20,14 @@ const pauseDefinition = {
   detail: { type: String },
 } as const;
 
-/** Failures in a row; from `BREAKER_THRESHOLD` on the listener is unreachable and tested one vote at a time. */
+/** Consecutive failures; from `BREAKER_THRESHOLD` on the listener is unreachable and tested one vote at a time. */
 const breakerDefinition = {
   failures: { type: Number, required: true },
   /** When it became unreachable; absent while it is not. */
   openSince: { type: Date },
   /** When the next vote may test it. Absent while no test is planned. */
   nextTestAt: { type: Date },
-  /** What brought that test forward. */
+  /** Why that test was brought forward. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },
   /** Failed tests so far. */
   tests: { type: Number, required: true },
@@ -36,7 +36,7 @@ const breakerDefinition = {
   detail: { type: String },
 } as const;
 
-/** What let its waiting votes go when it was last paused or unreachable. */
+/** Why its waiting votes were released after it was last paused or unreachable. */
 const releaseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: CAUSES, required: true },
@@ -46,40 +46,40 @@ const leaseDefinition = {
   owner: { type: String, required: true },
   /** On mongod's clock. */
   until: { type: Date, required: true },
-  /** A wake-up came while it was held: its owner looks for due votes once more. */
+  /** A wake-up job ran while the lease was taken: the owner looks for due votes once more. */
   called: { type: Boolean },
-  /** While it was held, the game server came back: a test that fails meanwhile does not put off the next one. */
+  /** The game server came back while the lease was taken: a test that fails meanwhile does not postpone the next one. */
   testAt: { type: Date },
 } as const;
 
-/** Votes are signed with it too until then, so that the far end can change over in its own time. */
+/** Until `until`, votes are signed with it too, so that the receiver can change to the new secret. */
 const previousSecretDefinition = {
   sealed: { type: String, required: true },
   until: { type: Date, required: true },
 } as const;
 
-/** An address at which the listener showed that it is one (docs/adr/0020-outgoing-limits.md). */
+/** An address at which the listener proved that it is one (docs/adr/0020-outgoing-limits.md). */
 const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
   /**
-   * `greeting`: a Votifier v1 listener that did not confirm, or an HTTP listener from before challenges, which took a
-   * vote there without one; else it acknowledged a vote or a challenge.
+   * `greeting`: a Votifier v1 listener that did not confirm, or an HTTP listener that took a vote before challenges
+   * existed. `acknowledgement`: it acknowledged a vote or a challenge.
    */
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
 } as const;
 
-/** Votes that an earlier token or key used up, and that are to be sent again: `resendSilentVotes` does it. */
+/** Votes that became unconfirmed with an earlier token or key and are to be sent again: see `resendSilentVotes`. */
 const resendOwedDefinition = {
-  /** When the token or key was mended: votes whose last attempt was made before. */
+  /** When the token or key was corrected: only votes whose last attempt is older. */
   at: { type: Date, required: true },
-  /** The last delivery before that: votes whose last attempt was made after. */
+  /** The last delivery before that: only votes whose last attempt is newer. */
   silentSince: { type: Date, required: true },
-  /** Who mended it. */
+  /** Who corrected it. */
   by: { type: String, required: true },
 } as const;
 
-/** No connection to it is opened before then: an allowance is used up. */
+/** No connection to it is opened before `until`: an allowance of connections is used up. */
 const limitDefinition = {
   until: { type: Date, required: true },
   by: { type: String, enum: LIMITED_BY, required: true },
@@ -91,45 +91,45 @@ const listenerDefinition = {
   protocol: { type: String, enum: PROTOCOLS, required: true },
   host: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
-  /** For http: where votes are posted to; `host` and `port` are taken from it. */
+  /** For http: the URL that receives votes; `host` and `port` are derived from it. */
   url: { type: String, default: null, maxlength: 2_048 },
   /** The public key (v1), the token (v2) or the signing secret (http), sealed (see secrets.ts). */
   sealedSecret: { type: String, required: true },
   /** For http: the secret before the last rotation. */
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
-  /** What the listener sees as the voting site; it chooses the token there and never changes by itself. */
+  /** The name of the voting site that the listener receives. It selects the token there and never changes by itself. */
   serviceName: { type: String, required: true },
-  /** Grows with every change of the settings and every resume: an older attempt's end changes nothing then. */
+  /** Increases with every change of the settings and every resume: outcomes of older attempts change nothing then. */
   revision: { type: Number, required: true },
   createdAt: { type: Date, required: true },
   updatedAt: { type: Date, required: true },
   pause: { type: new Schema(pauseDefinition, nested), default: null },
   breaker: { type: new Schema(breakerDefinition, nested), required: true },
-  /** Votes refused one by one without a success between them. */
+  /** Consecutive votes that the listener refused. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
   /** The newest first. Absent in listeners that an older version stored. */
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   limited: { type: new Schema(limitDefinition, nested), default: null },
-  /** Whether it acknowledged that vote; false in Votifier v1, where it only closed the connection. */
+  /** Whether it acknowledged that vote; false when a Votifier v1 listener only closed the connection. */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When it first took a vote with its present settings, acknowledged or not; null while it has not. */
+  /** When it first took a vote with its current settings, acknowledged or not; null before that. */
   acknowledgedAt: { type: Date },
-  /** How long its answers are waited for: a step of `answerTimeoutMs` that grows when none came in time. */
+  /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
-  /** How often its owner has a vote sent at most when no answer comes; `MOST_SENDINGS` where absent. */
+  /** How often a vote without an answer is sent at most, set by the owner; `MOST_SENDINGS` when absent. */
   maxSendings: { type: Number, min: 1, max: MOST_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
-  /** Stored with the settings that mend it; the relay clears it when all is done. */
+  /** Stored with the settings that correct the token or key; the relay clears it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
-  /** Held by the one worker that drains this listener. */
+  /** The lease of the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
 
-/** A game server's vote listener: where its votes are forwarded to, and how it fares. One a server. */
+/** A game server's vote listener: where its votes are forwarded to, and its state. One for each server. */
 export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
 listenerSchema.index({ serverId: 1 }, { unique: true });
-// Those that a fault has paused, and those that are unreachable: few of many.
+// Only listeners that an error has paused, and unreachable ones: a small part of all.
 listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },
@@ -144,7 +144,7 @@ listenerSchema.index(
   { partialFilterExpression: { 'limited.until': { $exists: true } } },
 );
 
-// Those whose settings were changed some minutes ago.
+// Only listeners with a resend that is not finished.
 listenerSchema.index(
   { 'resendOwed.at': 1 },
   { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },
@@ -168,12 +168,12 @@ export type Listener = Omit<
 };
 
 /**
- * How a listener stands, in the owner's words. `unverified`: an HTTP listener that has not repeated a challenge yet;
- * the next vote or test brings one.
+ * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet; the
+ * next vote or test sends one.
  */
 export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 
-/** What `listenerState` reads. */
+/** The fields that `listenerState` reads. */
 export const STATE_FIELDS = {
   protocol: 1,
   pause: 1,
@@ -190,7 +190,7 @@ export function listenerState(
   return isUnverified(listener) ? 'unverified' : 'active';
 }
 
-/** Whether it is an HTTP listener that has never shown that it wants votes. One that an older version had sent any has. */
+/** Whether it is an HTTP listener that never proved that it wants votes. A delivery by an older version is proof too. */
 export function isUnverified({
   protocol,
   proven,
@@ -201,8 +201,8 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its present settings, also by a bare close in Votifier v1: its token or key
- * is taken to be right. A document without the field is from before there was one: its last delivery tells then.
+ * Whether a listener has taken a vote with its current settings, including a bare close in Votifier v1: its token or key
+ * is then considered correct. For older documents without the field, the last delivery is used.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -213,7 +213,7 @@ export function hasTakenVotes({
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
-/** The last vote that a listener took with its present settings, and whether it said so; null where it took none. */
+/** The last vote that a listener took with its current settings, and whether it confirmed it; null when there is none. */
 export function lastDelivery(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
 ): { at: Date; confirmed: boolean | null } | null {
@@ -222,5 +222,5 @@ export function lastDelivery(
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
-/** The breaker of a listener that is not known to fail. */
+/** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };

@@ -1,13 +1,13 @@
 /**
- * What the end of an attempt means and what follows from it.
+ * The classes of outcomes and their consequences.
  *
  * - `delivered`: acknowledged (or, in v1, cleanly closed); done.
- * - `transient`: the frame was not taken; again by the schedule; counts for the breaker.
- * - `ambiguous`: the frame was written and no answer is known; again, as often as the owner allows; counts for
+ * - `transient`: the frame was not taken; retried by the schedule; counts for the breaker.
+ * - `ambiguous`: the frame was written and no answer is known; retried as often as the owner allows; counts for
  *   the breaker, unless Tallyport itself caused it.
- * - `configuration`: it will fail for every vote until the owner mends it; the listener is paused.
- * - `vote-only`: this vote cannot be taken, others can; the vote is failed.
- * - `none`: a fault or a stop of ours; the attempt does not count.
+ * - `configuration`: every vote fails until the owner corrects the settings; the listener is paused.
+ * - `vote-only`: the listener refuses this vote, but takes others; the vote is failed.
+ * - `none`: an error or a stop of Tallyport itself; the attempt does not count.
  */
 export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configuration' | 'vote-only' | 'none';
 
@@ -16,8 +16,8 @@ export const STEPS = ['none', 'resolved', 'connected', 'greeted', 'written', 'ac
 export type Step = (typeof STEPS)[number];
 
 /**
- * Every end that an attempt can have, with its class. The codes are stable: they stand in the database, in
- * metrics and in `--json` output.
+ * Every outcome of an attempt, with its class. The codes are stable: the database, metrics and `--json` output contain
+ * them.
  */
 export const OUTCOMES = {
   acknowledged: 'delivered',
@@ -73,37 +73,37 @@ export const OUTCOMES = {
 
 export type OutcomeCode = keyof typeof OUTCOMES;
 
-/** Ends after the frame was written in which the listener may have refused it without a word. */
+/** Outcomes after the frame was written in which the listener may have refused the vote without an answer. */
 export const SILENT_OUTCOMES = [
   'closed-without-answer',
   'reset',
   'no-answer',
 ] as const satisfies OutcomeCode[];
 
-/** Whether a listener ended an attempt without a word, as many do when the token or key is wrong. */
+/** Whether an attempt ended without an answer, as with many listeners when the token or key is wrong. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
   return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }
 
-/** Ends that Tallyport caused: they say nothing about the listener, whatever became of the vote. */
+/** Outcomes that Tallyport caused: they say nothing about the listener, whether or not the vote arrived. */
 const OURS: ReadonlySet<OutcomeCode> = new Set(['lease-ran-out', 'stopped-while-waiting', 'our-fault']);
 
-/** Whether an attempt ended so because of Tallyport itself, not of the listener. */
+/** Whether Tallyport itself, not the listener, caused the outcome. */
 export function isOurs({ code }: Pick<Outcome, 'code'>): boolean {
   return OURS.has(code);
 }
 
-/** The end of one attempt. */
+/** The outcome of one attempt. */
 export type Outcome = {
   code: OutcomeCode;
   class: OutcomeClass;
   /** How far it got. */
   reached: Step;
-  /** What the listener said, at most 200 printable characters; absent when it said nothing. */
+  /** The listener's message, at most 200 printable characters; absent when it sent none. */
   words?: string;
-  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
+  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
   detail?: string;
-  /** For how long the listener asked to be left alone, in milliseconds (HTTP's Retry-After), at most an hour. */
+  /** The delay that the listener requested, in milliseconds (HTTP's Retry-After), at most an hour. */
   retryAfterMs?: number;
 };
 

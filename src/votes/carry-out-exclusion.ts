@@ -24,14 +24,14 @@ export type CarryOutOptions = {
   settledMs?: number;
 };
 
-/** So many votes are marked in one round trip. */
+/** How many votes one update marks. */
 const BULK = 1_000;
 
 /**
- * Does what an exclusion's state asks for: every step may have been done before, by a run that was cut short.
- * The audit log comes first, so that nothing is done unwritten; the new state last.
+ * Carries out an exclusion or its undoing, by its state. Every step is safe to repeat after an interrupted run. The
+ * audit log is written first, the new state last.
  *
- * @returns the exclusion as it is then
+ * @returns the exclusion with its new state
  */
 export async function carryOut(
   deps: CarryingOut,
@@ -51,17 +51,17 @@ export async function carryOut(
   await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal });
 
   lease.throwIfLost();
-  const through =
+  const finished =
     state === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
       : ({ state: 'included' } as const);
-  // Undone meanwhile: that is carried out next, with another run.
-  await deps.voteExclusions.updateOne({ _id, state }, { $set: through });
+  // The state differs when the exclusion was undone meanwhile: another run carries that out.
+  await deps.voteExclusions.updateOne({ _id, state }, { $set: finished });
   await requestRanks(deps.producer);
-  return { ...exclusion, days, ...through };
+  return { ...exclusion, days, ...finished };
 }
 
-/** Writes what was decided of an exclusion to the audit log, where it does not stand there yet. */
+/** Writes the decisions about an exclusion to the audit log, unless they are there already. */
 export async function auditExclusion(
   deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
   exclusion: VoteExclusion,
@@ -88,7 +88,7 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** Its votes among those that are excluded, by the small index of these. */
+/** The excluded votes of its range. Uses the small index of excluded votes. */
 function excludedInRange(exclusion: VoteExclusion) {
   return { ...castInRange(exclusion), excludedAt: { $gt: new Date(0) } };
 }
@@ -111,7 +111,7 @@ async function markVotes(
   const { votes } = deps;
   const range = castInRange(exclusion);
   const total = await votes.countDocuments(range);
-  // Narrowed down here and not by the query: each read stays short however few votes the token cast.
+  // The token is filtered here and not in the query: each read stays short even if the token cast few votes.
   const all = votes.find(range, {
     sort: { votedAt: 1 },
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
@@ -129,7 +129,7 @@ async function markVotes(
         },
       },
     ],
-    seen: (count) => progress?.(count, total),
+    onProgress: (count) => progress?.(count, total),
   });
 }
 
@@ -161,27 +161,27 @@ async function unmarkVotes(
         },
       },
     ],
-    seen: (count) => progress?.(count, total),
+    onProgress: (count) => progress?.(count, total),
   });
 }
 
-type Seen = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };
+type VoteInRange = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };
 
 type Bulk = {
-  all: AsyncIterable<Seen>;
-  chosen: (vote: Seen) => boolean;
+  all: AsyncIterable<VoteInRange>;
+  chosen: (vote: VoteInRange) => boolean;
   update: Document[];
-  seen: (count: number) => void;
+  onProgress: (count: number) => void;
 };
 
-/** Updates the chosen votes. Their days are noted first: whatever happens then, each is recounted. */
+/** Updates the chosen votes. Their days are stored first, so that each day is recounted even after a crash. */
 async function inBulk(
   { votes, voteExclusions }: CarryingOut,
   { _id, serverId }: VoteExclusion,
   lease: ActiveLease,
-  { all, chosen, update, seen }: Bulk,
+  { all, chosen, update, onProgress }: Bulk,
 ): Promise<void> {
-  let batch: Seen[] = [];
+  let batch: VoteInRange[] = [];
   const write = async () => {
     if (batch.length === 0) return;
     const days = [...new Set(batch.map(({ votedAt }) => dayOf(votedAt)))];
@@ -196,8 +196,8 @@ async function inBulk(
     count += 1;
     if (chosen(vote)) batch.push(vote);
     if (batch.length === BULK) await write();
-    if (count % BULK === 0) seen(count);
+    if (count % BULK === 0) onProgress(count);
   }
   await write();
-  seen(count);
+  onProgress(count);
 }

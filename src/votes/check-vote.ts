@@ -13,8 +13,8 @@ type VoteCheck =
   | { hasVoted: false; votedAt: null; nextVoteAt: null };
 
 /**
- * Whether a player voted for a server in the last 24 hours, in whatever spelling of the name. A vote that is told of is
- * durable.
+ * Whether a player voted for a server in the last 24 hours, under any spelling of the name. A reported vote is durable:
+ * a failover does not lose it.
  */
 export async function checkVote(
   {
@@ -30,8 +30,8 @@ export async function checkVote(
     serverId,
     usernameKey: usernameKey(username),
   });
-  const [inTheWay] = votesInTheWay(newest, clock.now());
-  if (!inTheWay) return { hasVoted: false, votedAt: null, nextVoteAt: null };
-  await durability.confirm(insertedBy(inTheWay));
-  return { hasVoted: true, votedAt: inTheWay.votedAt, nextVoteAt: nextVoteAt(inTheWay) };
+  const [blocking] = votesInTheWay(newest, clock.now());
+  if (!blocking) return { hasVoted: false, votedAt: null, nextVoteAt: null };
+  await durability.confirm(insertedBy(blocking));
+  return { hasVoted: true, votedAt: blocking.votedAt, nextVoteAt: nextVoteAt(blocking) };
 }

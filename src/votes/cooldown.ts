@@ -2,20 +2,20 @@ import { after, HOUR } from '../platform/clock.ts';
 import type { NewestVotes } from './newest-votes.ts';
 import type { Vote } from './vote.ts';
 
-/** A player may vote once for a server in any rolling time of this length. */
+/** The cooldown: a player may vote for a server once in any period of this length. */
 export const COOLDOWN_MS = 24 * HOUR;
 
-/** The moment from which, itself included, the player of `vote` may vote for that server again. */
+/** When the cooldown ends: from this moment on (inclusive) the player may vote for the server again. */
 export function nextVoteAt(vote: Pick<Vote, 'votedAt'>): Date {
   return after(vote.votedAt, COOLDOWN_MS);
 }
 
-/** Whether `vote` still keeps its player from voting at `now`. */
+/** Whether the cooldown of `vote` still runs at `now`. */
 function blocks(vote: Pick<Vote, 'votedAt' | 'cooldownEndedAt'>, now: Date): boolean {
   return !vote.cooldownEndedAt && now < nextVoteAt(vote);
 }
 
-/** Those of a player's newest votes that keep them from voting at `now`; the one that does so longest is first. */
+/** The player's newest votes whose cooldown still runs at `now`; the one with the latest end is first. */
 export function votesInTheWay({ live, imported }: NewestVotes, now: Date): Vote[] {
   return [live, imported]
     .filter((vote) => vote !== null)

@@ -17,7 +17,7 @@ export type Excluding = Recounting &
     producer: Producer;
   };
 
-/** Which votes are to leave the counts: those cast from `since` to before `until`. */
+/** The votes to exclude from the counts: cast from `since` (inclusive) to `until` (exclusive). */
 export type ExclusionRequest = {
   serverId: ObjectId;
   since: Date;
@@ -40,7 +40,7 @@ export class ExclusionError extends Error {
 
 const reasonSchema = z.object({ reason: reasonText });
 
-/** One at a time for a server: two exclusions may touch the same votes and days. */
+/** Runs `work` under the lease of the server: two exclusions may change the same votes and days. */
 function underLease<T>(
   deps: Excluding,
   serverId: ObjectId,
@@ -51,12 +51,12 @@ function underLease<T>(
 }
 
 /**
- * Takes votes out of every count and the ranking, by a user's decision. They still block their player's 24
- * hours, show in check-vote and are delivered. Killed at any point it is finished by the same call again, or by
- * the scheduler's next round; asking twice for the same changes nothing more.
+ * Excludes votes from every count and the ranking, on an operator's decision. They still count for the cooldown, show in
+ * check-vote and are delivered. After a crash, the same call or the scheduler's next run finishes the exclusion. A
+ * repeated call changes nothing.
  *
  * @param by - who decided, for the audit log
- * @returns the exclusion, through
+ * @returns the finished exclusion
  * @throws {ExclusionError}; {InvalidDocumentError} for the reason; as `withLease` does
  */
 export async function excludeVotes(
@@ -101,11 +101,11 @@ function newExclusion(
 }
 
 /**
- * Decides an exclusion and leaves its carrying out, which takes up to a minute, to a worker. What stands in MongoDB
- * is enough: where Redis is away, the scheduler's next round finds it.
+ * Stores an exclusion. A worker carries it out, which takes up to a minute. When Redis is unavailable, the scheduler's
+ * next run finds the stored exclusion.
  *
- * @param exclusionId - made when the votes were shown: the same form sent twice is one exclusion
- * @returns the exclusion as it stands
+ * @param exclusionId - made when the votes were shown: a form that is sent twice creates one exclusion
+ * @returns the stored exclusion
  * @throws {ExclusionError}; {InvalidDocumentError} for the reason
  */
 export async function requestExclusion(
@@ -127,10 +127,10 @@ export async function requestExclusion(
 }
 
 /**
- * Decides that an exclusion is undone and leaves the rest to a worker, as {@link requestExclusion} does. One that is
- * still being carried out is undone after that: both go by the same lease. Doing it again changes nothing.
+ * Stores that an exclusion is undone. A worker does the rest, as for {@link requestExclusion}. The lease of the server
+ * makes the undoing wait until the exclusion is finished. A repeated call changes nothing.
  *
- * @returns the exclusion as it stands; null when there is none of this id
+ * @returns the stored exclusion; null when no exclusion has this id
  */
 export async function requestInclusion(
   deps: Excluding,
@@ -157,10 +157,10 @@ async function markUndone(
 }
 
 /**
- * Undoes an exclusion. Votes that another one covers stay excluded. Doing it again changes nothing more, and
- * finishes one that was cut short.
+ * Undoes an exclusion. Votes that another exclusion covers stay excluded. A repeated call finishes an interrupted
+ * undoing and changes nothing else.
  *
- * @returns the exclusion, undone; null when there is none of this id
+ * @returns the undone exclusion; null when no exclusion has this id
  * @throws as `withLease` does
  */
 export async function includeVotes(
@@ -179,7 +179,7 @@ export async function includeVotes(
   });
 }
 
-/** Finishes an exclusion, or its undoing, that was cut short; does nothing where it is through. */
+/** Finishes an exclusion, or its undoing, that was interrupted. Does nothing when it is finished already. */
 export async function finishExclusion(
   deps: Excluding,
   exclusionId: ObjectId,
@@ -193,7 +193,7 @@ export async function finishExclusion(
   });
 }
 
-/** The exclusions that are not through: under way, or cut short. */
+/** The exclusions that are not finished: in progress, or interrupted. */
 export async function openExclusions({
   voteExclusions,
 }: Pick<Excluding, 'voteExclusions'>): Promise<ObjectId[]> {
@@ -204,7 +204,7 @@ export async function openExclusions({
   return open.map(({ _id }) => _id).toArray();
 }
 
-/** A server's exclusions, newest first, undone ones too. */
+/** A server's exclusions, newest first, including undone ones. */
 export function listExclusions(
   { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
   serverId: ObjectId,
@@ -212,7 +212,7 @@ export function listExclusions(
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
-/** The newest exclusions of all servers, undone ones too. */
+/** The newest exclusions of all servers, including undone ones. */
 export function newestExclusions(
   { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
   { limit }: { limit: number },

@@ -6,11 +6,11 @@ const idempotencyKeyDefinition = {
   key: { type: String, required: true },
   /** The name as the request gave it, trimmed. */
   username: { type: String, required: true },
-  /** The vote is inserted under this id, by whoever finishes. */
+  /** The vote is inserted with this id, by the request that completes the vote. */
   voteId: { type: Schema.Types.UUID, required: true },
-  /** Checked on every read; the index only clears away what is over. */
+  /** Checked on every read; the index only deletes expired keys. */
   expiresAt: { type: Date, required: true },
-  /** The body of the first 200, byte for byte; null while the request is under way. */
+  /** The body of the first 200 response, byte for byte; null while the request is in progress. */
   answer: { type: String, default: null },
 } as const;
 

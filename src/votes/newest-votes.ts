@@ -4,8 +4,8 @@ import { MAJORITY } from '../platform/mongo.ts';
 import { isImported, type Vote } from './vote.ts';
 
 /**
- * A player's newest votes for a server, each the one with the highest `seq` of its kind. Imported votes have
- * negative numbers, so the newest one of them may be younger than the newest live vote.
+ * A player's newest votes for a server: the vote with the highest `seq` of each kind. Imported votes have negative
+ * numbers, so the newest imported vote may be younger than the newest live vote.
  */
 export type NewestVotes = { live: Vote | null; imported: Vote | null };
 
@@ -14,7 +14,7 @@ export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/** Read at majority. A first vote, or one after imported ones only, takes one reading. */
+/** Read with majority read concern. One query when the newest vote is imported or there is none, else two. */
 export async function newestVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -26,7 +26,7 @@ export async function newestVotes(
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
-/** The newest votes of many players in one reading, or two. */
+/** The newest votes of many players, in one or two queries. */
 export const newestVotesTogether: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
   async load(votes, players) {
@@ -35,27 +35,27 @@ export const newestVotesTogether: BatchLoader<Collection<Vote>, Player, NewestVo
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
-    // Behind a live vote an imported one may hide.
-    const behind = [...found.keys()].filter((n) => found[n]?.live);
+    // A younger imported vote may exist as well.
+    const withLive = [...found.keys()].filter((n) => found[n]?.live);
     const hidden = await readHighest(
       votes,
-      behind.map((n) => players[n] as Player),
+      withLive.map((n) => players[n] as Player),
       [{ $lt: ['$seq', 0] }],
     );
     for (const { n, vote } of hidden) {
-      const at = behind[n] as number;
-      found[at] = { live: found[at]?.live ?? null, imported: vote };
+      const index = withLive[n] as number;
+      found[index] = { live: found[index]?.live ?? null, imported: vote };
     }
     return found;
   },
 };
 
 /**
- * Each player's vote with the highest `seq`: one step into the index for each, however many votes the player cast. A
- * `$group` would read them all. The pairs ride on any one vote of their servers, so that a sharded cluster asks
- * those servers' shards alone; where there is none, none of them has a vote.
+ * Each player's vote with the highest `seq`. One index step for each player, however many votes the player cast; a
+ * `$group` would read all votes. The pairs are joined to one vote of their servers, so that a sharded cluster queries
+ * only those servers' shards. A server without a vote has no result.
  *
- * @returns the votes found, each with its player's place in `players`
+ * @returns the votes found, each with the index of its player in `players`
  */
 async function readHighest(
   votes: Collection<Vote>,

@@ -12,39 +12,40 @@ export type Recounting = {
   clock: Clock;
 };
 
-/** A day whose counter did not say what the votes say. */
+/** A day whose counter differed from its votes. */
 export type Drift = { day: string; counted: number; votes: number };
 
-/** A vote of a day that ended so long ago was counted or lost (design rule 8). */
+/** Votes of a day that ended this long ago are counted or lost (design rule 8). */
 export const DAY_SETTLED_MS = 10 * MINUTE;
 
-/** Two processes' clocks differ by this much at most: each is within 2 s of mongod's. */
+/** The clocks of two processes differ by at most this much: each is within 2 s of mongod's clock. */
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * So long after its time a vote is inserted, or never will be: it is read in 5 s, its insert is sent in the next 5 s,
- * and each takes 5 s at most before it is given up.
+ * A vote is inserted within this time after its `votedAt`, or never: reading takes up to 5 s, the insert is sent within
+ * the next 5 s, and each times out after 5 s.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
-/** The moment, on every right clock, by which a vote was inserted; undefined where its time does not tell. */
+/** When a vote was inserted at the latest, on any correct clock; undefined when its time does not show it. */
 export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
 }
 
 /**
- * So long after its end the increments of a minute are written, or never will be: its last vote is inserted within 24 s,
- * its batch waits for the one before and is sent (100 ms and twice 5 s). The rest is for a mongod that stands still.
+ * The increments of a minute are written within this time after its end, or never: its last vote is inserted within
+ * 24 s, and its batch waits for the batch before it and is sent (100 ms and twice 5 s). The rest is a reserve for a
+ * stalled mongod.
  */
 const MINUTE_SETTLED_MS = MINUTE;
 
-/** So many minutes before the newest settled one are compared again each time: what came later still is found there. */
+/** How many minutes before the newest settled one are compared again each time, to find late increments. */
 const COMPARED_AGAIN_MS = 8 * MINUTE;
 
-/** The minutes whose increments can be told from those under way: from `from` to before `to`, both whole minutes. */
+/** The minutes whose increments are settled: from `from` (inclusive) to `to` (exclusive), both whole minutes. */
 export type SettledMinutes = { from: Date; to: Date };
 
-/** The settled minutes that are to be compared at `now`. */
+/** The settled minutes to compare at `now`. */
 export function settledMinutes(now: Date): SettledMinutes {
   const to = startOfMinute(after(now, -MINUTE_SETTLED_MS));
   return { from: after(to, -COMPARED_AGAIN_MS), to };
@@ -60,11 +61,11 @@ export function isSettledDay(day: string, now: Date): boolean {
 }
 
 /**
- * Counts UTC days of a server from its votes, without excluded ones, and puts its counters right, at once. Votes may be
- * cast meanwhile: none is lost, none is counted twice. Running it again changes nothing.
+ * Recounts UTC days of a server from its votes, without excluded ones, and corrects its counters. Votes may be cast
+ * meanwhile: none is lost, none is counted twice. Running it again changes nothing.
  *
- * Votes of settled minutes are counted from the votes, those of later minutes are what their increments say. An
- * increment that is pending or under way therefore comes on top, whenever it is written (ADR 42).
+ * For settled minutes the votes are counted; for later minutes the increments are used. A pending increment is therefore
+ * added correctly, whenever it is written (ADR 42).
  *
  * @param days - `2026-11-21`
  * @returns the days that were wrong
@@ -83,7 +84,7 @@ export async function recountVotes(
   return drifts;
 }
 
-/** Another recount of the same month may read newer exclusions: of two at once one is done again. */
+/** Another recount of the same month may have read newer exclusions: of two concurrent recounts, one is repeated. */
 async function recountDay(
   deps: Recounting,
   serverId: ObjectId,
@@ -109,17 +110,17 @@ async function recountDay(
       const votes = counts.votes + incrementsBetween(before?.minutes, counts.to, counts.end);
       return counted === votes ? null : { day, counted, votes };
     } catch (error) {
-      // The month's counter was made in the meantime.
+      // Another process has created the month's counter.
       if (!isDuplicateKey(error)) throw error;
     }
   }
 }
 
-/** A day as its votes say. */
+/** The figures of a day, counted from its votes. */
 type DayCounts = SettledMinutes & {
-  /** Those of settled minutes, less every excluded one that they or later minutes have. */
+  /** Votes of settled minutes, minus all excluded votes of the day. */
   votes: number;
-  /** Votes of the minutes from `from` to before `to`, excluded ones included. */
+  /** Votes of the minutes from `from` (inclusive) to `to` (exclusive), including excluded ones. */
   minutes: { k: string; v: number }[];
   end: Date;
 };
@@ -138,7 +139,7 @@ async function countDay({ votes, clock }: Recounting, serverId: ObjectId, day: s
   return { from, to, end, minutes, votes: older + sum(minutes.map(({ v }) => v)) - excluded };
 }
 
-/** A server's votes by minute, excluded ones included; from the index alone. */
+/** A server's votes by minute, including excluded ones; read from the index alone. */
 function countMinutes(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -159,14 +160,14 @@ function countMinutes(
     .toArray();
 }
 
-/** Increments of the minutes from `from` to before `to`. */
+/** Increments of the minutes from `from` (inclusive) to `to` (exclusive). */
 export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, to: Date): number {
   const [first, end] = [minuteOf(from), minuteOf(to)];
   const entries = Object.entries(minutes ?? {});
   return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
 }
 
-/** Sets a day, whatever increments are written until then. */
+/** Sets a day. Increments that are written meanwhile are preserved. */
 function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });

@@ -22,10 +22,10 @@ type Repairing = Recounting & { servers: Collection<Server>; log: Logger };
 
 type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 
-/** How a repair ended: how many servers were looked at, and the days whose counters were wrong. */
+/** The result of a repair: how many servers were checked, and the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
-/** The day is not over for 10 minutes yet: votes of it may still be counted. */
+/** The day ended less than 10 minutes ago or has not ended: its votes may still be counted. */
 export class DayNotSettledError extends Error {
   readonly code = 'day-not-settled';
 
@@ -40,17 +40,17 @@ export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
 
-/** So many servers are counted in one query. */
+/** How many servers one query counts. */
 const SLICE = 500;
 
-/** A counter keeps so many minutes that are compared no more before they are removed. */
+/** A counter may have this many minutes that are no longer compared before they are removed. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';
 
 /**
- * Holds the counters of a finished UTC day against the votes, of all servers that ever were listed, and puts
- * those right that differ. Running it again, or twice at once, changes nothing more.
+ * Compares the counters of a finished UTC day with the votes, for all servers that were ever listed, and corrects the
+ * counters that differ. Running it again, or twice at once, changes nothing more.
  *
  * @throws {DayNotSettledError}; the signal's reason
  */
@@ -73,9 +73,9 @@ export async function repairCounters(
 }
 
 /**
- * The same for the days that are not settled yet, while votes are cast: compares the increments of settled minutes with
- * the votes of these minutes, from the last repair that ended well on. So what a crashed process had pending is found
- * within minutes. Only one runs at a time.
+ * The same for days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
+ * votes of these minutes, starting at the last successful repair. Increments that a crashed process lost are found within
+ * minutes. Only one repair runs at a time.
  *
  * @throws as `withLease` does
  */
@@ -107,7 +107,7 @@ export function repairOpenCounters(
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
 }
 
-/** Recounts days of those servers that `suspectsOf` finds among some. */
+/** Recounts the days that `suspectsOf` finds, one batch of servers at a time. */
 async function repairDays(
   deps: Repairing,
   days: string[],
@@ -137,7 +137,7 @@ async function repairDays(
   }
 }
 
-/** How many votes each server has from `from` to before `to`, excluded ones included; or only those excluded. */
+/** How many votes each server has from `from` to before `to`: all of them, or only the excluded ones. */
 async function countByServer(
   { votes }: Repairing,
   serverIds: ObjectId[],
@@ -167,7 +167,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
   return counts.get(serverId.toHexString()) ?? 0;
 }
 
-/** Removes the minutes before `from` where they are many: no repair compares them again. */
+/** Removes the minutes before `from` when they are many: no repair compares them again. */
 async function forgetMinutes(
   { voteCounters }: Repairing,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],

@@ -2,25 +2,25 @@ import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
 import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
 
-/** Which votes of a server are looked for; what is absent does not matter. */
+/** A search for votes of a server; an absent field does not filter. */
 type VoteSearch = {
   serverId: ObjectId;
-  /** A player's name, in any spelling of it, or a vote's id. */
+  /** A player's name, in any spelling, or a vote's id. */
   player?: string | undefined;
   tokenId?: ObjectId | undefined;
-  /** Cast then or later. */
+  /** Cast at this moment or later. */
   since?: Date | undefined;
-  /** Cast before then. */
+  /** Cast before this moment. */
   until?: Date | undefined;
 };
 
-/** As much of a vote as a list shows: its attempts may be long. */
+/** The fields of a vote that a list shows, without its attempts, which may be long. */
 export type FoundVote = Pick<
   Vote,
   '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
 > & { delivery: Pick<Delivery, 'state'> };
 
-/** `next` is where the search goes on, null where all was looked at. */
+/** `next` is where the search continues; null when it is complete. */
 type FoundVotes = { votes: FoundVote[]; next: string | null };
 
 const SHOWN = {
@@ -34,15 +34,14 @@ const SHOWN = {
   'delivery.state': 1,
 } as const;
 
-/** Votes of one token are looked for among so many of the server's votes at a time. */
+/** How many of the server's votes a search by token reads at a time. */
 const LOOKED_AT = 1_000;
 
 /**
- * Looks for votes of a server, newest first. A player is found by an index, a time range by another; a token is
- * looked for among the votes of the range, a thousand at a time, so that a slice may have few and the search still
- * go on.
+ * Searches votes of a server, newest first. A player and a time range have an index each. A token has none: a search by
+ * token filters the votes of the range, a thousand at a time. A result may then have few votes and still have a `next`.
  *
- * @param from - where the slice before ended (its `next`)
+ * @param from - the `next` of the previous result
  */
 export async function searchVotes(
   { votes }: { votes: Collection<Vote> },
@@ -66,7 +65,7 @@ const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
   (!search.since || votedAt >= search.since) &&
   (!search.until || votedAt < search.until);
 
-/** By the number of a player's votes: those that were cast here come before imported ones. */
+/** By the player's vote numbers: live votes come before imported ones. */
 async function ofPlayer(
   votes: Collection<Vote>,
   search: VoteSearch,
@@ -99,7 +98,7 @@ async function byTime(
   const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
   const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
-  // Several votes may have one time. The index gives them in the same order each time.
+  // Several votes may have the same time. The index returns them in the same order each time.
   const all = votes
     .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
@@ -113,7 +112,7 @@ async function byTime(
   return { votes: end.votes, next: `${at}.${before + sameTime}` };
 }
 
-/** @returns `last`: the last vote looked at, where there are more */
+/** @returns `last`: the last vote that was read, when there are more */
 async function take(
   all: AsyncIterable<FoundVote>,
   search: VoteSearch,
@@ -129,16 +128,13 @@ async function take(
   return { votes, looked, last: undefined };
 }
 
-/** What an exclusion of a range would touch. `more`: there may be more than were counted. */
+/** What an exclusion of a range would change. `more`: there may be more votes than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
-/** A preview counts so many votes and no more. */
+/** A preview counts at most this many votes. */
 const COUNTED = 50_000;
 
-/**
- * Counts the votes that an exclusion of this range would touch, and how many of them are in no count already, by
- * another one.
- */
+/** Counts the votes in this range, and how many of them another exclusion has excluded already. */
 export async function countRange(
   { votes }: { votes: Collection<Vote> },
   {
@@ -171,7 +167,7 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
   return counted?.votes ?? 0;
 }
 
-/** How many votes of an exclusion that is under way are marked so far, at most `COUNTED`. */
+/** How many votes of an exclusion in progress are marked so far, at most `COUNTED`. */
 export function countMarked(
   { votes }: { votes: Collection<Vote> },
   exclusion: { _id: ObjectId; serverId: ObjectId; since: Date; until: Date },

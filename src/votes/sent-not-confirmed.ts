@@ -2,13 +2,13 @@ import type { Filter } from 'mongodb';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type Vote } from './vote.ts';
 
 /**
- * What users look for votes by: a state, or those delivered votes of which the listener said nothing because it closed
- * a Votifier v1 connection without an answer. `delivered` means all of them.
+ * A filter for votes: a delivery state, or the delivered votes that a Votifier v1 listener did not confirm because it
+ * closed the connection without an answer. `delivered` includes both.
  */
 export const VOTE_SELECTIONS = [...DELIVERY_STATES, 'sent-not-confirmed'] as const;
 export type VoteSelection = (typeof VOTE_SELECTIONS)[number];
 
-/** How a delivery that no kept attempt tells of was made: see `isConfirmed`. */
+/** The class and outcome of a delivery whose attempt details are no longer stored: see `isConfirmed`. */
 const CODE_BY_COUNT = {
   $cond: [{ $gt: ['$delivery.codes.acknowledged', 0] }, 'acknowledged', 'sent-not-confirmed'],
 };
@@ -29,7 +29,7 @@ const SENT_NOT_CONFIRMED: Filter<Vote> = {
   $expr: { $eq: [{ $ifNull: [NEWEST_DELIVERY, CODE_BY_COUNT] }, 'sent-not-confirmed'] },
 };
 
-/** Votes of one of these selections. */
+/** A query filter for votes of these selections. */
 export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   const states = selections.filter((one): one is DeliveryState => one !== 'sent-not-confirmed');
   const inStates: Filter<Vote> = { 'delivery.state': { $in: states } };
@@ -37,14 +37,14 @@ export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   return states.length === 0 ? SENT_NOT_CONFIRMED : { $or: [inStates, SENT_NOT_CONFIRMED] };
 }
 
-/** Whether a vote that was read belongs to a selection. */
+/** Whether a loaded vote belongs to a selection. */
 export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: VoteSelection): boolean {
   return selection === 'sent-not-confirmed' ? isConfirmed(delivery) === false : delivery.state === selection;
 }
 
 /**
- * Whether a listener said that it took a delivered vote: false after a bare close in Votifier v1, null where that is
- * not on record.
+ * Whether a listener acknowledged a delivered vote: false when a Votifier v1 listener closed without an answer, null
+ * when that is not on record.
  */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;

@@ -11,8 +11,8 @@ export type TopVoter = {
 };
 
 /**
- * Who voted most for a server in the current UTC month, without excluded votes; of equals, whoever voted longer ago.
- * It reads that month's votes of that server by their index, once each.
+ * The players with the most votes for a server in the current UTC month, without excluded votes. Of equal players, the
+ * one whose last vote is older is first. Reads that month's votes of the server once, by their index.
  */
 export function topVoters(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },

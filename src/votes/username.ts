@@ -3,14 +3,14 @@ import { z } from 'zod';
 /** The most code points a name may have. */
 export const LONGEST_USERNAME = 50;
 
-/** The same for a description, in code points. */
+/** The most code points a description may have. */
 export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
 
 /**
- * The key under which two spellings are the same player (contract, POST …/vote): Unicode NFKC, full case
- * folding, default-ignorable characters removed, white space collapsed. Upper- then lower-casing folds all but
- * two letters: ẞ, which is its own capital, so lower-casing comes first; and Σ, whose small form depends on its
- * neighbours, invisible ones too. So the dotless ı is an i, whose capital it shares; folding alone would part them.
+ * The key of a player: two spellings with the same key are the same player (contract, POST …/vote). Unicode NFKC, full
+ * case folding, default-ignorable characters removed, white space collapsed. Upper-casing and then lower-casing folds all
+ * letters except two: ẞ is its own capital, so the text is lower-cased first; the small form of Σ depends on its
+ * neighbours, including invisible ones. The dotless ı becomes i, because both have the same capital.
  *
  * @returns an empty string when nothing visible is left
  */
@@ -27,8 +27,8 @@ export function usernameKey(name: string): string {
 }
 
 /**
- * A player's name as a request gives it: trimmed, 1 to 50 code points, no control characters (a line feed
- * would forge a field of the forwarded vote), not only of invisible ones.
+ * A player's name in a request: trimmed, 1 to 50 code points, no control characters (a line feed would forge a field of
+ * the forwarded vote), at least one visible character.
  */
 export const usernameSchema = z
   .string({ error: 'username is required and must be a string' })
@@ -40,7 +40,7 @@ export const usernameSchema = z
   .refine((name) => name.length > 0, { error: 'username must not be empty', abort: true })
   .refine((name) => [...name].length <= LONGEST_USERNAME, {
     error: `username must have at most ${LONGEST_USERNAME} characters`,
-    // To normalize a long row of combining marks takes time by the square of its length.
+    // Normalizing a long sequence of combining marks takes quadratic time.
     abort: true,
   })
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'username must not contain control characters' })

@@ -8,21 +8,21 @@ const voteCounterDefinition = {
   /** Votes by UTC day of the month, without excluded ones: `{'01': 12, '21': 3}`. */
   days: { type: Schema.Types.Mixed, required: true },
   /**
-   * The same increments by minute (see `minuteOf`), excluded votes included: `{'29640042': 3}`. Only the newest: they
-   * tell a recount which votes of today are counted already.
+   * The same increments by minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest minutes:
+   * a recount needs them to know which votes of today are counted already.
    */
   minutes: { type: Schema.Types.Mixed },
-  /** Grows with each recount: of two at once one is done again. */
+  /** Increases with each recount: of two concurrent recounts, one is repeated. */
   recounts: { type: Number },
 } as const;
 
 /**
- * How many votes a server had on each day of a month. A cache: the votes are the truth (design rule 8). One
- * document holds a month, so that one reading answers with the whole month's figure.
+ * How many votes a server had on each day of a month. A cache: the votes are the source of truth (design rule 8). One
+ * document contains a month, so one read returns the month's figure.
  */
 export const voteCounterSchema = new Schema(voteCounterDefinition, { collection: 'vote_counters' });
 voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
-// What the ranking reads.
+// The index of the ranking.
 voteCounterSchema.index({ month: 1 });
 
 export type VoteCounter = Omit<InferRawDocType<typeof voteCounterDefinition>, 'days' | 'minutes'> & {

@@ -11,13 +11,13 @@ import { dayOf, minuteOf, monthOf, sum } from './vote-figures.ts';
 /** Increments are written at most this long after the first of them. */
 const WRITTEN_WITHIN_MS = 100;
 
-/** A batch that could not be sent for so long is dropped: a recount may have counted its votes by then. */
+/** A batch that could not be sent for this long is dropped: a recount may have counted its votes by then. */
 const DROPPED_AFTER_MS = 30 * SECOND;
 
-/** So many counters at most have pending increments; further votes are left to the repair. */
+/** The most counters with pending increments; the repair counts further votes. */
 const MOST_PENDING = 20_000;
 
-/** What is to be added to one counter. */
+/** The pending increments of one counter. */
 type Increment = {
   q: Pick<VoteCounter, 'serverId' | 'month'>;
   /** By field: `{'days.21': 3, 'minutes.29640042': 3}`. */
@@ -25,16 +25,16 @@ type Increment = {
   votes: number;
 };
 
-/** Increments that are written together. */
+/** Increments that are written in one bulk write. */
 type Batch = {
   increments: Map<string, Increment>;
   /** When the first was added, on `performance.now()`. */
   since: number;
-  /** Votes that found no room. */
+  /** Votes for which there was no room. */
   dropped: number;
-  /** Settles when it was written, or lost; absent while it collects. */
+  /** Settles when it was written or lost; absent while it collects increments. */
   written?: Promise<void>;
-  /** The batch that collects after it. */
+  /** The next batch, which collects increments meanwhile. */
   next?: Batch;
 };
 
@@ -55,9 +55,9 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes behind the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms
- * and written in one bulk write. They are not journaled, and a write that fails or whose end is unknown is not
- * repeated: the repair finds what is lost.
+ * Counts votes after the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms and
+ * written in one bulk write. The write is not journaled. A write that fails or whose result is unknown is not repeated:
+ * the repair finds lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
@@ -104,7 +104,7 @@ export class VoteCounts {
   /**
    * Reads how many votes a server has in the UTC month of `at`.
    *
-   * @returns the same figure at any later moment, with what this process added since
+   * @returns a function that returns the figure plus the increments that this process has added since
    * @throws the driver's error when MongoDB fails
    */
   async ofMonth(serverId: ObjectId, at: Date): Promise<() => number> {
@@ -114,14 +114,14 @@ export class VoteCounts {
       await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
-      // Written meanwhile: the figure may hold these increments or not. Behind a slow MongoDB that is always so.
+      // Written meanwhile: the figure may include these increments or not. With a slow MongoDB this is normal.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
     }
   }
 
-  /** Writes what is pending, after what is being written. Never fails: what is lost is logged. */
+  /** Writes the pending increments, after the write in progress. Never fails: lost increments are logged. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -136,7 +136,7 @@ export class VoteCounts {
     await batch.written;
   }
 
-  /** Writes what is pending, in `ms` milliseconds at most. */
+  /** Writes the pending increments within `ms` milliseconds. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }

@@ -1,8 +1,8 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 /**
- * How an exclusion stands. `excluding` and `including` are under way; a process that finds one there whose
- * worker died finishes it.
+ * The state of an exclusion. `excluding` and `including` are in progress; when the worker died, another process finishes
+ * the exclusion.
  */
 const EXCLUSION_STATES = ['excluding', 'excluded', 'including', 'included'] as const;
 
@@ -14,7 +14,7 @@ const undoneDefinition = {
 const voteExclusionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** Votes cast from `since` to before `until`. */
+  /** Votes cast from `since` (inclusive) to `until` (exclusive). */
   since: { type: Date, required: true },
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all. */
@@ -24,9 +24,9 @@ const voteExclusionDefinition = {
   at: { type: Date, required: true },
   undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
   state: { type: String, enum: EXCLUSION_STATES, required: true },
-  /** UTC days that have votes under it: noted before the votes are marked, so that each is recounted. */
+  /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
-  /** How many votes it excluded; null until it is through. */
+  /** How many votes it excluded; null until it is finished. */
   votes: { type: Number, default: null },
 } as const;
 

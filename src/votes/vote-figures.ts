@@ -5,7 +5,7 @@ import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
-/** The published span of `votes_count`: today and the 29 UTC days before. */
+/** The published period of `votes_count`: today and the 29 UTC days before. */
 export const RANKING_DAYS = 30;
 
 /** `2026-11` of a moment, in UTC. */
@@ -44,7 +44,7 @@ export async function countVotesBetween(
   return all - (await countExcludedBetween(votes, serverId, from, to));
 }
 
-/** Those of a server's votes from `from` to before `to` that are excluded. */
+/** How many excluded votes a server has from `from` to before `to`. */
 export function countExcludedBetween(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -65,7 +65,7 @@ export function countVotesOfMonth(votes: Collection<Vote>, serverId: ObjectId, a
 /** `votesCount`: today and the 29 UTC days before. `monthlyVotes`: the current UTC month. */
 export type VoteFigures = { votesCount: number; monthlyVotes: number; allTimeVotes: number };
 
-/** A server's vote figures at this moment, from its counters. */
+/** A server's current vote figures, from its counters. */
 export async function voteFigures(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
   serverId: ObjectId,
@@ -73,7 +73,7 @@ export async function voteFigures(
   return figuresAt(clock.now(), await voteCounters.find({ serverId }).toArray());
 }
 
-/** The counters of servers: each gets its own, of all months. */
+/** The counters of servers: for each server those of all months. */
 export const countersTogether: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
   async load(voteCounters, serverIds) {
@@ -105,8 +105,8 @@ export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
 }
 
 /**
- * A server's votes of each of the last `days` UTC days, today included, oldest first, from its counters; days
- * before the listing have none.
+ * A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. Days before
+ * the server was listed are 0.
  */
 export async function votesByDay(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },

@@ -21,17 +21,16 @@ export function listVotes(
 }
 
 /**
- * A vote by its id alone, for users who have nothing else. On a sharded cluster this asks every shard; no
- * request of the API does it.
+ * A vote by its id alone. On a sharded cluster this queries every shard; no API request uses it.
  */
 export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {
   return votes.findOne({ _id: voteId });
 }
 
 /**
- * Ends a player's 24 hours early, so that a plugin's author can vote again. The vote stays and counts.
+ * Ends a player's cooldown early, so that a plugin's author can vote again. The vote stays and counts.
  *
- * @returns whether there was a vote that stood in the way
+ * @returns whether there was a vote whose cooldown was running
  */
 export async function forgetVote(
   { votes, auditLog, clock }: { votes: Collection<Vote>; auditLog: Collection<AuditEntry>; clock: Clock },
@@ -40,11 +39,11 @@ export async function forgetVote(
   by: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const inTheWay = votesInTheWay(await newestVotes(votes, serverId, usernameKey(username)), now);
-  const [newest] = inTheWay;
+  const blocking = votesInTheWay(await newestVotes(votes, serverId, usernameKey(username)), now);
+  const [newest] = blocking;
   if (!newest) return false;
   await votes.updateMany(
-    { serverId, _id: { $in: inTheWay.map(({ _id }) => _id) } },
+    { serverId, _id: { $in: blocking.map(({ _id }) => _id) } },
     { $set: { cooldownEndedAt: now } },
   );
   await recordAudit(

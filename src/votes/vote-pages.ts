@@ -3,10 +3,10 @@ import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.t
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-/** So many votes are read for one page. */
+/** How many votes a page has. */
 const VOTES_A_PAGE = 50;
 
-/** Which of a server's votes are wanted; what is absent does not matter. */
+/** A filter for a server's votes; an absent field does not filter. */
 export type VotesWanted = {
   state?: VoteSelection | undefined;
   /** A player's name, in any spelling. */
@@ -17,12 +17,12 @@ export type VotesWanted = {
 };
 
 /**
- * Where a page of votes begins: after the `seen` votes of the moment `at` that stand on the pages before it; among
- * the votes of one player, below the number `seq`.
+ * Where a page of votes begins: at the moment `at`, without the `seen` votes of that moment on earlier pages. For the
+ * votes of one player: below the number `seq`.
  */
 export type VotesFrom = { at: Date; seen: number } | { seq: number };
 
-/** One page of votes, newest first. Of each vote's attempts only the newest is there. */
+/** One page of votes, newest first. Each vote has only its newest attempt. */
 export type VotesPage = {
   votes: Vote[];
   /** Where the next page begins; null on the last one. */
@@ -42,7 +42,7 @@ const IN_SHORT = {
   'delivery.attempts': { $slice: -1 },
 } as const;
 
-/** Reads one page of a server's votes. Every way of asking has its index. */
+/** Reads one page of a server's votes. Every filter uses an index. */
 export function pageOfVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
@@ -56,8 +56,8 @@ export function pageOfVotes(
 }
 
 /**
- * A page begins at a moment, not at a number: votes that are cast meanwhile move nothing, and only those of the
- * very same moment are read past.
+ * A page begins at a moment, not at an offset: votes that are cast meanwhile do not shift it. Only votes of exactly that
+ * moment are skipped.
  */
 async function pageByTime(
   votes: Collection<Vote>,
@@ -93,9 +93,8 @@ function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): Vot
 }
 
 /**
- * By the number of the player's votes: those that were cast here before imported ones. State and time are looked
- * at here and not in the database, which has no index for all three: a page may then have few votes, or none, and
- * the next one more.
+ * By the player's vote numbers: live votes come before imported ones. State and time are filtered here, because no index
+ * covers all three fields. A page may therefore have few votes or none while the next one has more.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,
