@@ -41,7 +41,7 @@ describe('the database', () => {
 
     expect(before).toMatchObject({ code: 1, json: { code: 'not-migrated' } });
     expect(migrated.json.made).toContain('servers.slug_1');
-    expect(again).toMatchObject({ code: 0, stdout: 'Everything exists already.\n', stderr: '' });
+    expect(again).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
     expect(await run('server list')).toMatchObject({ code: 0, stdout: 'No server is listed yet.\n' });
   });
 });
