@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
-import { countersTogether, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
+import { countersLoader, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
 import { latencyAt, playersSource, type Source, statusAt } from './current-status.ts';
 
 /** The public data of a server. Strings and counts are never null. */
@@ -94,7 +94,7 @@ async function figuresOf(
   { voteCounters, batcher, clock }: Informing,
   serverId: ObjectId,
 ): Promise<VoteFigures> {
-  return figuresAt(clock.now(), await batcher.load(countersTogether, voteCounters, serverId));
+  return figuresAt(clock.now(), await batcher.load(countersLoader, voteCounters, serverId));
 }
 
 function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerInfo {

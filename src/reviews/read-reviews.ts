@@ -53,12 +53,12 @@ export async function readAnswered(
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
   const begin = Math.min((page - 1) * limit, FURTHEST);
-  const list = await batcher.load(listsTogether, reviewLists, { serverId, begin, limit });
+  const list = await batcher.load(listsLoader, reviewLists, { serverId, begin, limit });
   const total = list?.count ?? 0;
   return {
     reviewCount: total,
     averageRating: list && total > 0 ? Math.round((100 * list.ratingSum) / total) / 100 : 0,
-    reviews: await batcher.load(approvedTogether, reviews, list?.entries.map(({ id }) => id) ?? []),
+    reviews: await batcher.load(approvedReviewsLoader, reviews, list?.entries.map(({ id }) => id) ?? []),
     total,
     totalPages: Math.ceil(total / limit),
     spread: [1, 2, 3, 4, 5].map((stars) => list?.spread?.[stars] ?? 0),
@@ -68,7 +68,7 @@ export async function readAnswered(
 type Slicing = { serverId: ObjectId; begin: number; limit: number };
 
 /** Lists of servers with a slice of their entries: one reading for all that want the same slice. */
-const listsTogether: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | null> = {
+const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | null> = {
   most: 200,
   async load(reviewLists, wanted) {
     const slices = Map.groupBy(wanted, ({ begin, limit }) => `${begin} ${limit}`);
@@ -95,7 +95,7 @@ const listsTogether: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | n
 };
 
 /** Reviews in the order of the ids asked for. One rejected a moment ago, and still in its list, is left out. */
-const approvedTogether: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
+const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {
     const ids = new Map(wanted.flat().map((id) => [id.toHexString(), id]));

@@ -161,14 +161,14 @@ export function isValid(token: ApiToken, now: Date): boolean {
 /** The server that a call may speak for, and the token it came with. */
 type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
 
-const tokensTogether = findLoader<ApiToken, string>({
+const tokensLoader = findLoader<ApiToken, string>({
   filter: (hashes) => ({ hash: anyOf(hashes) }),
   nameOf: (hash) => hash,
   keyOf: ({ hash }) => hash,
 });
 
 /** Servers, and whether they are listed. */
-const removalsTogether = serverLoader({ removedAt: 1 });
+const removalsLoader = serverLoader({ removedAt: 1 });
 
 type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
 
@@ -188,8 +188,8 @@ export async function authenticate(
   if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
   const [token, server] = await Promise.all([
-    batcher.load(tokensTogether, apiTokens, hashToken(tokenText)),
-    batcher.load(removalsTogether, servers, id),
+    batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
+    batcher.load(removalsLoader, servers, id),
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
@@ -241,7 +241,7 @@ export function cachedAuthentication(
 }
 
 /** Tokens that were used, and when. Collected for a moment, since nobody waits for it. */
-const usesTogether: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
+const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
   async load(apiTokens, uses) {
@@ -260,5 +260,5 @@ export function noteTokenUse(
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
   // Where the token is kept, the next request need not note it again.
   token.lastUsedAt = now;
-  return batcher.load(usesTogether, apiTokens, { _id: token._id, at: now });
+  return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
 }

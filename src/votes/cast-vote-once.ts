@@ -38,7 +38,7 @@ const insertClaims = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
 /** Claims that a majority holds, by the key that they are for. */
-const claimsTogether = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
+const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
   keyOf: ({ serverId, key }) => ({ serverId, key }),
@@ -136,7 +136,7 @@ async function claimKey(
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
-    const existing = await batcher.load(claimsTogether, idempotencyKeys, { serverId, key });
+    const existing = await batcher.load(claimsLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
       // It was freed, or a majority does not hold it yet: a rollback may still take it.
       await pause(LOOK_AGAIN_MS);

@@ -11,7 +11,7 @@ import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
 import { findSafeVote, insertOnce, VoteResultUnknownError } from './insert-vote.ts';
-import { newestVotesTogether } from './newest-votes.ts';
+import { newestVotesLoader } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
 import type { Delivery, Vote } from './vote.ts';
@@ -43,7 +43,7 @@ export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
 /** The listener of a server's votes, and its queue. */
-const listenersTogether = findLoader<Listener, ObjectId>({
+const listenersLoader = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
   keyOf: ({ serverId }) => serverId,
@@ -87,8 +87,8 @@ export async function castVote(
   const { serverId } = request;
   const key = usernameKey(request.username);
   const [newest, listener, monthlyVotes, finished] = await Promise.all([
-    deps.batcher.load(newestVotesTogether, deps.votes, { serverId, usernameKey: key }),
-    deps.batcher.load(listenersTogether, deps.listeners, serverId),
+    deps.batcher.load(newestVotesLoader, deps.votes, { serverId, usernameKey: key }),
+    deps.batcher.load(listenersLoader, deps.listeners, serverId),
     deps.voteCounts.ofMonth(serverId, now),
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);

@@ -3,7 +3,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import { nextVoteAt, votesInTheWay } from './cooldown.ts';
-import { newestVotesTogether } from './newest-votes.ts';
+import { newestVotesLoader } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
@@ -26,7 +26,7 @@ export async function checkVote(
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
-  const newest = await batcher.load(newestVotesTogether, votes, {
+  const newest = await batcher.load(newestVotesLoader, votes, {
     serverId,
     usernameKey: usernameKey(username),
   });

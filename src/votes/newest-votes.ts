@@ -27,7 +27,7 @@ export async function newestVotes(
 }
 
 /** The newest votes of many players, in one or two queries. */
-export const newestVotesTogether: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
+export const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
   async load(votes, players) {
     const [only] = players;

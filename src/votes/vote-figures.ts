@@ -74,7 +74,7 @@ export async function voteFigures(
 }
 
 /** The counters of servers: for each server those of all months. */
-export const countersTogether: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
+export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
   async load(voteCounters, serverIds) {
     const projection = { _id: 0, serverId: 1, month: 1, days: 1 };
