@@ -1,18 +1,17 @@
 import type { Document } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 
-/** What a claim knows of why it is made. */
+/** What a claim knows about its reason. */
 export type ClaimReason = {
   /** It tests an unreachable listener. */
   test: boolean;
-  /** When the relay found work of this listener due for which no call had come. */
+  /** When the relay found due work of this listener that no job had been added for. */
   relayedAt?: Date | undefined;
 };
 
 /**
- * Why the vote that is claimed is attempted now, as fields of its attempt (aggregation expressions on the vote as
- * it waits): the later of the two that it waited for, its own time and the listener's release. Absent where
- * neither is on record.
+ * Why the claimed vote is attempted now, as fields of its attempt (aggregation expressions on the waiting vote): its own
+ * next time or the listener's release, whichever was later. Absent when neither is on record.
  */
 export function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
@@ -25,7 +24,7 @@ export function causeOfAttempt(
     : '$delivery.dueBy';
   if (!relayedAt) return { wokenBy };
   const dueAt = released ? { $max: [released.at, ownTime] } : ownTime;
-  // Its own next time is always found by the relay: that says nothing.
+  // The relay always finds votes whose own next time has come: that is not worth recording.
   const uncalled = { $and: [{ $ne: [wokenBy, 'schedule'] }, { $gte: [relayedAt, dueAt] }] };
   return { wokenBy, relayed: { $cond: [uncalled, true, '$$REMOVE'] } };
 }

@@ -3,10 +3,10 @@ import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 
-/** What the far end did next, or why we stopped waiting for it. */
+/** The next event of a connection, or why the wait for it ended. */
 export type ReadResult =
   | { kind: 'bytes'; bytes: Buffer }
-  /** It closed its side in good order. */
+  /** The peer closed its side normally. */
   | { kind: 'closed' }
   /** The connection broke: reset, or dead. */
   | { kind: 'broken'; code: string }
@@ -22,8 +22,8 @@ export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
 }
 
 /**
- * A connection that is listened to one piece at a time. Between two calls of `next` nothing is read, so that a
- * far end that floods us fills its own buffers, not our memory.
+ * A connection that is read one piece at a time. Nothing is read between two calls of `next`, so a peer that sends too
+ * much fills its own buffers, not our memory.
  */
 export class PeerConnection {
   readonly #socket: Socket;
@@ -32,20 +32,20 @@ export class PeerConnection {
   /** @param socket - a connected socket, which this connection owns from now on */
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Stays for good: an error that comes while nobody listens must not become an uncaught exception.
+    // Never removed: an error while nothing reads must not become an uncaught exception.
     socket.on('error', (error) => {
       this.#broken ??= errorCode(error);
     });
   }
 
-  /** The next thing that the far end does within the given deadlineIn. */
+  /** The peer's next event before the deadline. */
   next({ until, stop }: Deadline): Promise<ReadResult> {
     return this.#hear((late) => after(until, late), stop);
   }
 
   /**
-   * What has already reached this machine: waits two turns of the event loop, of which the second is sure to
-   * have asked the system for news. `late` when there is none.
+   * The data that has already arrived. Waits two iterations of the event loop: the second one has polled the system for
+   * certain. `late` when nothing has arrived.
    */
   readArrived(): Promise<ReadResult> {
     return this.#hear((late) => {
@@ -61,12 +61,12 @@ export class PeerConnection {
     this.#socket.write(bytes);
   }
 
-  /** The connection itself, for a library that speaks on it from now on; `destroy` ends it all the same. */
+  /** The socket itself, for a library that uses it from now on; `destroy` still closes it. */
   get socket(): Socket {
     return this.#socket;
   }
 
-  /** Ends the connection, whatever state it is in. */
+  /** Closes the connection, whatever its state. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -99,8 +99,8 @@ export class PeerConnection {
 }
 
 /**
- * Calls `late` when the moment `until` has passed. A busy process may notice that only long afterwards, with
- * an answer that came in time still unread: so it has one more turn of the event loop to be read.
+ * Calls `late` when the moment `until` has passed. A busy process may notice that much later, with an answer that came in
+ * time still unread. It therefore waits one more iteration of the event loop.
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();
@@ -132,12 +132,12 @@ type DialFailure = Extract<
   | 'stopped-before-written'
 >;
 
-/** A host with many dead addresses would otherwise leave each of them too little time. */
+/** A host with many dead addresses would otherwise leave too little time for each. */
 const MOST_ADDRESSES = 4;
 
 /**
- * Of several failures the most telling one is told. Where one address was not asked, that comes first: what the others
- * did says nothing of it.
+ * Of several failures, the most informative one is reported. If one address was not tried because of a limit, that is
+ * reported first: the other failures say nothing about it.
  */
 const TELLING: DialFailure[] = [
   'outgoing-limited',
@@ -150,11 +150,11 @@ const TELLING: DialFailure[] = [
 ];
 
 /**
- * Connects to the first of the addresses that lets us. Each gets an equal share of the time that is left.
+ * Connects to the first of the addresses that accepts. Each gets an equal share of the remaining time.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
- * @param mayConnect - asked before each connection: one that is not authentications is not opened
- * @returns `address-refused` for a port that nothing of ours dials, whoever stored it
+ * @param mayConnect - called before each connection: if it does not allow the connection, none is opened
+ * @returns `address-refused` for a port that Tallyport never connects to, whoever stored it
  */
 export async function dial(
   addresses: string[],
@@ -194,7 +194,7 @@ function connect(
       cancel();
       stop?.removeEventListener('abort', onStop);
       socket.off('connect', onConnect);
-      // A socket that is given up may still report an error: it keeps its listener.
+      // A discarded socket may still report an error: it keeps its error listener.
       if (result instanceof PeerConnection) socket.off('error', onError);
       else socket.destroy();
       resolve(result);
@@ -208,7 +208,7 @@ function connect(
   });
 }
 
-/** A router needs longer than this to find out that nobody has an address (ARP); a firewall rejects at once. */
+/** A router needs longer than this to find out that no machine has an address (ARP); a firewall rejects at once. */
 const AT_ONCE_MS = 1_000;
 
 /**
@@ -223,7 +223,7 @@ export function connectFailure(code: string, tookMs: number): DialFailure {
       return 'connection-refused';
     case 'ETIMEDOUT':
       return 'connect-timeout';
-    // It accepted and reset at once, before we were told of the former.
+    // It accepted and reset at once, before the connection was reported.
     case 'ECONNRESET':
       return 'closed-before-greeting';
     // ICMP: host or administratively prohibited. For IPv6, Linux says EACCES; for its own firewall, EPERM.
@@ -232,7 +232,7 @@ export function connectFailure(code: string, tookMs: number): DialFailure {
       return 'firewall-rejected';
     case 'EHOSTUNREACH':
       return tookMs < AT_ONCE_MS ? 'firewall-rejected' : 'unreachable';
-    // This machine is short of sockets or memory; the listener has no part in it.
+    // This machine has too few sockets or too little memory; the listener is not the cause.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':

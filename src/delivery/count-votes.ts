@@ -5,8 +5,8 @@ import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './relay.ts';
 
 /**
- * Nothing is counted further than this: with a million votes waiting, counting all of them would take seconds at
- * every scrape of every process. A figure of this size means so many or more.
+ * Counting stops at this number: with a million waiting votes, counting all of them would take seconds for every scrape of
+ * every process. This figure means "at least this many".
  */
 export const COUNTED_AT_MOST = 10_000;
 
@@ -22,13 +22,13 @@ const AGES = [
 
 type VoteAge = (typeof AGES)[number][0];
 
-/** Votes on their way and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
+/** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type VoteCounts = {
   /** Votes waiting or being sent, by the state of their server's listener. */
   open: Record<ListenerState, number>;
   /** Waiting votes by the time since they were cast. */
   waiting: Record<VoteAge, number>;
-  /** Votes that more workers would get sent sooner: those that are due at a listener that can be reached. */
+  /** Votes that more workers would send sooner: those that are due at a reachable listener. */
   due: { waiting: number; oldestSeconds: number };
   /** All listeners. */
   listeners: Record<ListenerState, number>;
@@ -37,9 +37,9 @@ export type VoteCounts = {
 type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; clock: Clock };
 
 /**
- * Counts the votes on their way, from MongoDB: Redis has one job for a listener however many votes wait.
+ * Counts waiting and sending votes, from MongoDB: Redis has one job for each listener, however many votes wait.
  *
- * @param timeoutMs - no query runs longer on mongod
+ * @param timeoutMs - the longest time that a query runs on mongod
  * @throws the driver's error
  */
 export async function countVotes(
@@ -115,7 +115,7 @@ async function countDue(
 
   const found = await sum([{ $match: { ...inLine, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
-  // These are of the first servers alone: of the others the head of each line is looked at, one step each.
+  // These are votes of the first servers only. For the others the first vote in the queue is read, one index step each.
   const heads =
     found.waiting < COUNTED_AT_MOST
       ? null
@@ -124,7 +124,7 @@ async function countDue(
   return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
 }
 
-/** The first vote of every server's line: a distinct scan of the index of open work. */
+/** The first vote in the queue of every server: a distinct scan of the index of open work. */
 export function headOfEachLine(inLine: Document): Document[] {
   return [
     { $match: inLine },

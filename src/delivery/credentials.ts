@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isTokenShaped } from '../servers/token-text.ts';
 
-/** What was pasted is not the key or the token that a listener needs; the message says what it is instead. */
+/** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
 export class CredentialError extends Error {
   readonly code: 'key-invalid' | 'token-malformed';
 
@@ -14,7 +14,7 @@ export class CredentialError extends Error {
 
 type ListenerKey = {
   publicKey: KeyObject;
-  /** The key as one line of base64 (X.509 SubjectPublicKeyInfo), as it stands in a listener's `public.key`. */
+  /** The key as one line of base64 (X.509 SubjectPublicKeyInfo), as in a listener's `public.key`. */
   line: string;
 };
 
@@ -34,7 +34,7 @@ export function parsePublicKey(text: string): ListenerKey {
   if (text.length > LONGEST_PASTE) throw keyFault('This is far too long to be a public key.');
 
   const { label, body } = unwrapPem(text);
-  // Asked first: from some private keys a public one could be derived, and the slip would go unnoticed.
+  // Checked first: a public key could be derived from some private keys, and the mistake would not be noticed.
   if (holdsPrivateKey(text)) throw keyFault(PRIVATE);
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
     throw keyFault(`This is a ${label.toLowerCase()}, not a public key.`);
@@ -58,7 +58,7 @@ export function parsePublicKey(text: string): ListenerKey {
   return { publicKey, line: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
 }
 
-/** Whether what was pasted is a private key, which belongs on the game server alone: in PEM, or as bare base64. */
+/** Whether the pasted text is a private key, which belongs only on the game server: in PEM, or as bare base64. */
 export function holdsPrivateKey(text: string): boolean {
   const { label, body } = unwrapPem(text);
   return /PRIVATE KEY/.test(label) || (isBase64(body) && isPrivateKey(Buffer.from(body, 'base64')));
@@ -71,7 +71,7 @@ function keyFault(reason: string): CredentialError {
 const PRIVATE =
   'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.';
 
-/** The name of a PEM block (empty without one) and what it holds, without white space. */
+/** The name of a PEM block (empty without one) and its content, without white space. */
 function unwrapPem(text: string): { label: string; body: string } {
   const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
   return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };

@@ -3,26 +3,26 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimiting, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
-/** An address may be somebody else's after this long. */
+/** After this time an address may belong to somebody else. */
 const PROOF_VALID_MS = 7 * DAY;
-/** A proof that is younger is not written anew at each acknowledgement. */
+/** A proof that is younger is not rewritten at each acknowledgement. */
 const PROOF_IS_FRESH_MS = DAY;
-/** A name may have many addresses in turn. */
+/** A name may have many addresses over time. */
 const MOST_PROOFS = 16;
 
-/** What a destination asks of its listener. */
+/** The fields of a listener that a destination reads. */
 type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
 
 type About = {
-  /** The owner of the listener's server; null where it is nobody's. */
+  /** The owner of the listener's server; null when it has none. */
   accountId: string | null;
-  /** A test challenges an HTTP listener whatever it has proven. */
+  /** A test sends a challenge to an HTTP listener even if it is proven. */
   isTest?: boolean;
 };
 
 /**
- * Where one attempt goes. It is asked before each connection is opened, and knows afterwards what the address that
- * was reached has proven.
+ * The destination of one attempt. It decides before each connection whether it may be opened. Afterwards it has what the
+ * reached address has proven.
  */
 export class Destination {
   readonly #deps: OutgoingLimiting;
@@ -38,23 +38,23 @@ export class Destination {
     this.#about = about;
   }
 
-  /** The address of the last connection that was asked for. */
+  /** The address of the last connection that was checked. */
   get address(): string {
     return this.#address;
   }
 
-  /** Until when the first connection that was not authentications must wait; null where all were authentications. */
+  /** Until when the first refused connection must wait; null when all were allowed. */
   get limited(): Limited | null {
     return this.#limited;
   }
 
-  /** What this attempt has proven; null where that is nothing new. */
+  /** What this attempt has newly proven; null when there is nothing new. */
   get proof(): Proof | null {
     return this.#proof;
   }
 
   /**
-   * Whether a connection to `address` may be opened now. Where the listener has proven itself, always.
+   * Whether a connection to `address` may be opened now. Always, if the listener is proven there.
    *
    * @throws the driver's error when MongoDB fails
    */
@@ -69,7 +69,7 @@ export class Destination {
     return limited === null;
   };
 
-  /** Whether the HTTP listener that was reached has to repeat a challenge before it is sent a vote. */
+  /** Whether the reached HTTP listener has to repeat a challenge before it is sent a vote. */
   get mustChallenge(): boolean {
     if (this.#about.isTest) return true;
     return this.#provenBy(this.#address) === null && !this.#isFromBefore();
@@ -80,11 +80,11 @@ export class Destination {
     this.#prove('acknowledgement');
   }
 
-  /** Takes note of the end of an attempt. */
+  /** Records the outcome of an attempt. */
   noteEnd({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // One from before challenges: this address goes on without one, and no other.
+      // A listener from before challenges: this address, and no other, still needs no challenge.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;
@@ -110,31 +110,31 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
   }
 
-  /** An HTTP listener that took votes before challenges were asked for, and none since. */
+  /** An HTTP listener that took votes before challenges existed, and none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);
   }
 }
 
-/** A listener's proofs with one more, the newest first. */
+/** A listener's proofs and a new one, newest first. */
 export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_PROOFS);
 }
 
 /**
- * Whether a listener has ever acknowledged a vote or a challenge at its present place: the place is its owner's. A bare
- * close in Votifier v1 proves nothing, though the listener counts as one that has taken votes (`hasTakenVotes`).
+ * Whether a listener has ever acknowledged a vote or a challenge at its current address: then the address is its owner's.
+ * A bare close in Votifier v1 proves nothing, although the listener counts as one that has taken votes (`hasTakenVotes`).
  */
 export function hasProvenAddress(proven: Proof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
 /**
- * What of an attempt's end a listener's owner may see. A service at an unproven place may be a stranger's. An unproven
- * website's owner sees the HTTP status only; any other unproven service's owner sees nothing, unless it greeted as
- * Votifier.
+ * The part of an outcome that a listener's owner may see. A service at an unproven address may belong to somebody else.
+ * The owner of an unproven website sees only the HTTP status. The owner of any other unproven service sees nothing,
+ * unless it greeted as Votifier.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },

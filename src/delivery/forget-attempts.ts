@@ -5,13 +5,13 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/** How long attempts are kept in detail; how often each outcome came, and when the
- * first and the last attempt was made, stays with the vote for ever. */
+/** How long the details of attempts are stored; how often each outcome came, and when the
+ * first and the last attempt was made, is stored for ever. */
 const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Forgets the details of attempts for the votes of the newest UTC day whose every vote is 90 days old when `day`
- * begins. Running it again finds nothing more.
+ * Deletes the details of attempts for the votes of the newest UTC day whose votes are all 90 days old when `day` begins.
+ * Running it again finds nothing more.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost details

@@ -8,18 +8,18 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { Recording } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
-/** The waiting votes whose time is over. */
+/** The waiting votes that have expired. */
 export function overdueVotes(now: Date): Filter<Vote> {
   return {
     'delivery.state': 'waiting',
     votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-    // By mongod's clock: a worker whose own is ahead must not give up what is still in time.
+    // By mongod's clock: a worker whose clock is ahead must not give up votes too early.
     $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
   };
 }
 
 /**
- * Gives up waiting votes of a server whose time is over. They can still be resent by hand.
+ * Gives up the expired waiting votes of a server. They can still be resent by hand.
  *
  * @returns how many were given up
  */
@@ -29,7 +29,7 @@ export async function expireVotes(
 ): Promise<number> {
   const now = clock.now();
   const overdue = { serverId, ...overdueVotes(now) };
-  // Mostly there is none, and a read costs less than an update that waits for a majority.
+  // Usually there is none, and a read costs less than an update that waits for a majority.
   if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
   const expired = await votes.updateMany(overdue, {
     $set: { 'delivery.state': 'failed' },
@@ -40,12 +40,12 @@ export async function expireVotes(
 }
 
 /**
- * Takes every waiting vote of a server out of the line: to `none` when its listener is gone (to be sent later by
- * hand), to `failed` when the server itself is. Votes being sent end by themselves. Safe to run again.
+ * Removes every waiting vote of a server from the queue: to `none` when its listener is removed (to be sent later by
+ * hand), to `failed` when the server itself is removed. Votes that are being sent end by themselves. Safe to run again.
  *
- * @param asOf - when it was seen that the listener or the server is gone: a vote that entered the line after
- *   that may wait for a listener that was set since
- * @returns how many were taken out
+ * @param asOf - when the listener or the server was found to be gone: a vote that entered the queue later may wait for a
+ *   listener that was set since
+ * @returns how many were removed
  */
 export async function releaseWaitingVotes(
   { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
@@ -65,11 +65,11 @@ export async function releaseWaitingVotes(
 }
 
 /**
- * Takes the votes of a server without a listener out of the line, those too that a dead worker was sending: no
+ * Removes the votes of a server without a listener from the queue, including those that a dead worker was sending: no
  * drain will end these. Safe to run again.
  *
- * @param asOf - when it was seen that there is no listener, by this process's clock
- * @returns how many were taken out
+ * @param asOf - when the listener was found to be gone, by this process's clock
+ * @returns how many were removed
  */
 export async function releaseLeftVotes(
   recording: Recording & { batcher: Batcher },

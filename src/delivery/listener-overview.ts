@@ -10,20 +10,20 @@ import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/explanations.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
-/** A vote on its way to a listener, in short. */
+/** A summary of a vote and its delivery. */
 type VoteInShort = {
   id: string;
   username: string;
   votedAt: Date;
   state: DeliveryState;
   attempts: number;
-  /** Whether the listener said that it took it; null unless delivered, and where that is not on record. */
+  /** Whether the listener acknowledged it; null unless delivered, and when that is not on record. */
   confirmed: boolean | null;
-  /** How the newest attempt ended; absent before the first end. */
+  /** The outcome of the newest attempt; absent before the first outcome. */
   code?: OutcomeCode;
 };
 
-/** How a listener and its votes fare, for operators. Nothing secret, and of an HTTP listener's URL host and port only. */
+/** The state of a listener and its votes, for operators. No secrets; of an HTTP listener's URL only host and port. */
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
@@ -32,11 +32,11 @@ export type ListenerOverview = {
   };
   /** Why it is paused or unreachable; null when it is active. */
   reason: ListenerReason | null;
-  /** Votes that wait, counted up to `COUNTED_AT_MOST`. */
+  /** Waiting votes, counted up to `COUNTED_AT_MOST`. */
   waiting: number;
-  /** Votes that were given up without an answer, counted as far. */
+  /** Votes that were given up without an answer, counted up to the same limit. */
   unconfirmed: number;
-  /** Delivered votes that a Votifier v1 listener did not confirm, counted as far. */
+  /** Delivered votes that a Votifier v1 listener did not confirm, counted up to the same limit. */
   sentNotConfirmed: number;
   /** When the oldest of them was cast. */
   oldestWaiting: Date | null;
@@ -54,7 +54,7 @@ type Reading = {
 };
 
 /**
- * Reads how a listener fares, with one page of its server's votes.
+ * Reads the state of a listener, with one page of its server's votes.
  *
  * @param page - `state`: votes of that state only; `from`: the `next` of the page before
  * @returns null when there is no such listener: it was removed

@@ -55,13 +55,13 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
 }
 
 /**
- * Sets or changes a server's Votifier listener; for one that takes HTTP see http-listeners.ts. What stood in the
- * way before (a pause for a fault of configuration, an open breaker) is forgotten, waiting votes are tried at once, and
- * votes that an earlier token or key used up are sent again.
+ * Sets or changes a server's Votifier listener; for HTTP listeners see http-listeners.ts. A pause for a configuration
+ * error and an open breaker are cleared, waiting votes are tried at once, and votes that became unconfirmed with an earlier
+ * token or key are sent again.
  *
  * @param by - who does it, for the audit log
- * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a key or token of the wrong shape, or
- *   none where none of this protocol is set; {UnsealError} when the one to be kept cannot be read
+ * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or a missing one when
+ *   none of this protocol is set; {UnsealError} when the current one cannot be read
  */
 export async function setListener(
   deps: ListenerSetup,
@@ -75,20 +75,22 @@ export async function setListener(
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
   for (;;) {
     const existing = await deps.listeners.findOne({ serverId });
-    const kept = existing?.protocol === protocol ? existing.sealedSecret : null;
-    // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
-    const held = entered ?? (kept ? deps.secrets.open(kept, context) : canonicalSecret(protocol, ''));
-    const sealedSecret = deps.secrets.seal(held, context);
+    const currentSealed = existing?.protocol === protocol ? existing.sealedSecret : null;
+    // Sealed again with the current SECRET_KEY: an earlier key is then no longer needed.
+    const secret =
+      entered ?? (currentSealed ? deps.secrets.open(currentSealed, context) : canonicalSecret(protocol, ''));
+    const sealedSecret = deps.secrets.seal(secret, context);
     const fields = { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings };
-    const sameSecret = kept !== null && (entered === null || isSealed(deps.secrets, kept, context, entered));
+    const sameSecret =
+      currentSealed !== null && (entered === null || isSealed(deps.secrets, currentSealed, context, entered));
     const how = { by, existing, sameSecret, resendUsedUp };
     const listener = await storeListener(deps, serverId, fields, how);
-    // Otherwise somebody set it in the same moment: the later one stands.
+    // Otherwise somebody set it at the same moment: the later one wins.
     if (listener) return listener;
   }
 }
 
-/** Whether `sealed` holds this very secret. One that cannot be read is another one. */
+/** Whether `sealed` contains exactly this secret. One that cannot be read is considered different. */
 function isSealed(secrets: SecretBox, sealed: string, context: string, secret: string): boolean {
   try {
     return secrets.open(sealed, context) === secret;
@@ -98,37 +100,37 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
   }
 }
 
-/** What an owner decides of a listener, its secrets sealed. */
+/** The owner's settings of a listener, with sealed secrets. */
 type ListenerFields = Pick<
   Listener,
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
 > & {
-  /** Left out, it stays as it is. */
+  /** Unchanged when absent. */
   maxSendings?: number | undefined;
 };
 
-/** A listener that was set, and what became of the votes that its earlier token or key had used up. */
+/** A listener that was set, and what happened to the votes that are unconfirmed because of an earlier token or key. */
 export type ListenerSet = Listener & {
   /** Votes that are sent again. */
   resent: number;
-  /** Whether the token, key, protocol or service name is another one than before. */
+  /** Whether the token, key, protocol or service name is different from before. */
   isCredentialsChange: boolean;
 };
 
-/** How a listener is set. */
+/** Options for setting a listener. */
 type Placing = {
   by: string;
   /** The listener that was read before; null: there was none. */
   existing: Listener | null;
-  /** The token, key or secret is the one that was set before. */
+  /** The token, key or secret is unchanged. */
   sameSecret: boolean;
   resendUsedUp: boolean;
 };
 
 /**
- * Stores a listener's settings, forgets what stood in the way before, and wakes its votes.
+ * Stores a listener's settings, clears its pause and breaker, and wakes its votes.
  *
- * @returns null, and nothing is stored, where another listener stands by now than `existing`
+ * @returns null, and nothing is stored, when the listener is no longer `existing`
  */
 export async function storeListener(
   deps: ListenerSetup,
@@ -184,13 +186,13 @@ type Changed = Omit<
   | 'lease'
 >;
 
-/** Who has votes sent again that an earlier token or key used up, and when; null: they stay as they are. */
+/** Who requests that votes unconfirmed with an earlier token or key are sent again, and when; null: they are not. */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
-/** What makes a listener another one. */
+/** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** @param same - what is as it was set before: what is known of it stays */
+/** @param same - which settings are unchanged: what is known about them is preserved */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,
@@ -203,25 +205,32 @@ function update(
     same.sameCredentials && same.sameAddress
       ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
       : { acknowledgedAt: null, answerStep: 0 };
-  // An owner's own pause outlives a change of settings; one for a fault of configuration does not.
-  const held = { $eq: ['$pause.by', 'owner'] };
-  const pause = { $cond: [held, '$pause', null] };
+  // A pause by the owner survives a change of settings; a pause for a configuration error does not.
+  const isPausedByOwner = { $eq: ['$pause.by', 'owner'] };
+  const pause = { $cond: [isPausedByOwner, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
-  const released = { $cond: [held, { $ifNull: ['$released', null] }, release] };
-  // What was proven at one place says nothing of another.
+  const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
+  // A proof for one address says nothing about another.
   const unproven = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
-  const kept = { ...known, ...unproven, pause, released, resendOwed, revision: { $add: ['$revision', 1] } };
+  const updated = {
+    ...known,
+    ...unproven,
+    pause,
+    released,
+    resendOwed,
+    revision: { $add: ['$revision', 1] },
+  };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
-    [{ $set: { ...literally(changed), ...kept } }],
+    [{ $set: { ...literally(changed), ...updated } }],
     { returnDocument: 'after' },
   );
 }
 
 /**
- * A listener's `resendOwed` after a change. Stored with the change: a process that dies right after it leaves what is to
- * be done, and the same settings again do not forget it.
+ * A listener's `resendOwed` after a change. Stored with the change: if the process dies right after it, the resend is not
+ * lost, and storing the same settings again does not clear it.
  */
 function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
   if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
@@ -229,10 +238,10 @@ function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): 
   return { ...literally({ at, by }), silentSince };
 }
 
-/** A listener's `released` when `by` lets its votes go, which it does only where they were held. */
+/** A listener's `released` when `by` releases its votes; unchanged if they were not blocked. */
 function releasedBy(by: Cause, at: Date): Document {
-  const held = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
-  return { $cond: [held, { by, at }, { $ifNull: ['$released', null] }] };
+  const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
+  return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
 }
 
 /** Values in an aggregation pipeline, where a `$` at the beginning of a text would mean a field. */
@@ -279,14 +288,14 @@ export type ListenerView = Omit<
   waiting: number;
   /** Given up without an answer: only their owner sends them again. */
   unconfirmed: number;
-  /** Delivered, and not confirmed, as a Votifier v1 listener closed without an answer. */
+  /** Delivered, but not confirmed: a Votifier v1 listener closed without an answer. */
   sentNotConfirmed: number;
 };
 
 /**
- * A server's listener and how it fares; null when it has none.
+ * A server's listener and its state; null when it has none.
  *
- * @param countedAtMost - votes are not counted further; all of them by default
+ * @param countedAtMost - counting of votes stops at this number; no limit by default
  */
 export async function showListener(
   { listeners, votes, clock }: Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'>,
@@ -312,8 +321,8 @@ export async function showListener(
 }
 
 /**
- * Removes a server's listener. Its waiting votes are kept and are not forwarded any more; they can be sent later
- * by hand. Killed half-way, the relay finishes it.
+ * Removes a server's listener. Its waiting votes are kept but no longer forwarded; they can be sent later by hand. If the
+ * process dies half-way, the relay finishes it.
  *
  * @returns how many votes were released, or null when there was no listener
  */
@@ -322,7 +331,7 @@ export async function removeListener(
   serverId: ObjectId,
   by: string,
 ): Promise<number | null> {
-  // Votes that are cast after it may wait for a listener that is set meanwhile.
+  // Votes that are cast later may wait for a listener that is set meanwhile.
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
@@ -335,7 +344,7 @@ export async function removeListener(
   return releaseWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
-/** Holds a server's votes back until they are resumed. Returns the listener, or null when there is none. */
+/** Pauses a server's listener until it is resumed. Returns the listener, or null when there is none. */
 export async function pauseListener(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -351,7 +360,7 @@ function logChange({ log }: ListenerSetup, { serverId, _id }: Listener, event: s
   log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
-/** Lets a paused or unreachable listener be tried again at once. Returns it, or null when there is none. */
+/** Retries a paused or unreachable listener at once. Returns it, or null when there is none. */
 export async function resumeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -368,7 +377,7 @@ export async function resumeListener(
 }
 
 /**
- * Changes a listener under a new revision and records it; null when none is as `which` says.
+ * Changes a listener under a new revision and records it; null when none matches `which`.
  *
  * @param set - fields and their new values, as aggregation expressions
  */
@@ -392,8 +401,8 @@ export async function changeListener(
 }
 
 /**
- * Starts a drain at once, also where one is delayed because the listener was unreachable; votes that wait for
- * their own next time go too.
+ * Starts a drain at once, even if a delayed one is planned because the listener was unreachable. Votes that wait for their
+ * own next time are sent too.
  */
 async function wake(
   { votes, producer, clock }: ListenerSetup,

@@ -13,17 +13,17 @@ import { finishOwedResends } from './unconfirmed-votes.ts';
 /** What the relay works on. */
 type Relaying = Recording & Resending & { batcher: Batcher; log: Logger };
 
-/** What one round found: listeners woken, votes given up, votes released from a listener that is gone. */
+/** The result of one run: listeners woken, votes given up, votes released from a removed listener. */
 type RelayRound = { woken: number; expired: number; released: number };
 
 const SERVERS_A_STEP = 512;
-/** Servers looked at side by side: most of a round is waiting for MongoDB. */
+/** Servers checked concurrently: most of a run is waiting for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
- * Looks for due work in MongoDB and wakes its listeners (design rule 2): after Redis was lost, or an add was
- * skipped, or a vote's own next time has come, nothing waits longer than a round. Runs in every worker; running
- * twice at once does no harm. A server whose turn fails holds up no other.
+ * Looks for due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, an add was skipped, or a
+ * vote's own next time has come, the vote waits at most one run longer. Runs in every worker; two concurrent runs are
+ * safe. An error for one server does not delay the others.
  *
  * Costs a few indexed reads for each server with open work, however many votes wait there.
  */
@@ -53,22 +53,22 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
       }
     }
   }
-  // Last: after an outage it may be long work, and nothing lost waits for it.
+  // Last: after an outage this may take long, and lost work must not wait for it.
   await finishOwedResends(deps);
   return round;
 }
 
-/** What a step of a round has read of a server: votes whose time is over, attempts whose lease ran out. */
+/** What a run has read about a server: expired votes, and attempts whose lease has expired. */
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
-/** One server's turn in a round. */
+/** Handles one server in a run. */
 async function relayServer(
   deps: Relaying,
   serverId: ObjectId,
   { listener, asOf, overdue, lost }: Seen,
   round: RelayRound,
 ): Promise<void> {
-  // Noted before the reads: whoever makes a vote due after this moment adds a job.
+  // Before the reads: whatever makes a vote due after this moment adds a job.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -101,7 +101,7 @@ export async function serversWithOpenWork(
   return groups.map((group) => group._id);
 }
 
-/** A listener, and whether a worker drains it just now. */
+/** A listener, and whether a worker drains it now. */
 type WithLease = Listener & { leased: boolean };
 
 /** The listeners of these servers; a lease goes by mongod's clock. */
@@ -114,7 +114,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     .toArray();
 }
 
-/** Whether a drain would find something to do now; `lost`: it has attempts to end. */
+/** Whether a drain would find work now; `lost`: it has attempts to end. */
 async function isDue({ votes, clock }: Relaying, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();
@@ -124,7 +124,7 @@ async function isDue({ votes, clock }: Relaying, listener: WithLease, lost: bool
   const waiting = breaker.openSince
     ? { ...open, 'delivery.state': 'waiting' as const }
     : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
-  const isHeldBack =
+  const isBlocked =
     pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until);
-  return !isHeldBack && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
+  return !isBlocked && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
 }

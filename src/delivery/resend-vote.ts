@@ -20,8 +20,8 @@ export type Resending = {
 };
 
 /**
- * Delivered votes arrive twice when they are sent again, and a listener takes them as fast as it can: an owner resends
- * so many of a server's.
+ * Resent delivered votes arrive twice, and a listener takes them as fast as it can. An owner can therefore resend only
+ * this many of a server's delivered votes.
  */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
@@ -31,7 +31,7 @@ export function deliveredResendsOf(serverId: ObjectId): string {
 }
 
 export type Resent =
-  /** It is in the line again. `mayArriveTwice`: it was delivered before, or may have been. */
+  /** It is in the queue again. `mayArriveTwice`: it was delivered before, or may have been. */
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
   /** It waits or is being sent already; nothing changed. */
   | { kind: 'under-way'; state: DeliveryState }
@@ -44,14 +44,14 @@ export type Resent =
   /** Too many delivered votes of its server were resent. */
   | { kind: 'too-many'; nextAllowedAt: Date };
 
-/** Votes in the other states are in the line already. */
+/** Votes in the other states are in the queue already. */
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
 /**
- * Sends a vote again, or for the first time when it was cast without a listener. It starts a schedule of its
- * own; the timeline keeps what was. Doing it twice while the vote is in the line changes nothing.
+ * Sends a vote again, or for the first time when it was cast without a listener. It starts a new schedule; its timeline
+ * keeps the earlier events. Repeating it while the vote is in the queue changes nothing.
  *
- * @param forOwner - `DELIVERED_RESENDS` holds; operators have no such limit
+ * @param forOwner - `DELIVERED_RESENDS` applies; operators have no such limit
  */
 export async function resendVote(
   deps: Resending,
@@ -103,9 +103,9 @@ export function whyNotResend(
 }
 
 /**
- * Puts a vote in the line again, with a schedule of its own, as an update.
+ * The update that puts a vote into the queue again, with a new schedule.
  *
- * @param resend - what its timeline says of it
+ * @param resend - the event for its timeline
  */
 export function resending(now: Date, resend: { by: string; mayArriveTwice: boolean }): Document[] {
   const event = { $mergeObjects: [{ $literal: { at: now, kind: 'resent', ...resend } }, FROM] };
@@ -128,11 +128,11 @@ export function resending(now: Date, resend: { by: string; mayArriveTwice: boole
 
 const FROM = { from: '$delivery.state' };
 
-/** How often a website answered a vote with a fault of its own: it may have taken it before. */
+/** How often a website answered a vote with an error of its own: it may have taken the vote. */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
-  // Votes of older versions count some codes only, newer ones keep some attempts only.
-  const kept = attempts.filter(({ code }) => code === 'http-unavailable').length;
-  return Math.max(codes?.['http-unavailable'] ?? 0, kept);
+  // Votes of older versions count only some codes, newer ones store only some attempts.
+  const stored = attempts.filter(({ code }) => code === 'http-unavailable').length;
+  return Math.max(codes?.['http-unavailable'] ?? 0, stored);
 }
 
 /** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */

@@ -19,7 +19,7 @@ import {
   resending,
 } from './resend-vote.ts';
 
-/** Which votes of a server are sent again. */
+/** Which votes of a server to send again. */
 export type ResendRange = {
   /** Cast at this moment or later; before `until`. */
   since: Date;
@@ -28,26 +28,26 @@ export type ResendRange = {
   states: VoteSelection[];
   /** Only this player's, in any spelling. */
   player?: string;
-  /** Only those whose last attempt was made between these moments and ended without a word. */
+  /** Only votes whose last attempt was made between these moments and ended without an answer. */
   silent?: { since: Date; until: Date };
 };
 
-/** What became of a range. */
+/** The result for a range. */
 export type ResentRange = {
-  /** Votes that are in the line again. */
+  /** Votes that are in the queue again. */
   resent: number;
   /** Of these, those that were delivered before, or may have been. */
   mayArriveTwice: number;
   /** There are more in the range than one run takes: run it again. */
   more: boolean;
-  /** Delivered votes of this server were resent as often as an owner may; some are left until then. */
+  /** The owner's limit for resending delivered votes of this server is reached until then; some are left. */
   nextAllowedAt?: Date;
 };
 
-/** States that surely mean "not arrived": what a range takes unless others are named. */
+/** States that certainly mean "not arrived": the default of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
-/** Votes in the other states are in the line already. */
+/** Votes in the other states are in the queue already. */
 export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
@@ -62,13 +62,13 @@ const MOST_RESENT = 50_000;
 const BATCH = 500;
 
 /**
- * Sends a server's votes of a time range again, in the order of voting. Each starts a schedule of its own, and
- * its timeline says that it was resent. A vote is never put in the line twice: running it again, or half of it
- * after a kill, takes what is still in one of the states.
+ * Sends a server's votes of a time range again, in the order of voting. Each starts a new schedule, and its timeline
+ * records the resend. A vote is never queued twice: a repeated run, also after a crash, takes only votes that are still in
+ * one of the states.
  *
- * @param most - votes that this run takes at most
- * @param progress - hears of votes put in the line
- * @param forOwner - `DELIVERED_RESENDS` holds where delivered votes are among them; operators have no such limit
+ * @param most - the most votes of this run
+ * @param progress - called with the number of queued votes
+ * @param forOwner - `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
  * @returns null when the server has no listener
  */
 export async function resendVotes(
@@ -107,7 +107,7 @@ async function resendRange(
   const result: ResentRange = { resent: 0, mayArriveTwice: 0, more };
   if (total === 0) return result;
 
-  // Before the first: a run that is killed has left its trace.
+  // Before the first vote: a run that is killed is on record too.
   await recordAudit(deps, {
     by,
     action: 'vote.resend-range',

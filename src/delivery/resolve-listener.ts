@@ -2,7 +2,7 @@ import { type Outcome, outcome } from '../listeners/outcomes.ts';
 import { AddressError, type ResolveOptions, resolveAddress } from '../platform/address-guard.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 
-/** The checked addresses of a listener's host, or how the attempt ended for want of one. */
+/** The checked addresses of a listener's host, or the outcome when there is none. */
 export async function resolveListener(
   host: string,
   { onStep, ...options }: ResolveOptions & { onStep?: OnStep | undefined },

@@ -12,21 +12,21 @@ import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http/http-client.ts';
 import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 
-/** A listener with its secret read: ready to send with. Never logged, never stored. */
+/** A listener with its opened secret. Never logged, never stored. */
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** Gives the attempt up as long as nothing is written. */
+  /** Ends the attempt if nothing is written yet. */
   signal: AbortSignal;
-  /** Gives up waiting for the answer. */
+  /** Ends the wait for the answer. */
   waitSignal: AbortSignal;
-  /** Ambiguous ends so far: the answer is waited for the longer. 0 by default. */
+  /** Ambiguous outcomes so far: the more, the longer the wait for the answer. 0 by default. */
   answerStep?: number;
-  /** Asked right before the first byte: is there time enough to wait `answerMs` for the answer? */
+  /** Called right before the first byte: is there enough time to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
-  /** Where it goes: asked before each connection, and told how the attempt ended. */
+  /** The destination: checks each connection before it is opened, and receives the outcome. */
   destination: Destination;
-  /** Told of each step as it begins. */
+  /** Called when a step begins. */
   onStep?: OnStep | undefined;
 };
 
@@ -37,7 +37,7 @@ export type Send = (
   limits: SendLimits,
 ) => Promise<Outcome>;
 
-/** The place that a listener's sealed secret is bound to. */
+/** The context that a listener's sealed secret is bound to. */
 export function secretContext(listener: Pick<Listener, 'serverId'>): string {
   return `listener of ${listener.serverId.toHexString()}`;
 }
@@ -96,10 +96,10 @@ export function createSend(
   };
 }
 
-/** Shorter ones are no secrets, and ordinary words. */
+/** Shorter texts are not secrets but ordinary words. */
 const SHORTEST_SECRET = 4;
 
-/** What a listener knows and must not stand in a timeline or a log line; a URL may carry a key in its query. */
+/** Texts that must not appear in a timeline or a log line, although the listener knows them; a URL may have a key in it. */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':
@@ -114,7 +114,7 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** The end without the secrets that the far end repeats, as a page for «not found» or a redirect does with the URL. */
+/** The outcome without secrets that the peer repeats, as a "not found" page or a redirect does with the URL. */
 function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
   const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

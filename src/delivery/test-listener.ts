@@ -9,7 +9,7 @@ import { Destination, withProof } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { openListener, type Send } from './send-vote.ts';
 
-/** The player of a test vote: its owner sees at once that nobody real voted. */
+/** The player of a test vote: its owner sees at once that no real player voted. */
 export const TEST_USERNAME = 'TallyportTest';
 
 /** What sending a test vote works on. */
@@ -19,7 +19,7 @@ export type Testing = OutgoingLimiting & {
   send: Send;
 };
 
-/** The end of a test vote, how long it took in milliseconds, where it went and what the listener has proven by now. */
+/** The outcome of a test vote, its duration in milliseconds, its destination and the listener's proofs after it. */
 export type ListenerTest = Outcome & {
   durationMs: number;
   destination: Destination;
@@ -27,12 +27,12 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, whatever its state, and says how it ended. It is counted nowhere and
- * changes neither pause nor breaker. What it proves is kept, and ends a limit: an HTTP listener that repeats the
- * challenge is verified.
+ * Sends one marked test vote to a listener, whatever its state, and returns the outcome. It is not counted and changes
+ * neither pause nor breaker. A proof is stored and removes a limit: an HTTP listener that repeats the challenge is
+ * verified.
  *
- * @param accountId - the owner of the listener's server; null where it is nobody's
- * @param onStep - is told how far it is
+ * @param accountId - the owner of the listener's server; null when it has none
+ * @param onStep - called when a step begins
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function sendTestVote(
@@ -44,13 +44,13 @@ export async function sendTestVote(
   const { serverId, _id, revision } = listener;
   const destination = new Destination(deps, listener, { accountId, isTest: true });
   const began = performance.now();
-  const end = await deps.send(
+  const outcome = await deps.send(
     openListener(deps.secrets, listener),
     { _id: newVoteId(now), username: TEST_USERNAME, votedAt: now },
     {
       signal: AbortSignal.timeout(MINUTE),
       waitSignal: AbortSignal.timeout(MINUTE),
-      // As long as its votes are waited for.
+      // As long as for its votes.
       answerStep: listener.answerStep ?? 0,
       mayWrite: () => true,
       destination,
@@ -59,8 +59,8 @@ export async function sendTestVote(
   );
   const durationMs = Math.round(performance.now() - began);
   const { proof } = destination;
-  if (!proof) return { ...end, durationMs, destination, proven: listener.proven };
+  if (!proof) return { ...outcome, durationMs, destination, proven: listener.proven };
   const proven = withProof(listener.proven, proof);
   await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { proven, limited: null } });
-  return { ...end, durationMs, destination, proven };
+  return { ...outcome, durationMs, destination, proven };
 }

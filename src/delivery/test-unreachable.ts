@@ -6,9 +6,9 @@ import type { Producer } from '../platform/queues.ts';
 import { broughtForward } from './drain/listener-lease.ts';
 
 /**
- * A server has come back: its vote listener, if it is unreachable and not paused, is tested now instead of at its
- * next planned time (delivery rules, breaker). Without Redis the relay finds the test due. Where a worker holds the lease,
- * a test may be under way that overwrites the planned time: it is brought forward again when the lease is released.
+ * Called when a game server comes back: its vote listener, if it is unreachable and not paused, is tested now instead of
+ * at its next planned time (delivery rules, breaker). Without Redis the relay finds the test due. If a worker owns the
+ * lease, a running test may overwrite the planned time; it is brought forward again when the lease is released.
  *
  * @returns whether there was such a listener
  */

@@ -9,13 +9,13 @@ type TlsFailure = {
     OutcomeCode,
     'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
   >;
-  /** What the TLS library found; of a certificate for another name, that name. */
+  /** The error of the TLS library; for a certificate of another name, that name. */
   detail: string;
 };
 
 /**
- * Shakes hands over a connected socket and checks the certificate against `host` and the authorities that this
- * machine's Node trusts.
+ * Performs the TLS handshake over a connected socket and checks the certificate against `host` and the authorities that
+ * this machine's Node trusts.
  *
  * @param host - the name in the URL, or its IP address without brackets
  */
@@ -28,7 +28,7 @@ export function secure(
     const secured = tls.connect({
       socket,
       host,
-      // An IP address must not stand there; the certificate is checked against `host` then.
+      // SNI must not contain an IP address; the certificate is checked against `host` then.
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
@@ -43,14 +43,14 @@ export function secure(
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     stop?.addEventListener('abort', onStop);
-    // The listener stays: what fails after the handshake is told by the connection.
+    // Not removed: after the handshake the connection reports errors.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
       .once('secureConnect', () => settle(new PeerConnection(secured)));
   });
 }
 
-/** Node gives what OpenSSL says in a field of its own; its message has OpenSSL's source lines in it. */
+/** Node puts OpenSSL's reason into a separate field; its message contains OpenSSL's source lines. */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
   return faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
 }

@@ -10,10 +10,10 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** A change of settings sends no more of them again at once: it is done in some seconds. The relay sends the rest. */
+/** A change of settings resends at most this many votes at once, which takes some seconds. The relay sends the rest. */
 const MOST_AT_ONCE = 5_000;
 
-/** Attempts that were under way when the settings were changed have ended by then. */
+/** Attempts that were running when the settings were changed have ended by then. */
 const SETTLED_MS = 2 * MINUTE;
 
 type Counting = { votes: Collection<Vote>; clock: Clock };
@@ -23,7 +23,7 @@ export function countUnconfirmed(deps: Counting, serverId: ObjectId, atMost?: nu
   return countSelected(deps, serverId, 'unconfirmed', atMost);
 }
 
-/** The same of delivered votes that a Votifier v1 listener did not confirm. */
+/** Delivered votes that a Votifier v1 listener did not confirm and that can still be sent again, counted likewise. */
 export function countSentNotConfirmed(deps: Counting, serverId: ObjectId, atMost?: number): Promise<number> {
   return countSelected(deps, serverId, 'sent-not-confirmed', atMost);
 }
@@ -40,7 +40,7 @@ function countSelected(
 }
 
 /**
- * What is owed to the votes of a listener whose token or key is set at `at`: those that the earlier one used up.
+ * The resend to store when a listener's token or key is set at `at`: for votes unconfirmed with the earlier one.
  *
  * @param by - who sets it, for the audit log and the timelines
  */
@@ -49,7 +49,7 @@ export async function resendOwedAfterRemoval(
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
-  // The listener that knew its last delivery is gone.
+  // The removed listener had the time of its last delivery; it is read from the votes.
   const newest = await votes.findOne(
     { serverId, 'delivery.state': 'delivered' },
     { sort: { votedAt: -1 }, projection: { 'delivery.deliveredAt': 1 } },
@@ -61,9 +61,9 @@ export async function resendOwedAfterRemoval(
 export const NEVER = new Date(0);
 
 /**
- * Sends again the votes that a listener's earlier token or key used up: unconfirmed ones whose last attempt ended
- * without a word, after the last delivery and before the new one was set. Safe to run again: a vote that is sent again
- * begins a later attempt.
+ * Resends the votes that became unconfirmed with a listener's earlier token or key: those whose last attempt ended without
+ * an answer, after the last delivery and before the new token or key was set. Safe to run again: a resent vote begins a
+ * later attempt.
  *
  * @returns how many were put in the queue again, and whether there are more
  */
@@ -85,9 +85,9 @@ export async function resendSilentVotes(
 }
 
 /**
- * Finishes the resends that are owed since some minutes: where the process that changed the settings died, where there
- * were many, and of votes whose last attempt with the earlier token or key was under way then. Safe to run at once with
- * others. A listener for which it fails holds up no other.
+ * Finishes resends that are some minutes old: if the process that changed the settings died, if there were many votes, and
+ * for votes whose last attempt with the earlier token or key was running then. Concurrent runs are safe. An error for one
+ * listener does not delay the others.
  */
 export async function finishOwedResends(deps: Resending & { log: Logger }): Promise<void> {
   const { listeners, clock, log } = deps;
@@ -108,8 +108,8 @@ export async function finishOwedResends(deps: Resending & { log: Logger }): Prom
 }
 
 /**
- * After an owner lowered the number of sendings: waiting votes that were sent as often already are unconfirmed. Safe
- * to run again.
+ * Run after an owner lowered the number of sendings: waiting votes that were sent that often already become unconfirmed.
+ * Safe to run again.
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },

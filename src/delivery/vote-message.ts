@@ -1,27 +1,27 @@
-/** A vote as it is forwarded. What is sent is a plain function of it, the same in every attempt. */
+/** A vote as it is forwarded. The message depends only on these fields and is the same in every attempt. */
 export type ForwardedVote = {
   /** The vote's id: a UUID with dashes. Listeners receive it as `uuid` (v2 only). */
   id: string;
   /** The player's name as typed. */
   username: string;
-  /** When the player voted; every attempt says this time, not its own. */
+  /** When the player voted; the same in every attempt. */
   votedAt: Date;
 };
 
 /**
- * Stands where Votifier has the voter's address. Tallyport does not know it, and the address of the API's
- * caller is nobody's business (delivery.md).
+ * Sent in place of the voter's address. Tallyport does not know that address, and does not disclose the address of the
+ * API's caller (delivery.md).
  */
 export const VOTER_ADDRESS = '0.0.0.0';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Refuses what must never reach a listener. In v1 the fields are lines: a line feed in a name would forge the
- * fields after it.
+ * Refuses text that must never reach a listener. In v1 the fields are lines: a line feed in a name would forge the fields
+ * after it.
  *
- * @throws {TypeError} These are checked when a vote is cast and when a listener is set, so this is a fault of
- *   the caller, never of the far end.
+ * @throws {TypeError} These rules are checked when a vote is cast and when a listener is set, so this is an error of the
+ *   caller, never of the listener.
  */
 export function assertSendable(vote: ForwardedVote, serviceName: string): void {
   for (const [field, text] of Object.entries({ username: vote.username, serviceName })) {

@@ -6,10 +6,10 @@ import type { Vote } from '../votes/vote.ts';
  *
  * - `resume`: its listener is paused.
  * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
- * - `outgoing-limit`: its listener has not acknowledged yet, and an allowance of connections is used up until `at`.
+ * - `outgoing-limit`: its listener has not acknowledged a vote yet, and an allowance of connections is used up until `at`.
  * - `own-retry`: its own next attempt is due at `at`.
- * - `no-listener`: its listener is gone; the vote is taken out of the line presently.
- * - `turn`: nothing but its turn; a worker sends it at once.
+ * - `no-listener`: its listener is removed; the vote is removed from the queue soon.
+ * - `turn`: votes before it in the queue, if any; a worker sends it at once.
  */
 export type WaitingFor =
   | { kind: 'resume' | 'no-listener' | 'turn' }

@@ -4,11 +4,11 @@ import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connect
 import { readGreeting } from '../votifier/votifier-greeting.ts';
 import type { Fault } from './faults.ts';
 
-/** What a service turned out to be, and the first thing that it said. */
+/** The protocol that a service speaks, as a fault code, and its first bytes. */
 type DetectedProtocol = { fault: Fault; reply: Buffer };
 
-/** How a service is asked what it is. */
-type Question = (connection: PeerConnection, until: Deadline) => Promise<DetectedProtocol | null>;
+/** Tests whether a service speaks a protocol. */
+type Probe = (connection: PeerConnection, until: Deadline) => Promise<DetectedProtocol | null>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
@@ -19,23 +19,24 @@ const MINECRAFT_STATUS = Buffer.concat([
   Buffer.from([0x63, 0xdd, 0x01, 0x01, 0x00]),
 ]);
 
-/** The first line of the PROXY protocol, version 1: a sender that does not say who it stands for. */
+/** The first line of the PROXY protocol, version 1, from a sender that does not say for whom it connects. */
 const PROXY_HEADER = Buffer.from('PROXY UNKNOWN\r\n');
 
-const QUESTIONS: Question[] = [
-  (connection, until) => ask(connection, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
-  (connection, until) => ask(connection, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
-  (connection, until) => ask(connection, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
-  askTls,
+const PROBES: Probe[] = [
+  (connection, until) => probeWith(connection, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
+  (connection, until) =>
+    probeWith(connection, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
+  (connection, until) => probeWith(connection, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
+  probeTls,
 ];
 
 /**
- * Asks a service that did not speak first, or closed at once, in other tongues: an HTTP request, a Minecraft
- * status request, the header of the PROXY protocol, a TLS hello. One connection each, side by side.
+ * Detects the protocol of a service that did not send a greeting, or closed at once. Sends an HTTP request, a Minecraft
+ * status request, the header of the PROXY protocol and a TLS hello, each on its own connection, concurrently.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @param mayConnect - asked before each connection
- * @returns null when it understands none of them
+ * @param mayConnect - called before each connection
+ * @returns null when the service speaks none of them
  */
 export async function detectProtocol(
   addresses: string[],
@@ -44,11 +45,11 @@ export async function detectProtocol(
   mayConnect?: MayConnect,
 ): Promise<DetectedProtocol | null> {
   const answers = await Promise.all(
-    QUESTIONS.map(async (question) => {
+    PROBES.map(async (probe) => {
       const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
       if (typeof connection === 'string') return null;
       try {
-        return await question(connection, deadlineIn(timeoutMs));
+        return await probe(connection, deadlineIn(timeoutMs));
       } finally {
         connection.destroy();
       }
@@ -57,17 +58,17 @@ export async function detectProtocol(
   return answers.find((answer) => answer !== null) ?? null;
 }
 
-/** Enough to see what something is. */
+/** Enough bytes to recognise a protocol. */
 const MOST_READ_BYTES = 1_024;
 
-async function ask(
+async function probeWith(
   connection: PeerConnection,
-  question: Buffer,
+  request: Buffer,
   until: Deadline,
   isIt: (received: Buffer) => boolean,
   fault: Fault,
 ): Promise<DetectedProtocol | null> {
-  connection.write(question);
+  connection.write(request);
   let received = Buffer.alloc(0);
   while (received.length < MOST_READ_BYTES) {
     const next = await connection.next(until);
@@ -82,13 +83,13 @@ function looksLikeHttp(received: Buffer): boolean {
   return received.toString('latin1', 0, 5) === 'HTTP/';
 }
 
-/** A packet of status: its length, the packet's number 0, the length of the text, and JSON. */
+/** A status packet: its length, the packet number 0, the length of the text, and JSON. */
 function looksLikeMinecraft(received: Buffer): boolean {
   const number = afterVarInt(received, 0);
   return received[number] === 0 && received[afterVarInt(received, number + 1)] === '{'.charCodeAt(0);
 }
 
-/** Where a number ends whose bytes but the last have their highest bit set. */
+/** The index after a VarInt: all bytes except the last have their highest bit set. */
 function afterVarInt(bytes: Buffer, start: number): number {
   let at = start;
   while ((bytes[at] ?? 0) >= 0x80) at += 1;
@@ -100,8 +101,8 @@ function looksLikeVotifier(received: Buffer): boolean {
   return greeting !== 'incomplete' && 'version' in greeting;
 }
 
-/** A TLS server shakes hands, or refuses with an alert of its own. */
-function askTls(connection: PeerConnection, { until }: Deadline): Promise<DetectedProtocol | null> {
+/** A TLS server completes the handshake, or refuses it with an alert. */
+function probeTls(connection: PeerConnection, { until }: Deadline): Promise<DetectedProtocol | null> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
     const settle = (answer: DetectedProtocol | null) => {
@@ -123,13 +124,13 @@ function askTls(connection: PeerConnection, { until }: Deadline): Promise<Detect
 /** The signature of the PROXY protocol, version 2. */
 const PROXY_V2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 
-/** What a service is that speaks first, and not Votifier. */
+/** The protocol of a service that sends data first and does not speak Votifier. */
 export function protocolOf(banner: Buffer): Fault {
   const text = banner.toString('latin1');
   if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
     return 'proxy-protocol';
   if (text.startsWith('HTTP/') || /^\s*<(!doctype|html)/i.test(text)) return 'http-server';
-  // A record of TLS: an alert or a handshake, then the version.
+  // A TLS record: an alert or a handshake, then the version.
   if ((banner[0] === 0x15 || banner[0] === 0x16) && banner[1] === 0x03) return 'tls-server';
   return 'other-protocol';
 }

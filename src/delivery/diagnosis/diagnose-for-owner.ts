@@ -15,11 +15,11 @@ type OwnerDiagnosing = Diagnosing & {
 /**
  * Why an owner gets no diagnosis. The codes are stable.
  *
- * - `ownership-not-proven`: anybody may list a server; only who has proven that it is theirs may have it probed.
- * - `not-found`: there is no such listed server.
- * - `no-listener`: it has no vote listener.
- * - `port-refused`: the listener is set to a port that is never one.
- * - `too-many`: six were made in the last minute; the next may be asked for at `nextAllowedAt`.
+ * - `ownership-not-proven`: anybody may list a server, but only its proven owner may have it diagnosed.
+ * - `not-found`: no listed server has this id.
+ * - `no-listener`: the server has no vote listener.
+ * - `port-refused`: the listener has a port on which vote listeners are not allowed.
+ * - `too-many`: six diagnoses were made in the last minute; the next is allowed at `nextAllowedAt`.
  */
 type DiagnosisRefusal =
   | { code: 'ownership-not-proven' | 'not-found' | 'no-listener' | 'port-refused' }
@@ -30,11 +30,11 @@ export type OwnerDiagnosis =
   | ({ kind: 'refused' } & DiagnosisRefusal);
 
 /**
- * Finds out what is wrong with a server's listener, for its owner. In wrong hands that is a port scanner (delivery
- * rules): only for a server whose ownership is proven, six in any minute for an owner over all processes, never on
- * ports of mail and remote shells, and no more than 200 printable characters of what answered.
+ * Diagnoses a server's listener for its owner. Without limits this would be a port scanner (delivery rules): it is only
+ * for a server whose ownership is proven, six in any minute for an owner over all processes, never on ports of mail and
+ * remote shells, and shows at most 200 printable characters of an answer.
  *
- * @param request - `proven`: whether the ownership of this very server by this very owner is proven
+ * @param request - `proven`: whether this owner has proven the ownership of this server
  * @throws {UnsealError} when the listener's secret cannot be read; what MongoDB throws
  */
 export async function diagnoseForOwner(
@@ -47,7 +47,7 @@ export async function diagnoseForOwner(
     { projection: { ownerId: 1 } },
   );
   if (!server) return { kind: 'refused', code: 'not-found' };
-  // Read once: what was checked here is what is dialled.
+  // Read once: exactly the checked listener is connected to.
   const listener = await deps.listeners.findOne({ serverId });
   if (!listener) return { kind: 'refused', code: 'no-listener' };
   if (portsOf(listener).some(isRefusedPort)) return { kind: 'refused', code: 'port-refused' };

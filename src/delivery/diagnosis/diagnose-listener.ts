@@ -14,24 +14,24 @@ import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
-/** What is wrong with a listener, first of all. */
+/** The first thing that is wrong with a listener. */
 export type Diagnosis = {
-  /** How the test vote ended; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
+  /** The outcome of the test vote; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
   outcome: OutcomeClass | 'sent-not-confirmed';
-  /** Whether the listener said that it took the test vote; a bare close in Votifier v1 says nothing. */
+  /** Whether the listener acknowledged the test vote; a bare close in Votifier v1 does not. */
   confirmed: boolean;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
-  /** Where it stopped: what comes before that is in order. */
+  /** The step at which it stopped; the earlier steps are in order. */
   step: DiagnosisStep;
   /** One sentence each: what is wrong, and what to do about it. */
   cause: string;
   mend: string;
   /** What answered, at most 200 printable characters. */
   reply?: string;
-  /** Something answered that its owner is not shown, since nobody knows whose it is. */
+  /** There was an answer that the owner is not shown, because it is unknown whose service this is. */
   isReplyHidden?: true;
-  /** What Tallyport itself found: where a redirect leads, or a fault in the words of its TLS library. */
+  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
   detail?: string;
 };
 
@@ -40,7 +40,7 @@ export type Diagnosing = Testing & {
   config: Testing['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
 
-/** The fault that an outcome stands for; what a service is that does not greet is found out by asking it. */
+/** The fault for an outcome; for a service that does not greet, its protocol is detected. */
 const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   acknowledged: null,
   'sent-not-confirmed': null,
@@ -88,7 +88,7 @@ const FAULT_OF: Record<OutcomeCode, Fault | null> = {
   'our-fault': null,
 };
 
-/** A diagnosis may say more of these codes than their fault does: where the fault is one of several reasons. */
+/** Outcomes whose own explanation is more specific than that of their fault. */
 const SAYS_MORE = new Set<OutcomeCode>([
   'acknowledged',
   'sent-not-confirmed',
@@ -109,13 +109,13 @@ const SAYS_MORE = new Set<OutcomeCode>([
   'our-fault',
 ]);
 
-/** Services that did not greet as a Votifier does: they are asked what they are. */
-const ASKED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
+/** Outcomes of services that did not greet as Votifier does: their protocol is detected. */
+const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
 
 /**
- * Finds out what is wrong with a server's listener: walks through name resolution, address policy, connecting,
- * greeting, protocol version, key or token and acknowledgement with a marked test vote, and where something
- * else than a Votifier answers, asks it in other tongues what it is. Changes nothing.
+ * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
+ * token and acknowledgement with a marked test vote. If something other than a Votifier listener answers, detects its
+ * protocol. Changes nothing.
  *
  * For operators, without a limit; owners go through `diagnoseForOwner`.
  *
@@ -138,9 +138,9 @@ export async function diagnoseListener(
 type About = { accountId: string | null; onStep?: OnStep | undefined };
 
 /**
- * Does that with a listener that was read before.
+ * The same for a listener that was read before.
  *
- * @param forOwner - what answered is shown only where it is a vote listener
+ * @param forOwner - an answer is shown only if it comes from a vote listener
  */
 export async function diagnose(
   deps: Diagnosing,
@@ -150,13 +150,13 @@ export async function diagnose(
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
   const found =
-    protocol !== 'http' && ASKED.has(tested.code) ? await askWhatItIs(deps, listener, tested) : null;
+    protocol !== 'http' && DETECTED.has(tested.code) ? await detectService(deps, listener, tested) : null;
   const diagnosis = found ?? diagnosisOf(tested, protocol);
-  return forOwner ? forOwnersEyes(diagnosis, tested, protocol) : diagnosis;
+  return forOwner ? withoutUntrustedAnswer(diagnosis, tested, protocol) : diagnosis;
 }
 
-/** A diagnosis without what a stranger's service may have said. */
-function forOwnersEyes(
+/** A diagnosis without the answer of a service that may belong to somebody else. */
+function withoutUntrustedAnswer(
   { reply, detail, ...diagnosis }: Diagnosis,
   { proven, code, class: outcome, reached }: ListenerTest,
   protocol: Protocol,
@@ -172,13 +172,13 @@ function forOwnersEyes(
   };
 }
 
-/** What an end alone says. */
+/** The diagnosis for an outcome alone. */
 function diagnosisOf(
   { code, class: ended, reached, words, detail }: ListenerTest,
   protocol: Protocol,
 ): Diagnosis {
   const fault = faultOf(code, protocol);
-  // What a fault says of Votifier is not true of a website.
+  // The faults' texts for Votifier are wrong for a website.
   const byCode = fault === null || SAYS_MORE.has(code) || protocol === 'http';
   return {
     outcome: code === 'sent-not-confirmed' ? code : ended,
@@ -191,12 +191,12 @@ function diagnosisOf(
   };
 }
 
-/** A v1 listener that neither answers nor closes has, first of all, another key. */
+/** A v1 listener that neither answers nor closes most likely has a different key. */
 function faultOf(code: OutcomeCode, protocol: Protocol): Fault | null {
   return code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : FAULT_OF[code];
 }
 
-/** How far a test vote came in which nothing is known to be wrong: a bare close does not tell of the key. */
+/** The last step of a test vote without a known fault: a bare close does not show whether the key is right. */
 function reachedStep(code: OutcomeCode): DiagnosisStep {
   if (code === 'outgoing-limited') return 'connecting';
   return code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement';
@@ -236,7 +236,7 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
   }
 }
 
-async function askWhatItIs(
+async function detectService(
   deps: Diagnosing,
   listener: Listener,
   { code, class: outcome, destination }: ListenerTest,
@@ -276,7 +276,7 @@ async function addressesOf(host: string, config: Diagnosing['config']): Promise<
   }
 }
 
-/** What a service says first, as bytes; null when it says nothing this time. */
+/** The first bytes that a service sends; null when it sends nothing this time. */
 async function readBanner(
   addresses: string[],
   port: number,

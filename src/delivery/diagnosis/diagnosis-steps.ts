@@ -1,4 +1,4 @@
-/** What a diagnosis walks through, in this order. An HTTP listener has no version, key or token to agree on. */
+/** The steps of a diagnosis, in this order. An HTTP listener has no version, key or token to check. */
 export type DiagnosisStep =
   | 'name-resolution'
   | 'address-policy'
@@ -8,5 +8,5 @@ export type DiagnosisStep =
   | 'key-or-token'
   | 'acknowledgement';
 
-/** Told of each step as it begins; that it began means that those before it are in order. Must not throw. */
+/** Called when a step begins; then all steps before it are in order. Must not throw. */
 export type OnStep = (step: DiagnosisStep) => void;

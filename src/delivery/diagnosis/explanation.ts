@@ -1,4 +1,4 @@
-/** An outcome in the words of a server's owner: one sentence each. */
+/** An explanation of an outcome for a server's owner: one sentence each. */
 export type Explanation = {
   /** What happened. */
   cause: string;

@@ -1,10 +1,10 @@
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 
-/** What an outcome means in one protocol, where that differs. */
+/** Explanations that differ for one protocol. */
 type OwnWords = Partial<Record<OutcomeCode, Explanation>>;
 
-/** Votifier v1: there is a key instead of a token, and mostly no answer. */
+/** Votifier v1: it has a key instead of a token, and usually sends no answer. */
 export const V1_WORDS: OwnWords = {
   'no-answer': {
     cause:

@@ -5,7 +5,7 @@ import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
 
 const NOTHING_TO_DO = 'There is nothing to do.';
 
-/** What each end of an attempt means for the owner of the server, and how it is mended; `explain` knows the protocol. */
+/** What each outcome means for the owner of the server, and how to correct it; `explain` adapts it to the protocol. */
 export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   acknowledged: { cause: 'The listener took the vote and said so.', mend: NOTHING_TO_DO },
   'sent-not-confirmed': {
@@ -196,18 +196,18 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 };
 
-/** What an outcome means with a listener of this protocol. */
+/** The explanation of an outcome for a listener of this protocol. */
 export function explain(code: OutcomeCode, protocol: Protocol | undefined): Explanation {
   const own =
     protocol === 'http' ? HTTP_WORDS[code] : protocol === 'votifier-v1' ? V1_WORDS[code] : undefined;
   return own ?? EXPLANATIONS[code];
 }
 
-/** Why a listener is not simply active, since when, and what to do about it. */
+/** Why a listener is not active, since when, and what to do about it. */
 export type ListenerReason = Explanation & {
   /** Absent when its owner paused it. */
   code?: OutcomeCode;
-  /** What the listener said, where it said something. */
+  /** The listener's message, if it sent one. */
   words?: string;
   /** What Tallyport itself found. */
   detail?: string;

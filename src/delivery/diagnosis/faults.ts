@@ -2,8 +2,8 @@ import type { Explanation } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 
 /**
- * What is wrong with a listener, as a diagnosis names it, in the words for a Votifier; an HTTP listener is told what
- * `explain` says. The codes are stable: they stand in `--json` output.
+ * The faults that a diagnosis finds, explained for a Votifier listener; for an HTTP listener `explain` is used. The codes
+ * are stable: `--json` output contains them.
  */
 export const FAULTS = {
   'dns-not-found': {

@@ -8,12 +8,12 @@ import type { Attempt, Vote } from '../../votes/vote.ts';
 /** A vote whose attempt is recorded and may now be made. */
 export type Claimed = { vote: Vote; attempt: Attempt };
 
-/** The step of the answer's deadline: ambiguous ends of this vote, or what its listener was known to need. */
+/** The step of the answer's deadline: the ambiguous outcomes of this vote, or the listener's step if that is higher. */
 export function answerStepOf({ vote, attempt }: Claimed): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }
 
-/** What a vote that is out of the line has no more. */
+/** The fields that are removed from a vote when it leaves the queue. */
 export const DELIVERY_ENDED = {
   'delivery.queuedAt': '',
   'delivery.expiresAt': '',
@@ -22,22 +22,22 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** Whether the attempt before the newest one was refused its challenge too: it is retried at once only once. */
+/** Whether the challenge was refused in the attempt before as well: it is retried at once only once. */
 function challengeRefusedBefore(vote: Vote): boolean {
   return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
 }
 
-/** An attempt that was given back is none of those that are counted. */
+/** A released attempt is not counted. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
-/** What an outcome makes of the vote. */
+/** The change of a vote after an outcome. */
 export type Change = {
   set: Record<string, unknown>;
   unset: Record<string, ''>;
   inc?: Record<string, number>;
 };
 
-/** How a vote ends that is not sent again by itself after `outcome`; null when it is delivered or goes on waiting. */
+/** The final state of a vote that is not retried after `outcome`; null when it is delivered or waits again. */
 export function givenUpAfter(
   { vote, attempt }: Claimed,
   outcome: Pick<Outcome, 'class'>,
@@ -47,15 +47,15 @@ export function givenUpAfter(
   return outcome.class === 'ambiguous' && sendings >= mostSendings(attempt) ? 'unconfirmed' : null;
 }
 
-/** An attempt that has ended: its owner may have lowered the number of sendings since it began. */
+/** The attempt with the current limit of sendings: the owner may have lowered it since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener, 'maxSendings'>): Claimed {
   const maxSendings = Math.min(mostSendings(attempt), mostSendings(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
 
 /**
- * What an outcome makes of the vote, as an update. The schedule's step is used up by every counted failure but a
- * test's; a vote that failed a test goes behind the others.
+ * The update of a vote after an outcome. Every counted failure except that of a test uses a step of the schedule. A vote
+ * that failed a test moves to the end of the queue.
  */
 export function afterAttempt(
   claimed: Claimed,
@@ -85,11 +85,11 @@ export function afterAttempt(
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
-      // The pause that follows from it holds the vote, unless the settings were changed meanwhile.
+      // The listener is paused as a result, so the vote waits, unless the settings were changed meanwhile.
       return waitAgain(now);
     case 'none':
       return {
-        // Uses up no step, but a fault of ours that stays must not be tried every few seconds for three days.
+        // Uses no step. A lasting error of our own must still not be retried every few seconds for three days.
         ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
           : waitAgain(now, 'given-back')),
@@ -101,13 +101,13 @@ export function afterAttempt(
     return attempt.test ? {} : { 'delivery.step': 1 };
   }
 
-  /** By its schedule; later where the listener asked for that. */
-  function nextTurn(): Date {
+  /** The next time of its schedule; later if the listener requested that. */
+  function nextRetryAt(): Date {
     const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
     return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));
   }
 
-  function waitAgain(nextAt = nextTurn(), dueBy: Cause = 'schedule') {
+  function waitAgain(nextAt = nextRetryAt(), dueBy: Cause = 'schedule') {
     return {
       set: {
         'delivery.state': 'waiting',

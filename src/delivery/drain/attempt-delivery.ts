@@ -8,16 +8,16 @@ import type { Draining, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { ourFault } from './our-fault.ts';
 
-/** A claimed vote, and when its claim began on `performance.now()`: no later than its lease. */
+/** A claimed vote, and when its claim began on `performance.now()`: not later than its lease. */
 export type Ready = { claimed: Claimed; claimedAt: number };
 
-/** How an attempt ended, and what it found out about its destination. */
+/** The outcome of an attempt, and what it found out about its destination. */
 type Delivered = { outcome: Outcome; durationMs: number; limited: Limited | null; proof: Proof | null };
 
 /**
- * Makes one attempt to deliver a claimed vote. A fault of ours is an outcome too; never throws.
+ * Makes one attempt to deliver a claimed vote. An internal error is an outcome too; never throws.
  *
- * @param accountId - the owner of the listener's server; null where it is nobody's
+ * @param accountId - the owner of the listener's server; null when it has none
  */
 export async function attemptDelivery(
   deps: Pick<Draining, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
@@ -41,7 +41,7 @@ export async function attemptDelivery(
       signal: stop,
       waitSignal: waitNoLonger,
       answerStep,
-      // A process that was stopped and goes on must not send what another has taken over.
+      // A process that was suspended and resumed must not send votes that another worker has taken over.
       mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
     });
     const { proof } = destination;

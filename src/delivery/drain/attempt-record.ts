@@ -27,8 +27,8 @@ export type Claiming = Pick<
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
 /**
- * The votes that may be sent now. A test takes a vote whatever its own next time. None that was sent as often as the
- * owner allows: the number may have been lowered since (see `giveUpSentVotes`).
+ * The votes that may be sent now. A test ignores the vote's own next time. Votes that were sent as often as the owner
+ * allows are excluded: the limit may have been lowered since (see `giveUpSentVotes`).
  */
 export function dueVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,
@@ -45,7 +45,7 @@ export function dueVotes(
   };
 }
 
-/** A new attempt, with its id known before it is recorded: the claim can be found when its answer is lost. */
+/** A new attempt. Its id is known before it is recorded, so the claim can be found when MongoDB's answer is lost. */
 export function newAttempt(
   processId: string,
   listener: Claiming,
@@ -84,7 +84,7 @@ export function attemptUpdate(
   ];
 }
 
-/** A vote with the attempt that `attemptUpdate` recorded on it; the cause of the attempt is in the database only. */
+/** A vote with the attempt that `attemptUpdate` recorded on it; only the database has the attempt's cause. */
 export function claimedVote(vote: Vote, attempt: Attempt): Claimed {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
   const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);
@@ -92,7 +92,7 @@ export function claimedVote(vote: Vote, attempt: Attempt): Claimed {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** An attempt's lease in milliseconds, as an aggregation expression on its vote: it outlasts the answer's deadline. */
+/** An attempt's lease in milliseconds, as an aggregation expression on its vote: longer than the answer's deadline. */
 function leaseOfAttempt(config: Recording['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
@@ -103,7 +103,7 @@ function leaseOfAttempt(config: Recording['config'], answerStep: number): Docume
 export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
   const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
-  // The cause of the attempt that was never made starts the next one.
+  // The next attempt gets the cause of the attempt that was not made.
   const cause = { $getField: { field: 'wokenBy', input: { $first: attempts(own) } } };
   return [
     {

@@ -21,7 +21,7 @@ export async function noteOutcome(
   await leased.noteOutcome(ended);
 }
 
-/** Sends the claimed votes of a leased listener, four at once, and records how their attempts ended. */
+/** Sends the claimed votes of a leased listener, four at once, and records their outcomes. */
 export class AttemptsUnderWay {
   readonly #deps: Draining;
   readonly #leased: LeasedListener;
@@ -30,14 +30,14 @@ export class AttemptsUnderWay {
   readonly #sending = new PQueue({ concurrency: MOST_AT_ONCE });
   /** Claimed votes, until their outcome is recorded or they are to be released. */
   readonly #open = new Set<Promise<void>>();
-  /** Claimed and not sent: to be released. */
+  /** Claimed votes that are not sent and are to be released. */
   readonly #unsent: UnsentVotes;
   #closing = false;
   /** Resolves when a claimed vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
-  #fault: unknown = null;
+  #error: unknown = null;
 
-  /** @param accountId - the owner of the listener's server; null where it is nobody's */
+  /** @param accountId - the owner of the listener's server; null when it has none */
   constructor(deps: Draining, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
     this.#deps = deps;
     this.#leased = leased;
@@ -51,17 +51,17 @@ export class AttemptsUnderWay {
     return this.#open.size;
   }
 
-  /** Those of them whose attempt has not ended, or not begun. */
+  /** Claimed votes whose attempt has not ended or not begun. */
   get unsent(): number {
     return this.#sending.size + this.#sending.pending;
   }
 
-  /** The first fault of ours in an attempt, thrown. */
+  /** Throws the first error of Tallyport itself in an attempt. */
   throwFault(): void {
-    if (this.#fault) throw this.#fault;
+    if (this.#error) throw this.#error;
   }
 
-  /** Resolves when a claimed vote is recorded or set aside, or after `ms` milliseconds. */
+  /** Resolves when a claimed vote is recorded or released, or after `ms` milliseconds. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
@@ -72,7 +72,7 @@ export class AttemptsUnderWay {
       .add(() => this.#attempt(ready))
       .then((attempt) => attempt?.recorded)
       .catch((error: unknown) => {
-        this.#fault ??= error;
+        this.#error ??= error;
       })
       .finally(() => {
         this.#open.delete(open);
@@ -82,16 +82,16 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Begins no attempt any more, waits for those that have begun, renewing the lease, and releases the others. */
+  /** Begins no more attempts, waits for the running ones while it renews the lease, and releases the other votes. */
   async close(): Promise<void> {
     this.#closing = true;
-    // None of those that have not begun is sent, so they need not wait for a slot.
+    // Votes without a running attempt are not sent, so they need no slot.
     this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
-      // Where MongoDB is away, the next round tries again; the records of outcomes are retried.
+      // When MongoDB is unavailable, the next iteration tries again; records of outcomes are retried.
       await this.#leased.renew().catch(() => false);
-      // Before the attempts have ended, which may take longer than the leases of the others last.
+      // Now, not after the running attempts: the leases of these votes may expire before.
       await this.#unsent.release().catch(() => undefined);
     }
     await this.#unsent.releaseWithRetries(this.#options.waitNoLonger);
@@ -103,7 +103,7 @@ export class AttemptsUnderWay {
     return this.#unsent.release();
   }
 
-  /** Holds a slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
+  /** Keeps its slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
   async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(ready)) {
       this.#unsent.add(ready);
@@ -116,22 +116,22 @@ export class AttemptsUnderWay {
     const claimed = asAllowedNow(ready.claimed, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#unsent.add(ready);
-      // Else another attempt has proven something meanwhile, and this vote goes at once.
+      // Otherwise another attempt has proven the address meanwhile, and this vote is sent at once.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // In memory at once: the next vote goes as to a listener that has proven itself.
+    // In memory at once: the next vote is sent as to a proven listener.
     const isProven = proof !== null && this.#leased.prove(claimed, proof);
     const recorded = this.#record({ claimed, outcome, durationMs }, isProven);
     if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
-    // Every other outcome may change the listener's state.
+    // Any other outcome may change the listener's state.
     await recorded;
     return undefined;
   }
 
-  /** Records an outcome, usually behind all earlier ones, and lets it change the listener's state. */
+  /** Records an outcome, usually after all earlier ones, and applies it to the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
@@ -139,12 +139,12 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeProofs();
   }
 
-  /** Whether a claimed vote may still be sent: the drain goes on, and the listener is as it was. */
+  /** Whether a claimed vote may still be sent: the drain continues and the listener is unchanged. */
   #maySend({ claimed: { attempt }, claimedAt }: Ready): boolean {
-    if (this.#closing || this.#fault || this.#options.stop.aborted || this.#leased.isLost) return false;
-    // Those that follow one that is to be released are released with it, and keep their order.
+    if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
+    // Votes after a released one are released with it, to preserve their order.
     if (this.#unsent.size > 0) return false;
-    // So that enough of its lease is left for the attempt: the listener has become slow since the claim.
+    // The attempt needs enough of its lease: the listener may have become slow since the claim.
     if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;

@@ -7,11 +7,11 @@ const FRESH_FOR_MS = 5 * SECOND;
 /** Backlogs are throttled for this long after a fresh vote was claimed. */
 const THROTTLED_FOR_MS = 5 * SECOND;
 
-/** The rate of all backlogs of a worker together then, in votes a second, and the most that one claim takes. */
+/** The rate for all backlogs of a worker together, in votes per second, and the most that one claim takes. */
 const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_CLAIM = 16;
 
-/** How many votes may be claimed now; none for the next `waitMs` milliseconds, where that is not 0. */
+/** How many votes may be claimed now; none for the next `waitMs` milliseconds if that is not 0. */
 type Grant = {
   votes: number;
   waitMs: number;
@@ -21,14 +21,14 @@ type Grant = {
 
 /**
  * Limits how fast a worker drains backlogs while it forwards fresh votes. A backlog drains as fast as MongoDB writes its
- * journal; each vote that is cast meanwhile, and each answer of the API, would wait behind that
+ * journal; without a limit every new vote and every API response would be delayed
  * (docs/adr/0050-delivery-queues.md has the figures).
  */
 export class BacklogThrottle {
   #freshAt = Number.NEGATIVE_INFINITY;
   #nextAt = 0;
 
-  /** Takes note of votes that this worker forwards at `now`: fresh are those that were cast within 5 seconds. */
+  /** Records that this worker forwards votes at `now`: those cast within the last 5 seconds are fresh. */
   note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
     const since = after(now, -FRESH_FOR_MS);
     if (votes.some(({ votedAt }) => votedAt > since)) this.#freshAt = performance.now();
@@ -48,13 +48,13 @@ export class BacklogThrottle {
     return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
-  /** Gives back what was not claimed of a grant, unless another backlog has waited for it already. */
+  /** Returns the unclaimed part of a grant, unless another backlog waits for it already. */
   giveBack({ votes, chargedUntil }: Grant, claimed: number): void {
     if (chargedUntil === this.#nextAt) this.#nextAt -= durationOf(votes - claimed);
   }
 }
 
-/** How long so many votes take at the rate of all backlogs together, in milliseconds. */
+/** How long this many votes take at the rate of all backlogs together, in milliseconds. */
 function durationOf(votes: number): number {
   return (votes / VOTES_A_SECOND) * SECOND;
 }

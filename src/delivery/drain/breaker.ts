@@ -8,29 +8,29 @@ import {
 } from '../../listeners/schedule.ts';
 import { after } from '../../platform/clock.ts';
 
-/** What the ends of attempts change on a listener. */
+/** The health of a listener: the fields that outcomes of attempts change. */
 export type ListenerHealth = {
   breaker: Breaker;
   pause: Pause | null;
   voteFaults: number;
   released: Release | null;
-  /** When it first took a vote with its present settings. */
+  /** When it first took a vote with its current settings. */
   acknowledgedAt: Date | null;
-  /** How long its answers are waited for. */
+  /** How long its answer is waited for: a step. */
   answerStep: number;
 };
 
-/** How an attempt ended, and what the judgement of its listener depends on. */
+/** The outcome of an attempt, and what else changes its listener's health. */
 export type JudgedOutcome = Outcome & {
-  /** It tested an unreachable listener; others were under way when it became so. */
+  /** Whether it tested an unreachable listener; attempts that were running when it became unreachable did not. */
   test: boolean;
-  /** How long its answer was waited for. */
+  /** How long its answer was waited for: a step. */
   answerStep: number;
 };
 
 /**
- * How a listener stands after an attempt ended (delivery rules, breaker). Pure: the same health and outcome
- * always give the same result but for the jitter.
+ * The health of a listener after an attempt (delivery rules, breaker). Pure: the same health and outcome always give the
+ * same result, except for the jitter.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns the same object when nothing changes
@@ -73,8 +73,8 @@ export function healthAfter(
 }
 
 /**
- * A listener that has never taken a vote with its present settings and ends an attempt without a word mostly has
- * another token or key: its votes are held, before it uses them up.
+ * Pauses a listener that has never taken a vote with its current settings and ended an attempt without an answer: its
+ * token or key is probably wrong, and the other votes would become unconfirmed too.
  */
 function afterAmbiguousOutcome(
   before: ListenerHealth,
@@ -85,17 +85,19 @@ function afterAmbiguousOutcome(
   const breaker = breakerAfterFailure(before.breaker, outcome, now, schedule);
   const longer = outcome.code === 'no-answer' ? Math.min(outcome.answerStep + 1, LAST_ANSWER_STEP) : 0;
   const answerStep = Math.max(before.answerStep, longer);
-  const held = !before.acknowledgedAt && !before.pause && isSilent(outcome);
-  const pause: Pause | null = held ? { at: now, by: 'tallyport', code: 'never-acknowledged' } : before.pause;
+  const isPaused = !before.acknowledgedAt && !before.pause && isSilent(outcome);
+  const pause: Pause | null = isPaused
+    ? { at: now, by: 'tallyport', code: 'never-acknowledged' }
+    : before.pause;
   return { ...before, breaker, answerStep, pause };
 }
 
-/** What the listener said, and what Tallyport found. */
+/** The listener's message, and what Tallyport found. */
 function saidIn({ words, detail }: Outcome): { words?: string; detail?: string } {
   return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** It says nothing about the listener, but the next test must not follow without a pause. */
+/** The outcome says nothing about the listener, but the next test must not follow at once. */
 function afterOurs(
   before: ListenerHealth,
   { test }: { test: boolean },
@@ -116,7 +118,7 @@ function breakerAfterFailure(
 ): Breaker {
   const failures = before.failures + 1;
   const reason = { code: outcome.code, ...saidIn(outcome) };
-  /** By the schedule; later where the listener asked for that. */
+  /** The next time of the schedule; later if the listener requested that. */
   const nextTest = (tests: number) =>
     after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
   if (before.openSince && !outcome.test) return { ...before, failures };

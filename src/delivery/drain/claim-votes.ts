@@ -29,8 +29,8 @@ type ClaimSize = { most: number; atOnce: number };
 type ClaimStatement = { statement: UpdateStatement; size: number };
 
 /**
- * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. Four at
- * most: a longer command would delay the inserts of votes.
+ * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. At most
+ * four: a longer command would delay the inserts of votes.
  */
 const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
   most: 4,
@@ -45,10 +45,10 @@ const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
 /**
  * Claims the next votes of a listener in queue order and records an attempt on each, in one durable write, before
  * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
- * worker that was stopped for longer than its lease claims nothing under that lease.
+ * worker that was suspended for longer than its lease claims nothing under that lease.
  *
- * @returns them in queue order; none when no vote is due, or none that may be claimed
- * @throws the driver's error when MongoDB fails; what may have been claimed is released where that succeeds
+ * @returns the votes in queue order; none when no vote is due, or none may be claimed
+ * @throws the driver's error when MongoDB fails; votes that may have been claimed are released if possible
  */
 export async function claimVotes(
   recording: Recording & { batcher: Batcher },
@@ -79,7 +79,7 @@ export async function claimVotes(
     q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...hasLease(listener) },
     u: attemptUpdate(config, attempt, listener, reason),
     multi: true,
-    // In queue order: where MongoDB fails half-way, no later vote has an attempt that an earlier lacks.
+    // In queue order: if MongoDB fails half-way, no later vote has an attempt while an earlier vote has none.
     hint: OPEN_WORK,
   };
   try {
@@ -98,7 +98,7 @@ function hasLease({ lease }: Pick<Claiming, 'lease'>): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
 
-/** Those of the votes that this attempt was recorded on, in queue order. */
+/** The votes on which this attempt was recorded, in queue order. */
 function takenBy(
   { votes }: Recording,
   serverId: Vote['serverId'],
@@ -109,7 +109,7 @@ function takenBy(
   return votes.find({ serverId, _id: { $in: ids }, ...own }, { sort: QUEUE_ORDER }).toArray();
 }
 
-/** Some votes may have been claimed, and nothing was sent of any. Where this fails too, their leases expire. */
+/** Some votes may have been claimed, and none was sent. If this fails too, their leases expire. */
 async function releaseAfterFailure(
   recording: Recording & { batcher: Batcher },
   listener: Claiming,
@@ -125,9 +125,9 @@ async function releaseAfterFailure(
 }
 
 /**
- * Returns claimed votes of which nothing was sent to their position, as if they had never been claimed, while the
- * listener's lease is held. Once it has expired another worker may have begun with later votes: then the attempts
- * are kept, as ones that were stopped before they sent anything. An attempt whose own lease has expired is unchanged.
+ * Returns claimed votes that were not sent to their queue position, as if they had never been claimed, while the worker
+ * owns the listener's lease. After the lease expired, another worker may have begun with later votes: then the attempts
+ * stay recorded as stopped before anything was sent. An attempt whose own lease has expired is unchanged.
  */
 export async function releaseVotes(
   recording: Recording & { batcher: Batcher },
@@ -137,7 +137,7 @@ export async function releaseVotes(
   if (claimed.length === 0) return;
   const { votes, clock } = recording;
   const { serverId } = listener;
-  // The last in the queue first: cut short, this leaves no later vote with an attempt that an earlier lacks.
+  // The last in the queue first: if this is interrupted, no later vote has an attempt while an earlier one has none.
   const lastFirst = claimed.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
   const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
     const open = { $elemMatch: { id, code: { $exists: false } } };
@@ -159,7 +159,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
   return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
 }
 
-/** Records those of the attempts that are still under way as stopped. */
+/** Records the attempts that have no outcome yet as stopped. */
 async function recordUnsent(
   recording: Recording & { batcher: Batcher },
   serverId: Vote['serverId'],

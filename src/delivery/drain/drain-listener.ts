@@ -13,16 +13,16 @@ import { openOrExplain } from './our-fault.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
-/** What a drain needs to know of its server. */
+/** The fields of the server that a drain reads. */
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due: in queue order, at most four at once, one at a time to a listener that
- * is tested or unverified. A lease in MongoDB makes sure that only one worker does this for a listener (design rule 3).
+ * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time to a listener
+ * that is tested or unverified. A lease in MongoDB ensures that only one worker does this for a listener (design rule 3).
  * Never throws for anything a listener does.
  *
- * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened; whatever
- * was under way is found again by its lease
+ * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened; attempts
+ * in progress are found again when their leases expire
  */
 export async function drainListener(
   given: Draining,
@@ -37,7 +37,7 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: a wake-up came or the settings changed while it was held. */
+/** Drains under one lease. `again`: a wake-up job ran or the settings changed meanwhile. */
 async function drainOnce(
   given: Draining,
   serverId: ObjectId,
@@ -45,7 +45,7 @@ async function drainOnce(
 ): Promise<{ end: DrainResult; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Before the lease is taken: this process may be stopped before it has the answer.
+  // Before the lease is taken: this process may be suspended before it gets the answer.
   const since = performance.now();
   const listener = await takeLease(given, serverId, owner);
   if (listener === 'busy') return { end: { kind: 'busy' }, again: false };

@@ -14,18 +14,18 @@ import type { Ended } from './record-outcomes.ts';
 export type Draining = Recording & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
-  /** Shared with the drains that run side by side. */
+  /** Shared with concurrent drains. */
   batcher: Batcher;
   rateLimits: OutgoingLimiting['rateLimits'];
   config: Recording['config'] & OutgoingLimiting['config'] & { BREAKER_SCHEDULE: readonly number[] };
   log: Logger;
   /** Makes one attempt on the network. */
   send: Send;
-  /** Reads a listener's settings and secret, ready to send with. */
+  /** Reads a listener's settings and opens its secret. */
   open: (listener: Listener) => OpenedListener;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
-  /** Called with the server's name when the drain begins, for users who watch. */
+  /** Called with the server's name when the drain begins, to show progress. */
   onBegin?: (server: string) => void;
   /** Called with every outcome, for metrics. */
   onEnd?: (ended: Ended) => void;
@@ -39,27 +39,27 @@ export type DrainResult =
   | { kind: 'idle' }
   /** Its time is over, or a wake-up came meanwhile: more may be due. */
   | { kind: 'more' }
-  /** The worker stops. */
+  /** The worker shuts down. */
   | { kind: 'stopped' }
   | { kind: 'paused' }
-  /** The listener's state is that of another queue. */
+  /** The listener's state belongs to another queue. */
   | { kind: 'moved'; to: DeliveryQueue }
-  /** An allowance of connections is used up until then. */
+  /** An allowance of connections is used up until `until`. */
   | { kind: 'limited'; until: Date }
   /** The server or its listener is gone; the waiting votes were taken out of the queue. */
   | { kind: 'gone' }
-  /** The breaker is open: the next test is due then. */
+  /** The breaker is open: the next test is due at that time. */
   | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
 
 export type DrainOptions = {
-  /** The queue that the job is of. It ends when the listener's state is that of another one. */
+  /** The queue of the job. The drain ends when the listener's state belongs to another queue. */
   queue: DeliveryQueue;
-  /** New attempts stop when it is aborted, and those that have not written yet are released. */
+  /** When aborted, no new attempts begin, and attempts that have not written yet are released. */
   stop: AbortSignal;
-  /** Attempts that have written wait for their answer no longer than this. */
+  /** When aborted, attempts that have written stop waiting for their answer. */
   waitNoLonger: AbortSignal;
-  /** After this long the job ends, so that other listeners have their turn. */
+  /** The job ends after this time, so that other listeners are drained too. */
   budgetMs: number;
-  /** When the relay found this work due, where it was the relay that called; the attempts' records say it. */
+  /** When the relay found this work due, if the relay added the job; stored in the attempts' records. */
   relayedAt?: Date | undefined;
 };

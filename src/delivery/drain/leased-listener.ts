@@ -18,7 +18,7 @@ import type { Ended } from './record-outcomes.ts';
 /** How often the lease is renewed and the listener's settings are read again. */
 export const RENEW_MS = SECOND;
 
-/** Changes of listeners by those who hold their leases. */
+/** Changes of listeners by the owners of their leases. */
 const changeListeners = updateLoader<Listener>(REPLICATED);
 
 type Leasing = {
@@ -31,8 +31,8 @@ type Leasing = {
 };
 
 /**
- * A listener whose lease this worker holds. Its breaker is kept in memory: meanwhile others only bring its next test
- * forward. What its owner changes raises its revision and is read when the lease is renewed.
+ * A listener whose lease this worker owns. Its breaker is in memory: other processes only bring its next test forward.
+ * A change by its owner increases its revision and is read when the lease is renewed.
  */
 export class LeasedListener {
   readonly #deps: Leasing;
@@ -42,10 +42,10 @@ export class LeasedListener {
   #renewedAt: number;
   #isLost = false;
   #delivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> = {};
-  /** Changes are written one after the other. */
+  /** Changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - its owner, and since when on `performance.now()`, no later than it was taken */
+  /** @param lease - its owner, and since when on `performance.now()`: not later than it was taken */
   constructor(
     deps: Leasing,
     lease: { owner: string; since: number },
@@ -59,17 +59,17 @@ export class LeasedListener {
     this.#opened = opened;
   }
 
-  /** The listener as it is now. */
+  /** The current listener. */
   get now(): Listener {
     return this.#now;
   }
 
-  /** Its settings and secret, ready to send with. */
+  /** Its settings and opened secret. */
   get opened(): OpenedListener {
     return this.#opened;
   }
 
-  /** The listener was removed, or another worker has held its lease: it stays lost. */
+  /** Whether the lease is lost, for good: the listener was removed, or another worker has had the lease. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -94,7 +94,7 @@ export class LeasedListener {
     return true;
   }
 
-  /** Lets an outcome change the breaker or pause the listener, if its settings are still those of the attempt. */
+  /** Applies an outcome to the breaker or pauses the listener, if its settings are still those of the attempt. */
   async noteOutcome({ claimed, outcome }: Ended): Promise<void> {
     const { vote, attempt } = claimed;
     const { clock, config, log } = this.#deps;
@@ -105,7 +105,7 @@ export class LeasedListener {
       this.#now = { ...this.#now, ...this.#delivered };
     }
     if (attempt.revision !== this.#now.revision) return;
-    // Anybody may vote under any name: five long ones must not stop everybody's votes.
+    // Anybody may vote under any name: five names that are too long must not stop all votes.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
@@ -118,17 +118,17 @@ export class LeasedListener {
     const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health === before) return;
-    // In memory at once: the other attempts under way must not be judged by the older state.
+    // In memory at once: the other attempts in progress are judged by the new state.
     this.#now = { ...this.#now, ...health };
     logHealth(log, before, health, vote._id.toString());
     await this.#write(health);
   }
 
   /**
-   * Takes over at once what an attempt proved, unless the settings were changed meanwhile. A limit that it was under
-   * ends with that.
+   * Applies at once what an attempt proved, unless the settings were changed meanwhile. The proof removes a limit of the
+   * listener.
    *
-   * @returns whether it is to be stored by `storeProofs`
+   * @returns whether `storeProofs` has to store it
    */
   prove({ attempt }: Ended['claimed'], proof: Proof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
@@ -142,7 +142,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores that an allowance is used up, and until when; no connection is opened before, unless its owner changes it. */
+  /** Stores that an allowance is used up, and until when. No connection is opened before, unless the owner changes it. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -154,7 +154,7 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // One that failed has told its own caller; it does not keep the later ones from being written.
+    // A failed write has thrown to its own caller; it does not prevent later writes.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
@@ -162,11 +162,11 @@ export class LeasedListener {
   /**
    * Releases the lease.
    *
-   * @returns whether a wake-up came while it was held, and whether the settings were changed since the last renewal
+   * @returns whether a wake-up job ran meanwhile, and whether the settings were changed since the last renewal
    */
   async release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
-    // The time of the last delivery is written once a drain, not once a vote.
+    // The time of the last delivery is written once for each drain, not for each vote.
     const released = await releaseLease(this.#deps, serverId, this.#owner, this.#delivered);
     return {
       called: released?.called ?? false,
@@ -175,7 +175,7 @@ export class LeasedListener {
   }
 }
 
-/** When it first took a vote with its present settings, so far as that is on record. */
+/** When it first took a vote with its current settings, if that is on record. */
 function acknowledgedBefore(listener: Listener): Date | null {
   if (!hasTakenVotes(listener)) return null;
   return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;

@@ -5,10 +5,10 @@ import { REPLICATED } from '../../platform/mongo.ts';
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
 /**
- * Takes a listener's lease if it is free or has expired, by mongod's clock. While another holds it, the wake-up is
- * kept on the lease (`called`), and its owner looks for due votes once more.
+ * Takes a listener's lease if it is free or has expired, by mongod's clock. If another worker owns it, the wake-up is
+ * recorded on the lease (`called`), and its owner looks for due votes once more.
  *
- * @returns the listener; `'busy'` when another holds the lease, null when there is no listener
+ * @returns the listener; `'busy'` when another worker owns the lease, null when there is no listener
  */
 export async function takeLease(
   { listeners, config }: Leasing,
@@ -28,10 +28,10 @@ export async function takeLease(
 }
 
 /**
- * Renews a lease, an expired one too. A lease that another worker has held meanwhile is lost, even if it is free now:
+ * Renews a lease, even an expired one. A lease that another worker has owned meanwhile is lost, even if it is free now:
  * the listener's state may have changed.
  *
- * @returns the listener as it is now, or null when the lease is lost
+ * @returns the current listener, or null when the lease is lost
  */
 export function renewLease(
   { listeners, config }: Leasing,
@@ -53,9 +53,9 @@ export function broughtForward(at: Date | '$lease.testAt'): Document {
 }
 
 /**
- * Releases a lease and stores what its owner learnt; does nothing when another holds it by now.
+ * Releases a lease and stores the listener's new state. Does nothing when another worker owns the lease.
  *
- * @returns the listener's revision, and whether a wake-up came while the lease was held; null when it was lost
+ * @returns the listener's revision, and whether a wake-up job ran meanwhile; null when the lease was lost
  */
 export async function releaseLease(
   { listeners }: Pick<Leasing, 'listeners'>,
@@ -63,8 +63,8 @@ export async function releaseLease(
   owner: string,
   learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
 ): Promise<{ revision: number; called: boolean } | null> {
-  const isTestAsked = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
-  const breaker = { $cond: [isTestAsked, broughtForward('$lease.testAt'), '$breaker'] };
+  const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
+  const breaker = { $cond: [isTestRequested, broughtForward('$lease.testAt'), '$breaker'] };
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],

@@ -4,9 +4,9 @@ import { type Claimed, givenUpAfter } from './after-attempt.ts';
 import type { ListenerHealth } from './breaker.ts';
 
 /**
- * Says how an attempt ended, and whether its vote was given up with it.
+ * Logs the outcome of an attempt, and whether its vote is given up.
  *
- * @param log - knows server, listener and job
+ * @param log - has the fields of server, listener and job
  */
 export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, durationMs: number): void {
   const { vote, attempt } = claimed;
@@ -32,7 +32,7 @@ export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, dura
   if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
 }
 
-/** Says what the outcome of a vote's attempt changed on its listener, where an operator would want to know. */
+/** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */
 export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
   const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;

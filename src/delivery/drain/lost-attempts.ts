@@ -8,13 +8,13 @@ import { answerStepOf } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
-/** Votes whose attempt has no end and whose lease has run out, by mongod's clock. */
+/** Votes whose attempt has no outcome and whose lease has expired, by mongod's clock. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
 
 /** The index of votes by server and state. */
 const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 
-/** Those of the servers that have such votes: mostly none, and one question for all of them. */
+/** The servers that have such votes, usually none. One query for all of them. */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
@@ -29,7 +29,7 @@ export async function serversWith(
   return new Set(groups.map(({ _id }) => _id.toHexString()));
 }
 
-/** Whether a server has lost attempts; for many that begin together in one question. */
+/** Whether a server has lost attempts; concurrent calls share one query. */
 export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
   most: 200,
   async load(votes, serverIds) {

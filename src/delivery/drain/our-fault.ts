@@ -7,14 +7,14 @@ import type { Recording } from './attempt-record.ts';
 import { claimVotes } from './claim-votes.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
-/** A fault of ours as the end of an attempt. Only a text that is known to hold no secret goes into it. */
+/** The outcome for an internal error. It contains only texts that are known to contain no secret. */
 export function ourFault(error: unknown): Outcome {
   return outcome('our-fault', 'none', error instanceof UnsealError ? error.message : undefined);
 }
 
 /**
- * Opens a listener's secret, by one who holds its lease. When it cannot be read, the first vote in the queue says so
- * in its timeline, and the lease is kept on purpose: nobody tries again before it has run out.
+ * Opens a listener's secret, for the owner of its lease. When that fails, the timeline of the first vote in the queue
+ * shows it, and the lease is deliberately not released: no worker tries again before it expires.
  *
  * @throws {UnsealError}
  */

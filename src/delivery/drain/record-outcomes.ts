@@ -10,30 +10,30 @@ import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, type Claimed, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 
-/** How an attempt ended, and how long it took. */
+/** The outcome of an attempt, and how long it took. */
 export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number };
 
-type Asked = { recording: Recording; ended: Ended };
+type PendingOutcome = { recording: Recording; ended: Ended };
 
 /**
- * The outcomes that came during the last write, of all listeners, in one durable command; equal ones are one
- * statement. `true` for those that are surely recorded: MongoDB does not say which of many did not match.
+ * Outcomes of all listeners that arrived during the last write, in one durable command; equal ones share one statement.
+ * `true` for those that are recorded for certain: MongoDB does not say which of many did not match.
  */
-const outcomes: BatchLoader<Collection<Vote>, Asked, boolean> = {
+const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
-  async load(votes, asked) {
-    const { n } = await sendWrites(votes, { updates: statementsOf(asked) }, DURABLE);
-    return asked.map(() => n === asked.length);
+  async load(votes, pending) {
+    const { n } = await sendWrites(votes, { updates: statementsOf(pending) }, DURABLE);
+    return pending.map(() => n === pending.length);
   },
 };
 
 /**
- * Records how attempts ended (delivery rules). Only the newest attempt of a vote that is being sent changes the state
- * of the vote. If a newer attempt has begun, or the vote has already ended, the outcome is only written into its own
- * attempt.
- * One that was given up as lost stays so, unless it was acknowledged: that counts, however late (design rule 4).
+ * Records outcomes of attempts (delivery rules). Only the newest attempt of a vote that is being sent changes the state
+ * of the vote. If a newer attempt has begun, or the delivery has already ended, the outcome is only written into its own
+ * attempt. An attempt that was recorded as lost stays so, unless it was acknowledged: an acknowledgement always counts,
+ * however late (design rule 4).
  *
- * @returns of each whether its outcome counts
+ * @returns for each whether its outcome counts
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(
@@ -46,16 +46,16 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How often an outcome is recorded again while MongoDB is away, and for how long. */
+/** How often an outcome is recorded again while MongoDB is unavailable, and for how long. */
 const RETRY_MS = SECOND / 2;
 const RETRIED_FOR_MS = MINUTE;
 
 /**
- * `recordOutcomes` for one attempt, retried while MongoDB is away: an outcome that is never recorded counts as
+ * `recordOutcomes` for one attempt, retried while MongoDB is unavailable: an outcome that is never recorded counts as
  * ambiguous, and the vote is sent once more.
  *
  * @param waitNoLonger - once aborted, nothing is retried
- * @throws the driver's error when MongoDB stays away
+ * @throws the driver's error when MongoDB stays unavailable
  */
 export async function recordWithRetries(
   recording: Recording & { batcher: Batcher; log: Logger },
@@ -78,10 +78,10 @@ export async function recordWithRetries(
   }
 }
 
-/** One statement for each outcome, or for several that change their votes alike. */
-function statementsOf(asked: Asked[]): UpdateStatement[] {
-  const now = asked[0]?.recording.clock.now() ?? new Date();
-  const groups = Map.groupBy(asked, ({ ended }, index) => kindOf(ended) ?? index);
+/** One statement for each outcome, or for several outcomes with the same change. */
+function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
+  const now = pending[0]?.recording.clock.now() ?? new Date();
+  const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     return first
@@ -96,17 +96,17 @@ function statementsOf(asked: Asked[]): UpdateStatement[] {
   });
 }
 
-/** Equal for acknowledgements that change their votes alike: of one claim, one outcome and one duration. */
+/** Equal for acknowledgements with the same change: the same claim, outcome and duration. */
 function kindOf({ claimed: { vote, attempt }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for votes whose attempt is at the same place as when it was claimed, the newest one there, and without
- * an outcome: plain paths cost MongoDB two thirds of what `recordAlone` does, which handles all other votes.
+ * The statement for votes whose attempt is still the newest one, at the same index as when it was claimed, and without an
+ * outcome. Plain paths cost MongoDB two thirds of `recordAlone`, which handles all other votes.
  */
-function inPlace({ recording, ended }: Asked, now: Date, ids: Vote['_id'][]): UpdateStatement {
+function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id'][]): UpdateStatement {
   const { vote, attempt } = ended.claimed;
   const place = vote.delivery.attempts.length - 1;
   const path = `delivery.attempts.${place}`;
@@ -126,7 +126,7 @@ function inPlace({ recording, ended }: Asked, now: Date, ids: Vote['_id'][]): Up
   };
 }
 
-/** What the outcome of a vote's newest attempt changes on the vote; `path` is the attempt's own record. */
+/** The change of a vote by the outcome of its newest attempt; `path` is the attempt's own record. */
 function changeOf(
   { config }: Recording,
   { claimed, outcome, durationMs }: Ended,
@@ -141,7 +141,7 @@ function changeOf(
   } as UpdateFilter<Vote>;
 }
 
-/** Records one outcome wherever its attempt is by now. Safe to run again. */
+/** Records one outcome, wherever its attempt is now. Safe to run again. */
 async function recordAlone(recording: Recording, ended: Ended): Promise<boolean> {
   const { claimed, outcome, durationMs } = ended;
   const now = recording.clock.now();
@@ -158,7 +158,7 @@ async function recordAlone(recording: Recording, ended: Ended): Promise<boolean>
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** An acknowledgement of an attempt that had been given up as lost. Whatever is under way then ends for itself. */
+/** Records the acknowledgement of an attempt that was considered lost. A newer attempt in progress is not stopped. */
 async function recordLate(
   recording: Recording,
   { claimed, outcome, durationMs }: Ended,
@@ -173,12 +173,12 @@ async function recordLate(
     'delivery.codes.lease-ran-out': -1,
     [`delivery.codes.${outcome.code}`]: 1,
   };
-  // A resend that was asked for after the attempt began is not called off.
-  const wantedAgain = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
+  // A resend that was requested after the attempt began is not cancelled.
+  const resentMeanwhile = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
   const undelivered: Filter<Vote> = {
     ...lost,
     'delivery.state': { $ne: 'delivered' },
-    'delivery.events': { $not: { $elemMatch: wantedAgain } },
+    'delivery.events': { $not: { $elemMatch: resentMeanwhile } },
   };
   const delivered = { 'delivery.state': 'delivered', 'delivery.deliveredAt': now } as const;
   return (
@@ -195,12 +195,12 @@ function withoutOutcome({ attempt: { id } }: Claimed): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
-/** One more outcome of its class and of its code. */
+/** Increments the counts of its class and of its code. */
 function count({ class: kind, code }: Outcome): Record<string, number> {
   return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
 }
 
-/** The outcome of an attempt in its own record, at `path`. */
+/** The outcome as fields of its attempt's record, at `path`. */
 function describe(
   { code, class: kind, reached, words, detail }: Outcome,
   durationMs: number,
@@ -209,7 +209,7 @@ function describe(
   return {
     [`${path}.code`]: code,
     [`${path}.class`]: kind,
-    // Nobody knows how far a lost attempt got.
+    // It is unknown how far a lost attempt got.
     ...(code === 'lease-ran-out' ? {} : { [`${path}.reached`]: reached }),
     [`${path}.durationMs`]: Math.round(durationMs),
     ...(words ? { [`${path}.words`]: words } : {}),
@@ -229,7 +229,7 @@ async function change(
   return matchedCount === 1;
 }
 
-/** Whether an earlier try whose acknowledgement was lost has recorded this outcome. */
+/** Whether an earlier write whose acknowledgement was lost has recorded this outcome. */
 async function isRecorded(
   { votes }: Recording,
   { vote: { serverId, _id }, attempt: { id } }: Claimed,

@@ -8,13 +8,13 @@ import type { Draining, DrainOptions, DrainResult } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
-/** While attempts run and no vote is due, it looks again after 50 ms, then ever later, up to 1 s. */
+/** While attempts run and no vote is due, it checks again after 50 ms, then after longer pauses, up to 1 s. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /**
  * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
- * that dies leaves at most twice as many in doubt.
+ * that dies leaves at most twice as many unknown.
  */
 const LARGEST_CLAIM = 64;
 
@@ -25,10 +25,10 @@ export type DrainLimits = DrainOptions & { endsAt: number };
 type Stop = DrainResult | 'tested-later';
 
 /**
- * Claims and sends a leased listener's due votes, until none is due or something holds them back. Every attempt has
- * ended then.
+ * Claims and sends a leased listener's due votes, until none is due or none may be sent. Returns when every attempt has
+ * ended.
  *
- * @param accountId - the owner of the listener's server; null where it is nobody's
+ * @param accountId - the owner of the listener's server; null when it has none
  * @throws the driver's error when MongoDB fails
  */
 export async function sendDueVotes(
@@ -60,13 +60,13 @@ async function claimAndSend(
     if (performance.now() > endsAt) return { kind: 'more' };
     if (!(await leased.renew())) return { kind: 'busy' };
     await attempts.releaseUnsent();
-    const held = heldBack(deps, leased, limits);
-    if (held && typeof held === 'object' && held.kind === 'limited' && attempts.open > 0) {
-      // What is under way may prove that it need not be limited.
+    const stopReason = whyStop(deps, leased, limits);
+    if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
+      // A running attempt may prove the address, which removes the limit.
       await attempts.changed(RENEW_MS);
       continue;
     }
-    if (held) return held;
+    if (stopReason) return stopReason;
     // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
     const answers = queueOf(leased.now) === 'forward-votes';
     if (answers && !isBacklogKnown && (queue === 'test-listeners' || claimedCount >= MOST_AT_ONCE)) {
@@ -106,7 +106,7 @@ async function claimAndSend(
       lookMs = FIRST_LOOK_MS;
     }
     if (claimed.length < most && attempts.open > 0) {
-      // Votes that are cast meanwhile must not wait for the change.
+      // Votes that are cast meanwhile must not wait until a running attempt ends.
       await attempts.changed(lookMs);
       lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
     } else if (claimed.length === 0 && !isUnderWay) {
@@ -115,8 +115,8 @@ async function claimAndSend(
   }
 }
 
-/** Why no vote may be claimed now, if that is so. */
-function heldBack(
+/** Why no vote may be claimed now; null when votes may be claimed. */
+function whyStop(
   { clock }: Draining,
   { now: listener }: LeasedListener,
   { queue }: DrainLimits,
@@ -130,7 +130,7 @@ function heldBack(
   return testsLater ? 'tested-later' : null;
 }
 
-/** How many votes to claim now: one while one more may be sent; of a backlog also those that follow. */
+/** How many votes to claim now: one while a slot is free; for a backlog also the next ones. */
 function mostToClaim(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -138,7 +138,7 @@ function mostToClaim(
   sizes: ClaimSizes,
 ): number {
   if (queue === 'drain-backlogs') {
-    // Those that may be sent only once are not claimed ahead.
+    // Votes that may be sent only once are not claimed ahead.
     if (mostSendings(leased.now) === 1) return Math.max(0, MOST_AT_ONCE - open);
     return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
   }
@@ -154,7 +154,7 @@ class ClaimSizes {
   #size = MOST_AT_ONCE;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to claim now, while so many are not sent. */
+  /** How many votes to claim now. @param unsent - claimed votes that are not sent yet */
   next(unsent: number): number {
     if (unsent > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
@@ -162,7 +162,7 @@ class ClaimSizes {
       : Math.max(MOST_AT_ONCE, Math.floor(this.#size / 2));
   }
 
-  /** Takes note of a claim of `size` votes that took some. */
+  /** Records the size of a claim that took votes. */
   note(size: number, at: number): void {
     this.#size = Math.max(MOST_AT_ONCE, size);
     this.#at = at;

@@ -7,7 +7,7 @@ import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 
-/** How often votes are released again while MongoDB is away. */
+/** How often votes are released again while MongoDB is unavailable. */
 const RETRY_MS = SECOND / 2;
 
 /** Claimed votes of a leased listener that are not sent, until they are released. */
@@ -30,7 +30,7 @@ export class UnsentVotes {
   }
 
   /**
-   * Releases them. Where this fails they are kept, and it may be tried again.
+   * Releases them. When this fails they stay in the list, and the call may be repeated.
    *
    * @throws the driver's error when MongoDB fails
    */
@@ -41,15 +41,15 @@ export class UnsentVotes {
       this.#leased.now,
       released.map(({ claimed }) => claimed),
     );
-    // Others may have been added behind them meanwhile.
+    // Other votes may have been appended meanwhile.
     this.#votes.splice(0, released.length);
   }
 
   /**
-   * `release`, retried while MongoDB is away: a vote that stays claimed until its lease expires counts as sent.
+   * `release`, retried while MongoDB is unavailable: a vote that stays claimed until its lease expires counts as sent.
    *
-   * @param waitNoLonger - once aborted, it is tried only once more
-   * @throws the driver's error when MongoDB stays away until the leases have expired
+   * @param waitNoLonger - once aborted, there is only one more try
+   * @throws the driver's error when MongoDB stays unavailable until the leases have expired
    */
   async releaseWithRetries(waitNoLonger: AbortSignal): Promise<void> {
     for (;;) {

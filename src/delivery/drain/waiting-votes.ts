@@ -7,7 +7,7 @@ export const BACKLOG_VOTES = 100;
 /**
  * How many votes of a server wait to be sent.
  *
- * @param atMost - nothing is counted further, for pages that ask every few seconds; all of them by default
+ * @param atMost - counting stops at this number, for pages that refresh every few seconds; no limit by default
  */
 export function countWaiting(votes: Collection<Vote>, serverId: ObjectId, atMost?: number): Promise<number> {
   const limit = atMost === undefined ? {} : { limit: atMost };

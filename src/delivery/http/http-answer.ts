@@ -1,10 +1,10 @@
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 
-/** No listener holds its votes back for longer by asking. */
+/** The longest delay that a listener may request. */
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
-/** What an HTTP status means for the vote (delivery rules, "What an end means"). */
+/** The outcome for an HTTP status (delivery rules, "What an end means"). */
 export function meaningOfStatus(status: number): OutcomeCode {
   if (status >= 200 && status < 300) return 'acknowledged';
   if (status >= 300 && status < 400) return 'http-redirected';

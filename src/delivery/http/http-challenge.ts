@@ -2,7 +2,7 @@ import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable } from '../../platform/printable.ts';
 
-/** A message that an HTTP listener has to answer with the same challenge. */
+/** A message that an HTTP listener must answer with the same challenge. */
 export type Challenge = {
   /** `webhook-id`. */
   id: string;
@@ -10,7 +10,7 @@ export type Challenge = {
   body: string;
 };
 
-/** How a message was answered: its status, 0 where none came, and the beginning of the body. */
+/** The answer to a message: its status, 0 when there was none, and the beginning of the body. */
 export type Answer = { end: Outcome; status: number; said: string };
 
 /** Makes a challenge for an HTTP listener: 256 random bits, never used twice. */
@@ -21,8 +21,8 @@ export function newChallenge(serverId: string): Challenge {
 }
 
 /**
- * Whether an answer's body repeats the challenge: `{"challenge": "…"}`, or the challenge alone as text. A site that
- * sends back whatever it is sent does neither.
+ * Whether an answer's body repeats the challenge: `{"challenge": "…"}`, or the challenge alone as text. A site that echoes
+ * the whole request does neither.
  */
 export function repeats(said: string, { challenge }: Challenge): boolean {
   const text = said.trim();
@@ -40,7 +40,7 @@ function challengeIn(json: string): string {
   }
 }
 
-/** Ends that would leave a vote's deliveries open say less here: no vote was sent. */
+/** Outcomes that are ambiguous for a vote are not ambiguous here: no vote was sent. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',
@@ -51,7 +51,7 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'stopped-while-waiting': 'stopped-before-written',
 };
 
-/** How an attempt ended whose challenge was answered so; null when the challenge was met. */
+/** The outcome of an attempt whose challenge got this answer; null when the challenge was repeated. */
 export function challengeEnd({ end, status, said }: Answer, challenge: Challenge): Outcome | null {
   if (end.class === 'delivered') {
     if (repeats(said, challenge)) return null;

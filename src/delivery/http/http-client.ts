@@ -10,20 +10,20 @@ import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 
-/** An HTTP listener as its owner set it, its secrets opened. */
+/** The settings of an HTTP listener, with its secrets opened. */
 export type HttpTarget = {
   protocol: 'http';
   url: string;
-  /** 24 hexadecimal digits: the message names the server. */
+  /** 24 hexadecimal digits: the message contains the server's id. */
   serverId: string;
   /** The signing secret, `whsec_…`. */
   secret: string;
-  /** The one before the last rotation: messages are signed with it too until then. */
+  /** The secret before the last rotation: messages are signed with it too until then. */
   previous: { secret: string; until: Date } | null;
 };
 
 /**
- * No more of an answer's body is read. Headers have Node's own bound of 16 KiB: a smaller one would make the 200 of a
+ * At most this much of an answer's body is read. Node limits headers to 16 KiB; a smaller limit would make the 200 of a
  * site with long policies ambiguous.
  */
 const LONGEST_ANSWER = 4_096;
@@ -32,13 +32,13 @@ const LONGEST_ANSWER = 4_096;
 const MOST_INFORMATION = 8;
 
 /**
- * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, shakes hands
- * where it is https, posts one signed message and waits for the status. Redirects are not followed.
+ * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
+ * handshake for https, posts one signed message and waits for the status. Redirects are not followed.
  *
- * "Written" is the watershed, as for Votifier: after it only an answer tells whether the vote arrived.
+ * Before the first byte is written the vote cannot have arrived. After that, only an answer shows whether it arrived.
  *
- * @param now - the moment that the signature carries: the far end refuses one that is minutes away from its own
- * @throws {TypeError} when the vote could never be sent (`assertSendable`): a fault of the caller
+ * @param now - the timestamp of the signature: the receiver refuses one that differs by minutes from its own clock
+ * @throws {TypeError} when the vote can never be sent (`assertSendable`): an error of the caller
  */
 export async function postVote(
   target: HttpTarget,
@@ -78,7 +78,7 @@ async function attempt(
   if (refused) return refused;
   destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
-  // The address that met the challenge, and no other of this name.
+  // Only the address that repeated the challenge, no other address of this name.
   const again = await connectTo([destination.address], url, unwatched);
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
 }
@@ -93,7 +93,7 @@ async function connectTo(
   return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
 }
 
-/** The port that a URL of an HTTP listener leads to. */
+/** The port in a URL of an HTTP listener. */
 export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }
@@ -119,11 +119,11 @@ type Message = {
   body: string;
   secrets: string[];
   now: Date;
-  /** The body of a success is read too. */
+  /** Whether the body of a success is read too. */
   readsBody?: boolean;
 };
 
-/** Posts one message over a connection and ends it. */
+/** Posts one message over a connection and closes it. */
 async function postOver(
   plain: PeerConnection,
   url: URL,
@@ -178,7 +178,7 @@ function requestOver(
   });
 }
 
-/** Sends the request and waits for its status; one deadline holds for all of it, however slowly it drips. */
+/** Sends the request and waits for its status, with one deadline for all of it, however slowly bytes arrive. */
 async function readStatusFrom(
   request: http.ClientRequest,
   { body, readsBody = false }: Message,
@@ -192,11 +192,11 @@ async function readStatusFrom(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
   const onStop = () => stop('stopped-while-waiting');
-  // A busy process may notice the deadline long after it, with an answer in time still unread.
+  // A busy process may notice the deadline much later, with an answer that came in time still unread.
   const timer = setTimeout(() => setImmediate(() => stop('no-answer')), answerMsOf(options));
   options.waitSignal?.addEventListener('abort', onStop);
   request
-    // The connection leaves it paused between two looks.
+    // The connection is paused between two reads.
     .on('socket', (socket) => socket.resume())
     .on('information', ({ statusCode }) => {
       informed += 1;
@@ -212,7 +212,7 @@ async function readStatusFrom(
       socket.destroy();
       end('garbage-answer', 'HTTP 101');
     })
-    // Stays for good: an error that comes while nobody waits must not become an uncaught exception.
+    // Never removed: an error while nothing waits must not become an uncaught exception.
     .on('error', (error) => end(brokenCode(error)));
   request.end(body);
   try {
@@ -224,7 +224,7 @@ async function readStatusFrom(
   }
 }
 
-/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its words. */
+/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its message. */
 async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
   const status = response.statusCode ?? 0;
   const code = meaningOfStatus(status);
@@ -255,12 +255,12 @@ async function firstWords(response: IncomingMessage): Promise<string> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // The status was received; what is missing are words.
+    // The status was received; only the message is missing.
   }
   return Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
 }
 
-/** Node's parser names what it cannot read with codes that begin with HPE; a close in good order has no call. */
+/** Node's parser errors have codes that begin with HPE; a normal close has no system call. */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code.startsWith('HPE_')) return 'garbage-answer';
   if (code === 'ETIMEDOUT') return 'no-answer';

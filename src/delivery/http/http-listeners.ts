@@ -14,12 +14,12 @@ import { secretContext } from '../send-vote.ts';
 import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
 
-/** After a rotation votes are signed with the old secret too for so long. */
+/** After a rotation votes are signed with the old secret too for this long. */
 const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
 
-/** Where an HTTP listener takes votes: its URL, and the host and port in it. */
+/** The URL of an HTTP listener, with its host and port. */
 const listenerUrl = z
   .string({ error: 'must be text' })
   .trim()
@@ -46,24 +46,24 @@ const listenerUrl = z
 
 const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
-/** Where votes are posted, as an owner enters it. */
+/** The owner's settings of an HTTP listener. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** TtlCache for a later change to Votifier; the message does not carry it. */
+  /** Stored for a later change to Votifier; the message does not contain it. */
   serviceName: string;
 };
 
 /** An HTTP listener that was set. */
 type HttpListenerSet = {
   listener: ListenerSet;
-  /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps the one it has. */
+  /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps its secret. */
   secret: string | null;
 };
 
 /**
- * Lets a server's votes be posted to a URL, signed after Standard Webhooks. The first time a secret is made;
- * another URL later keeps it, so that moving the page loses no votes (`rotateSecret` makes a new one).
+ * Sets a URL to which a server's votes are posted, signed by Standard Webhooks. The first call makes a secret; a later
+ * change of the URL does not change it, so moving the page loses no votes (`rotateSecret` makes a new one).
  *
- * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the kept secret cannot be read
+ * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read
  */
 export async function setHttpListener(
   deps: ListenerSetup,
@@ -77,7 +77,7 @@ export async function setHttpListener(
     const existing = await deps.listeners.findOne({ serverId });
     const before = existing?.protocol === 'http' ? existing : null;
     const secret = before ? null : newSigningSecret();
-    // Sealed anew: a SECRET_KEY that was changed meanwhile is then done with.
+    // Sealed again with the current SECRET_KEY: an earlier key is then no longer needed.
     const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
     const fields = {
       protocol: 'http',
@@ -87,14 +87,14 @@ export async function setHttpListener(
       previousSecret: before?.previousSecret ?? null,
       maxSendings,
     } as const;
-    // Only over the one that was read: a secret that was made meanwhile and shown must not be lost.
+    // Only if the listener is unchanged: a secret that was made and shown meanwhile must not be lost.
     const how = { by, existing, sameSecret: before !== null, resendUsedUp };
     const listener = await storeListener(deps, serverId, fields, how);
     if (listener) return { listener, secret };
   }
 }
 
-/** A secret that was changed. */
+/** A secret that was rotated. */
 type RotatedSecret = {
   /** `whsec_…`, to be shown once. */
   secret: string;
@@ -103,10 +103,10 @@ type RotatedSecret = {
 };
 
 /**
- * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both, so that
- * the far end changes over without losing one. A secret that an earlier rotation left is dropped at once.
+ * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both secrets, so that
+ * the receiver can change to the new one without losing a vote. A secret of an earlier rotation is dropped at once.
  *
- * @param revision - only while the listener is of this revision: a form that is sent twice rotates once
+ * @param revision - only while the listener has this revision: a form that is sent twice rotates once
  * @returns null when the server has no such HTTP listener
  */
 export async function rotateSecret(
@@ -120,7 +120,7 @@ export async function rotateSecret(
     if (!before || (revision !== undefined && before.revision !== revision)) return null;
     const secret = newSigningSecret();
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
-    // Only the one that was read: two rotations at once must not both call theirs the current one.
+    // Only if the listener is unchanged: of two concurrent rotations only one succeeds.
     const secrets = {
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { ForwardedVote } from '../vote-message.ts';
 
-/** Standard Webhooks asks for 24 to 64 bytes. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 
 /** Makes the secret that an HTTP listener's votes are signed with: `whsec_` and base64. */
@@ -17,10 +17,10 @@ export function voteBody({ id, username, votedAt }: ForwardedVote, serverId: str
 }
 
 /**
- * The headers by which the far end knows that a message is ours (Standard Webhooks 1.0): the id stays the same
- * in every attempt, the timestamp is the attempt's.
+ * The headers by which the receiver verifies a message (Standard Webhooks 1.0): the id is the same in every attempt, the
+ * timestamp is the attempt's.
  *
- * @param secrets - one signature each, so that the far end may know either of them
+ * @param secrets - one signature each; the receiver may use any of them
  */
 export function signedHeaders(
   id: string,

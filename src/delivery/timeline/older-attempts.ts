@@ -2,22 +2,26 @@ import type { Document } from 'mongodb';
 import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
 import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 
-const KEPT = { $size: '$delivery.attempts' };
+const STORED_ATTEMPTS = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
 
-/** `older` once the details up to the attempt that began at `lastAt` are gone, as an aggregation expression. */
+/** `older` when the details up to the attempt that began at `lastAt` are removed, as an aggregation expression. */
 function olderUntil(lastAt: Document): Document {
   return {
-    // Where earlier ones went unnoted, nobody knows the first.
+    // If earlier attempts were not recorded, the first one is unknown.
     firstAt: {
-      $cond: [{ $eq: [KEPT, MADE] }, { $first: '$delivery.attempts.at' }, '$delivery.older.firstAt'],
+      $cond: [
+        { $eq: [STORED_ATTEMPTS, MADE] },
+        { $first: '$delivery.attempts.at' },
+        '$delivery.older.firstAt',
+      ],
     },
     lastAt,
   };
 }
 
 /**
- * What a new attempt makes of a vote's `attempts` and `older`: at most `MOST_ATTEMPT_DETAILS` are kept in full.
+ * A vote's `attempts` and `older` after a new attempt: details of at most `MOST_ATTEMPT_DETAILS` attempts are stored.
  *
  * @param attempt - an aggregation expression
  */
@@ -28,7 +32,7 @@ export function withAttempt(attempt: Document): Document {
     },
     'delivery.older': {
       $cond: [
-        { $gte: [KEPT, MOST_ATTEMPT_DETAILS] },
+        { $gte: [STORED_ATTEMPTS, MOST_ATTEMPT_DETAILS] },
         olderUntil({ $first: '$delivery.attempts.at' }),
         '$delivery.older',
       ],
@@ -36,7 +40,7 @@ export function withAttempt(attempt: Document): Document {
   };
 }
 
-/** What forgetting every attempt makes of a vote that has some. */
+/** The update that removes the details of all attempts. */
 export function withoutAttempts(): Document {
   return {
     'delivery.attempts': [],
@@ -44,42 +48,42 @@ export function withoutAttempts(): Document {
   };
 }
 
-/** Attempts whose details are not kept. */
+/** Attempts whose details are no longer stored. */
 export type OlderAttempts = {
   kind: 'older-attempts';
-  /** When the last of them was made, so far as it is known. */
+  /** When the last of them was made, as far as it is known. */
   at: Date;
   count: number;
   firstAt: Date | null;
   lastAt: Date | null;
   ends: Partial<Record<OutcomeClass, number>>;
-  /** null where they are not on record. */
+  /** null when they are not on record. */
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** An attempt that was given back before anything was sent is none of those that are counted. */
+/** An attempt that was released before anything was sent is not counted. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }
 
-/** How many counted attempts have no details any more. */
+/** How many counted attempts have no stored details. */
 export function olderCount({ attemptCount, attempts }: Delivery): number {
   return attemptCount - attempts.filter(counts).length;
 }
 
-/** What is left of the attempts whose details are not kept. */
+/** The summary of attempts whose details are no longer stored. */
 export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null {
   const count = olderCount(delivery);
   if (count <= 0) return null;
   const { attempts, ends, codes, older } = delivery;
-  const kept = attempts.filter(counts);
+  const counted = attempts.filter(counts);
   const left = without(
     ends,
-    kept.map((attempt) => attempt.class),
+    counted.map((attempt) => attempt.class),
   );
   const leftCodes = without(
     codes ?? {},
-    kept.map(({ code }) => code),
+    counted.map(({ code }) => code),
   );
   delete left.none;
   delete leftCodes['our-fault'];
@@ -97,7 +101,7 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
   };
 }
 
-/** Counts without the ones that are `taken`; what is left of none is left out. */
+/** Counts minus the `taken` ones, without zeros. */
 function without<K extends string>(
   counts: Partial<Record<K, number>>,
   taken: (K | null | undefined)[],

@@ -6,37 +6,37 @@ import type { ListenerReason } from '../diagnosis/explanations.ts';
 import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 
-/** How a vote stands, and why. */
+/** The status of a vote's delivery, and its reason. */
 export type DeliveryStatus =
   /** It is not forwarded. */
   | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' }
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /** Why its listener holds it, where it does. */
+      /** Why its listener is not sent votes, if that is so. */
       reason: ListenerReason | null;
-      /** Votes before it in the listener's line, counted up to `MOST_AHEAD`. */
+      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`. */
       ahead: number;
       givenUpAt: Date | null;
     }
   | { state: 'sending'; since: Date | null }
-  /** `confirmed`: the listener said so; false after a bare close in Votifier v1; null where it is not on record. */
+  /** `confirmed`: the listener acknowledged it; false after a bare close in Votifier v1; null when not on record. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
   | { state: 'unconfirmed'; resendableUntil: Date }
   | {
       state: 'failed';
-      /** `refused`: by the listener; the last attempt says how. */
+      /** `refused`: by the listener; see the last attempt. */
       why: 'refused' | 'expired' | 'server-removed';
       resendableUntil: Date;
     };
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export type AttemptOutcome = Explanation & {
   code: OutcomeCode;
   class: OutcomeClass;
-  /** How far it got; null where nobody knows. */
+  /** How far it got; null when that is unknown. */
   reached: Step | null;
-  /** What the listener said. */
+  /** The listener's message. */
   words: string | null;
   /** What Tallyport itself found. */
   detail: string | null;
@@ -47,32 +47,32 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** From 1; null for one that was given back before anything was sent, which does not count. */
+  /** From 1; null for an attempt that was released before anything was sent, which does not count. */
   number: number | null;
   /** It tested an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
-  /** What started it; null where that is not on record. */
+  /** What started it; null when that is not on record. */
   wokenBy: Cause | null;
-  /** The relay found it due: the call that was made for it had not come. */
+  /** The relay found the vote due: its wake-up job was lost. */
   relayed: boolean;
-  /** null: none is recorded. `underWay` says whether one will come. */
+  /** null: no outcome is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;
   underWay: boolean;
-  /** When it was acknowledged after it had been given up as lost. */
+  /** When it was acknowledged after it was considered lost. */
   lateAt: Date | null;
 };
 
-/** What happened to a vote. The kinds are stable: they stand in `--json` output. */
+/** The events of a vote. The kinds are stable: `--json` output contains them. */
 export type TimelineEvent =
   | { kind: 'accepted' | 'imported' | 'cooldown-ended'; at: Date }
   | { kind: 'expired' | 'listener-removed' | 'server-removed'; at: Date }
   | OlderAttempts
   | AttemptEvent
-  /** The attempt of this number had been given up as lost, and was acknowledged after all. */
+  /** The attempt with this number was considered lost and was acknowledged after all. */
   | { kind: 'acknowledged-late'; at: Date; number: number | null }
-  /** `mayArriveTwice`: it had arrived by then, or may have. null where it is not on record. */
+  /** `mayArriveTwice`: it had arrived before, or may have. null when that is not on record. */
   | {
       kind: 'resent';
       at: Date;
@@ -82,11 +82,11 @@ export type TimelineEvent =
     }
   | { kind: 'excluded'; at: Date; exclusionId: string; by: string; reason: string };
 
-/** A vote's story. */
+/** The timeline of a vote. */
 export type VoteTimeline = {
   status: DeliveryStatus;
-  /** It was sent more than once, and more than one of these arrived or may have. */
+  /** It was sent more than once, and at least two of these arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** In order of time. */
+  /** In chronological order. */
   events: TimelineEvent[];
 };

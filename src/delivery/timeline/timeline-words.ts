@@ -2,10 +2,10 @@ import type { Cause } from '../../listeners/causes.ts';
 import type { AttemptEvent, DeliveryStatus, TimelineEvent, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
-/** How a moment is written: a page and a terminal do it in their own ways. */
+/** Formats a moment: pages and terminals do it differently. */
 type When = (at: Date) => string;
 
-/** What started an attempt, as what follows «started by». */
+/** What started an attempt, for a text after «started by». */
 const CAUSE_WORDS: Record<Cause, string> = {
   cast: 'the vote',
   schedule: 'its schedule',
@@ -19,14 +19,14 @@ const CAUSE_WORDS: Record<Cause, string> = {
   'settings-changed': 'the changed settings',
 };
 
-/** What started an attempt; null where it is not on record. */
+/** What started an attempt; null when that is not on record. */
 export function causeWords({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
   const cause = wokenBy && CAUSE_WORDS[wokenBy];
   if (!relayed) return cause;
   return cause ? `${cause}, found by the relay` : 'the relay';
 }
 
-/** What happened other than an attempt, in one phrase. */
+/** An event other than an attempt, in one phrase. */
 export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
   switch (event.kind) {
     case 'accepted':
@@ -53,9 +53,9 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
 }
 
 /**
- * How a vote stands and why, in one sentence without its full stop.
+ * The status of a vote and its reason, in one sentence without a full stop.
  *
- * @param queuePaused - an operator holds the votes of every server; null where nobody knows
+ * @param queuePaused - whether an operator has paused the votes of every server; null when that is unknown
  */
 export function statusWords(
   { status, mayHaveArrivedTwice }: VoteTimeline,

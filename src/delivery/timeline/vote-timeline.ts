@@ -17,21 +17,21 @@ import type {
   VoteTimeline,
 } from './timeline-event.ts';
 
-/** How far the votes ahead in a line are counted. */
+/** The votes before it in the queue are counted up to this number. */
 export const MOST_AHEAD = 100;
 
-/** A listener, and whether it holds its votes. */
-type Held = Pick<Listener, 'pause' | 'breaker' | 'limited'> & { protocol?: Listener['protocol'] };
+/** The fields of a listener that decide what a vote waits for. */
+type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> & { protocol?: Listener['protocol'] };
 
 /**
- * Tells what happened to a vote, how it stands and what it waits for, from what is stored.
+ * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
  *
- * @param listener - the listener of the vote's server as it is now, null when there is none
+ * @param listener - the current listener of the vote's server, null when there is none
  */
 export async function voteTimeline(
   { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
   vote: Vote,
-  listener: Held | null,
+  listener: WaitedFor | null,
   now: Date,
 ): Promise<VoteTimeline> {
   const [exclusions, ahead] = await Promise.all([
@@ -45,7 +45,7 @@ export async function voteTimeline(
   };
 }
 
-/** How many votes stand before a waiting one in its listener's line. */
+/** How many votes are before a waiting one in its listener's queue. */
 async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: Vote): Promise<number> {
   const { state, queuedAt } = delivery;
   if (state !== 'waiting' || !queuedAt) return 0;
@@ -65,7 +65,7 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 
 function statusOf(
   vote: Vote,
-  { listener, ahead, now }: { listener: Held | null; ahead: number; now: Date },
+  { listener, ahead, now }: { listener: WaitedFor | null; ahead: number; now: Date },
 ): DeliveryStatus {
   const { delivery } = vote;
   const { state, attempts, events } = delivery;
@@ -102,7 +102,7 @@ function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'ser
   return givenUp.kind === 'expired' ? 'expired' : 'server-removed';
 }
 
-/** How often a vote has arrived or may have. */
+/** How often a vote has arrived or may have arrived. */
 function arrivals(delivery: Delivery): number {
   const { attempts, ends, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
@@ -118,7 +118,7 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
-    // Before the attempts: a resend and what it starts may have one moment.
+    // Before the attempts: a resend and the attempt that it starts may have the same time.
     ...delivery.events.map(plainEvent),
     ...attempts,
     ...attempts.flatMap(({ lateAt, number }) => {

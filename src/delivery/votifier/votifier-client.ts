@@ -12,11 +12,11 @@ import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
 import { v1Block } from './votifier-v1.ts';
 import { tokenKey, v2Frame } from './votifier-v2.ts';
 
-/** A listener as its owner set it, its secret opened. */
+/** The settings of a Votifier listener, with its secret opened. */
 export type VotifierTarget = {
   host: string;
   port: number;
-  /** What the listener sees as the voting site. It chooses the token there. */
+  /** The name of the voting site that the listener receives. It selects the token there. */
   serviceName: string;
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
@@ -26,31 +26,31 @@ export type SendOptions = {
   timeoutMs: number;
   /** For the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
-  /** Stops the attempt before anything is written; what is written waits on for its answer. */
+  /** Stops the attempt before anything is written; after that, the attempt still waits for the answer. */
   signal?: AbortSignal;
   /** Ends the wait for the answer too. */
   waitSignal?: AbortSignal;
-  /** Asked in the very moment before the first byte goes out; on `false` nothing is written. */
+  /** Called right before the first byte is sent; on `false` nothing is written. */
   mayWrite: () => boolean;
-  /** Told of each step as it begins, for somebody who watches. */
+  /** Called when a step begins, to show progress. */
   onStep?: OnStep | undefined;
-  /** Where the attempt goes, and how often it may; without it nothing is limited and nothing challenged. */
+  /** The destination, which limits connections and requires challenges; without it there are no limits and no challenges. */
   destination?: Destination | undefined;
-  /** How names are resolved; the system's way by default. */
+  /** How names are resolved; the system's resolver by default. */
   lookup?: ResolveOptions['lookup'];
 };
 
-/** How one attempt ended and how long it took. */
+/** The outcome of one attempt, and how long it took. */
 export type SendResult = Outcome & { durationMs: number };
 
 /**
  * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits
  * for the greeting, writes one frame and waits for the answer.
  *
- * Whatever the far end does ends in an outcome. "Written" is the watershed: before it nothing can have arrived,
- * after it the vote may have, so only an answer tells.
+ * Whatever the listener does, the result is an outcome. Before the first byte is written the vote cannot have arrived.
+ * After that, only an answer shows whether it arrived.
  *
- * @throws {TypeError} when the vote or the target could never be sent (`assertSendable`): a fault of the caller.
+ * @throws {TypeError} when the vote or the target can never be sent (`assertSendable`): an error of the caller
  */
 export async function sendVote(
   target: VotifierTarget,
@@ -112,7 +112,7 @@ export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
 type Welcome = Exclude<Greeting, { notVotifier: string }>;
 
 async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): Promise<Welcome | Outcome> {
-  const { read: greeting, received, end } = await hear(connection, readGreeting, waiting);
+  const { read: greeting, received, end } = await readUntil(connection, readGreeting, waiting);
   if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
   if (greeting && !('notVotifier' in greeting)) return greeting;
   if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
@@ -121,7 +121,7 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
-/** A v1 block is welcome on either greeting: listeners that speak v2 take both. */
+/** A v1 block fits both greetings: listeners that speak v2 take v1 as well. */
 function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome): Buffer | Outcome {
   const { serviceName } = target;
   if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
@@ -129,7 +129,7 @@ function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome
   return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
 }
 
-/** The keys of targets, each made once for many frames. */
+/** The keys of targets, each made once and used for many frames. */
 const keys = new WeakMap<VotifierTarget, KeyObject>();
 
 function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
@@ -143,9 +143,9 @@ function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
 }
 
 /**
- * What the far end did between its greeting and our frame. Nothing is written then: a connection that is
- * already closed would make an ambiguous end of what is plainly "not sent", and words that came before the
- * frame (a refusal, or even an `ok`) are about anything but our vote.
+ * What the listener did between its greeting and our frame. In that case nothing is written: on a closed connection a
+ * write would turn "not sent" into an ambiguous outcome, and a message before the frame (a refusal, or even an `ok`) does
+ * not concern our vote.
  */
 async function readInterruption(
   connection: PeerConnection,
@@ -167,13 +167,13 @@ async function readAnswerFrom(
   vote: ForwardedVote,
   waiting: Deadline,
 ): Promise<Outcome> {
-  const { read: reply, received, end } = await hear(connection, readReply, waiting);
+  const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   const said = readable(received);
   return outcome(codeWithoutReply(end, said, target), 'written', said);
 }
 
-/** Some listeners answer a good v1 vote as they do one of v2: that confirms it. */
+/** Some listeners answer a good v1 vote as they answer v2: that confirms it. */
 function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
   if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
@@ -181,12 +181,11 @@ function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
 }
 
 /**
- * The end of an attempt whose answer did not come or was not finished.
+ * The outcome of an attempt whose answer did not come or was incomplete.
  *
- * In v1 a clean close without a word is how most listeners say thanks, and how they say "wrong key" too: it is
- * delivered, not confirmed. A close after words that are no answer is not clean: something that does not speak
- * Votifier may have taken the block. Neither is a reset: a listener that has read its 256 bytes has no reason
- * for one.
+ * In v1 most listeners close without an answer after a good vote, and also after a vote with the wrong key: it is
+ * delivered, not confirmed. A close after other data is different: something that does not speak Votifier may have taken
+ * the block. So is a reset: a listener that has read its 256 bytes has no reason for one.
  */
 function codeWithoutReply(
   end: ReadResult | undefined,
@@ -207,10 +206,10 @@ function codeWithoutReply(
 }
 
 /**
- * Listens until `read` makes something of the bytes received so far, or until there will be no more in time. One
- * deadline holds for all of it, however slowly the bytes drip.
+ * Reads until `read` returns a result for the bytes received so far, or no more bytes come in time. One deadline applies
+ * to all of it, however slowly the bytes arrive.
  */
-async function hear<T extends object>(
+async function readUntil<T extends object>(
   connection: PeerConnection,
   read: (received: Buffer) => T | 'incomplete',
   waiting: Deadline,
@@ -220,7 +219,7 @@ async function hear<T extends object>(
     const next = await connection.next(waiting);
     if (next.kind !== 'bytes') return { received, end: next };
     received = Buffer.concat([received, next.bytes]);
-    const understood = read(received);
-    if (understood !== 'incomplete') return { read: understood, received };
+    const result = read(received);
+    if (result !== 'incomplete') return { read: result, received };
   }
 }

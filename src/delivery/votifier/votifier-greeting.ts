@@ -4,7 +4,7 @@ import { printable, readable } from '../../platform/printable.ts';
 export type Greeting =
   | { version: 1; banner: string; rest: Buffer }
   | { version: 2; challenge: string; banner: string; rest: Buffer }
-  /** Whatever this is, it does not speak Votifier. */
+  /** The service does not speak Votifier. */
   | { notVotifier: string };
 
 /** A longer first line is not a greeting. Real ones have fewer than 60 bytes. */
@@ -14,8 +14,8 @@ const OPENING = 'VOTIFIER';
 
 /**
  * A v2 greeting names version 2 and carries a challenge. NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier
- * and others send `VOTIFIER 2.0 <challenge>`. A v1 listener puts its plugin's own version there, which may well
- * be `2.9` or `2`, but no challenge after it: so it is the challenge that tells them apart.
+ * and others send `VOTIFIER 2.0 <challenge>`. A v1 listener sends its plugin's own version, which may be `2.9` or `2`,
+ * but no challenge after it: the challenge is the difference.
  */
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 

@@ -1,6 +1,6 @@
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 
-/** A listener's whole answer to a frame. Its text is a stranger's: show it with printable.ts only. */
+/** A listener's whole answer to a frame. Its text is untrusted: show it with printable.ts only. */
 export type Reply =
   | { status: 'ok' }
   | { status: 'error'; text: string }
@@ -20,11 +20,11 @@ export function readReply(received: Buffer): Reply | 'incomplete' {
   const bytes = received.subarray(0, LONGEST_REPLY);
   const text = bytes.toString('utf8').trimStart();
   const end = text.startsWith('{') ? objectEnd(text) : text.indexOf('\n');
-  if (end !== -1) return judge(text.slice(0, end + 1));
+  if (end !== -1) return parseReply(text.slice(0, end + 1));
   return received.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', text };
 }
 
-/** Where the braces that open at the beginning of `text` are balanced, or -1. Braces in strings do not count. */
+/** The index of the brace that closes the object at the beginning of `text`, or -1. Braces in strings do not count. */
 function objectEnd(text: string): number {
   let depth = 0;
   let inString = false;
@@ -43,7 +43,7 @@ function objectEnd(text: string): number {
   return -1;
 }
 
-function judge(text: string): Reply {
+function parseReply(text: string): Reply {
   const answer = parseObject(text);
   if (answer?.status === 'ok') return { status: 'ok' };
   if (answer?.status === 'error') return { status: 'error', text: errorText(answer) || text };
@@ -59,15 +59,15 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** NuVotifier has `cause` and `error`, the latter missing when its plugin failed; others `errorMessage`. */
+/** NuVotifier sends `cause` and `error`, without `error` when its plugin failed; others send `errorMessage`. */
 function errorText({ cause, error, errorMessage }: Record<string, unknown>): string {
   const texts = [cause, error, errorMessage].filter((text) => typeof text === 'string' && text.trim() !== '');
   return [...new Set(texts)].join(': ');
 }
 
 /**
- * What the error texts of the known listeners mean (NuVotifier's stand in delivery.md). The more telling come
- * first: an unknown service's text repeats the name of the service.
+ * What the error texts of the known listeners mean (delivery.md has NuVotifier's). The more specific ones come first: the
+ * text for an unknown service repeats the name of the service.
  */
 const MEANINGS: [RegExp, OutcomeCode][] = [
   [/only accepts well-formed votifier v2|v1 protocol is disabled/i, 'v2-only'],
@@ -80,10 +80,10 @@ const MEANINGS: [RegExp, OutcomeCode][] = [
 ];
 
 /**
- * The outcome that an error answer stands for.
+ * The outcome for an error answer.
  *
  * @param username - the player's name. A listener may repeat it in its text, and a player called "signature"
- *   must not be able to pause the listener; so a meaning that the name itself carries is not believed.
+ *   must not be able to pause the listener; so a pattern that the name itself matches is ignored.
  */
 export function meaningOfError(text: string, username: string): OutcomeCode {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text) && !pattern.test(username));

@@ -7,7 +7,7 @@ const HEADER_BYTES = 4;
 /** NuVotifier's decoder discards a longer frame, header included. */
 const LONGEST_FRAME = 1_024;
 
-/** What a v2 frame needs besides the vote; `key` as `tokenKey` makes it. */
+/** What a v2 frame needs besides the vote; `tokenKey` makes `key`. */
 export type Signing = { serviceName: string; key: KeyObject; challenge: string };
 
 /** A listener's token as the key that signs. */
