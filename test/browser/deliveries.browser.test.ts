@@ -77,7 +77,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
 
     await page.getByRole('button', { name: 'Send test vote' }).click();
     await page.getByText('The test vote did not arrive').waitFor();
-    await page.getByText('The listener refused the signature: its token or secret is another one.').waitFor();
+    await page.getByText('The listener refused the signature: its token or secret is different.').waitFor();
     expect(await page.getByRole('listitem').filter({ hasText: 'here it fails' }).textContent()).toContain(
       'Key or token',
     );

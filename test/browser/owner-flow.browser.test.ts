@@ -79,7 +79,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await open(`${path}/listener`);
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByRole('button', { name: 'Send test vote' }).click();
-    await page.getByText('The listener refused the signature: its token or secret is another one.').waitFor();
+    await page.getByText('The listener refused the signature: its token or secret is different.').waitFor();
     const failed = page.getByRole('listitem').filter({ hasText: 'here it fails' });
     expect(await failed.textContent()).toContain('Key or token');
 

@@ -16,7 +16,7 @@ async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
   return votes;
 }
 
-/** The listener, as one who holds its lease sees it. */
+/** The listener, as the owner of its lease sees it. */
 async function listenerOf({ platform, serverId }: DeliveryBench) {
   const listener = await platform.listeners.findOne({ serverId });
   if (!listener) throw new Error('no listener');
@@ -25,14 +25,14 @@ async function listenerOf({ platform, serverId }: DeliveryBench) {
 
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
 
-/** Records an end as a drain does that nobody stops. */
+/** Records an outcome as an uninterrupted drain does. */
 function record({ platform }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
   const ended = { claimed, outcome: end, durationMs: 3 };
   return recordWithRetries(platform, ended, new AbortController().signal);
 }
 
 describe('Claiming votes', () => {
-  it('takes the next ones in the order of the line, each with its attempt on record', async () => {
+  it('takes the next votes in queue order and records an attempt on each', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
     const claimed = await claimVotes(
@@ -73,7 +73,7 @@ describe('Claiming votes', () => {
     for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
   });
 
-  it('takes nothing once the lease has run out by mongod’s clock, so that another may send in order', async () => {
+  it('takes nothing after the lease has expired by mongod’s clock, so that another worker may send in order', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const leased = await listenerOf(bench);

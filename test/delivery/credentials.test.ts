@@ -71,7 +71,7 @@ describe('parsePublicKey', () => {
     expect(() => parsePublicKey(text)).toThrow(expect.objectContaining({ code: 'key-invalid' }));
   });
 
-  it('repeats no secret in its words', () => {
+  it('repeats no secret in its message', () => {
     for (const text of ['3gk5lqv0r8u1n7a2b4c6d8e0f2', ...privateLines]) {
       expect(() => parsePublicKey(text)).toThrow(expect.not.stringContaining(text.slice(0, 20)));
     }

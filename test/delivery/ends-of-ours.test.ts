@@ -12,7 +12,7 @@ const OURS: OutcomeCode[] = ['lease-ran-out', 'stopped-while-waiting', 'our-faul
 describe.each(OURS)('an attempt that ends with %s', (code) => {
   const end = outcome(code, 'none');
 
-  test('counts for nothing, however often', () => {
+  test('does not change the state of the listener, however often', () => {
     const before: ListenerHealth = {
       breaker: { failures: 2, tests: 0, code: 'no-answer' },
       pause: null,
@@ -24,7 +24,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
     expect(healthAfter(before, { ...end, test: false, answerStep: 0 }, NOW, SCHEDULE)).toBe(before);
   });
 
-  test('as the test of an unreachable listener puts off the next one', () => {
+  test('postpones the next test when it tested an unreachable listener', () => {
     const open: ListenerHealth = {
       breaker: { failures: 3, tests: 1, code: 'no-answer', openSince: NOW, nextTestAt: NOW },
       pause: null,

@@ -84,7 +84,7 @@ describe('what a vote waits for', () => {
     }
   });
 
-  it('is its turn, its own time, a test of the listener or a resume', () => {
+  it('is the queue, its own time, a test of the listener or a resume', () => {
     expect(waitingFor(delivery('waiting', now), active, now)).toEqual({ kind: 'turn' });
     expect(waitingFor(delivery('waiting', later), active, now)).toEqual({ kind: 'own-retry', at: later });
     expect(waitingFor(delivery('waiting', now), unreachable, now)).toEqual({

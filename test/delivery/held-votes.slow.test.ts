@@ -58,7 +58,7 @@ function unwritable<T extends object>(collection: T): T {
   });
 }
 
-describe('a listener that refuses a wrong token or key without a word, and has never taken a vote', () => {
+describe('a listener that refuses a wrong token or key without an answer, and has never taken a vote', () => {
   it.each<[string, () => Promise<number>, wrong: Settings, right: Settings]>([
     [
       'VotifierPlus, which closes on a wrong token',

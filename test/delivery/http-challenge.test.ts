@@ -91,7 +91,7 @@ describe('An HTTP listener', () => {
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
 
-  it('that redirects the challenge is paused, without a word of where it leads', async () => {
+  it('that redirects the challenge is paused, and the target is not shown', async () => {
     const { platform, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = (response) => {
       response.writeHead(302, { location: 'https://inside.example.org/' }).end();

@@ -35,7 +35,7 @@ describe('a listener that is set anew without its key or token', () => {
     expect(stands && openListener(platform.secrets, stands)).toMatchObject({ token: 'brand-new-token-1' });
   });
 
-  it('is sealed anew, so that a former SECRET_KEY is done with; one that cannot be read is said', async () => {
+  it('is sealed again, so that an earlier SECRET_KEY is no longer needed; an unreadable secret is an error', async () => {
     const { platform, serverId, set, listener } = await deliveryBench();
     const { SECRET_KEY } = platform.config;
     const newer = createSecretBox('another-key-for-tests-0123456789-abcdef', SECRET_KEY);

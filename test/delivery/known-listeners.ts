@@ -115,7 +115,7 @@ export function hytaleVotifier({ v1 = true } = {}): KnownListener {
   return {
     greeting: v2Greeting,
     take(received, challenge) {
-      // It looks at two bytes before it refuses.
+      // It reads two bytes before it refuses.
       if (!v1 && received.length >= 2 && !isV2(received)) return error('V1 protocol is disabled');
       const judged = judge(received, { challenge });
       if (judged === null) return null;

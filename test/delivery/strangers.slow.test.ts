@@ -18,12 +18,12 @@ import { drainHere } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
 
-// What reaches somebody who never asked for votes, in each way that the product offers, within one minute.
+// The traffic that can be sent to a host that never wanted votes, for each feature, within one minute.
 
 /** The limits as they are by default. */
 const DEFAULTS = { DESTINATION_LIMIT: '60', ACCOUNT_LIMIT: '40', BREAKER_SCHEDULE: '5s' };
 
-/** A website of a stranger: it answers 200 to whatever is posted, and sends back what it was sent. */
+/** A website of somebody else: it answers 200 to every request and echoes the body. */
 async function strangersSite() {
   const posted: string[] = [];
   const server = createHttpServer(async (request, response) => {
@@ -36,7 +36,7 @@ async function strangersSite() {
   return { url: `http://127.0.0.1:${port}/`, port, posted };
 }
 
-/** A service of a stranger that is no vote listener, on as many ports as wished. */
+/** A service of somebody else that is not a vote listener, on any number of ports. */
 async function strangersPorts(count: number, banner = '') {
   const stranger = { connections: 0, ports: [] as number[] };
   for (let n = 0; n < count; n += 1) {
@@ -49,7 +49,7 @@ async function strangersPorts(count: number, banner = '') {
   return stranger;
 }
 
-/** A bench whose clock stands still: whatever is limited a minute stays limited. */
+/** A bench with a stopped clock: a limit of one minute never ends. */
 async function strangerBench() {
   const bench = await ownerFixture(await openOwnerApp(DEFAULTS));
   bench.clock.stop(new Date());
@@ -154,7 +154,7 @@ test('changes of the query port: six probes a minute', async () => {
     await claimDueServers(platform);
     await checkClaimedServer(deps, serverId);
   }
-  // What closed at once is asked once more.
+  // A service that closed at once is contacted once more.
   expect(stranger.connections).toBeLessThanOrEqual(2 * 7);
 });
 

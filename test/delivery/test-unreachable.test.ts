@@ -24,7 +24,7 @@ async function unreachableBench() {
 }
 
 describe('A game server that comes back while its unreachable listener is tested', () => {
-  it('has it tested again at once when that test fails', async () => {
+  it('causes another test at once when that test fails', async () => {
     const { listener, drain, tests, comeBack } = await unreachableBench();
     listener.behaviour = { onConnect: 'silence' };
     const draining = drain();
@@ -39,7 +39,7 @@ describe('A game server that comes back while its unreachable listener is tested
     ]);
   });
 
-  it('has it active when that test succeeds, also where no other vote waits', async () => {
+  it('leaves it active when that test succeeds, even when no other vote waits', async () => {
     const { platform, serverId, listener, drain, comeBack } = await unreachableBench();
     await platform.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
     listener.stall();
@@ -52,7 +52,7 @@ describe('A game server that comes back while its unreachable listener is tested
     expect(await showListener(platform, serverId)).toMatchObject({ state: 'active', waiting: 0 });
   });
 
-  it('calls nobody when its listener answers', async () => {
+  it('adds no job when its listener answers', async () => {
     const { platform, serverId } = await deliveryBench();
     expect(await testUnreachableListener(platform, serverId)).toBe(false);
   });

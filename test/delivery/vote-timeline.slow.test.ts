@@ -35,10 +35,10 @@ async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
 
 const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }) => wokenBy);
 
-/** What is said of the vote, without the moments. */
+/** The status text of the vote, without times. */
 const words = async (vote: Vote) => statusWords(await timeline(vote), () => '…', false);
 
-/** As an owner does, who gives other settings. */
+/** Changes the settings as an owner does. */
 function setAnew(port = bench.listener.port): Promise<unknown> {
   const settings = {
     protocol: 'votifier-v2' as const,
@@ -71,13 +71,13 @@ describe('An attempt says what started it', () => {
     expect((await timeline(vote)).status).toMatchObject({ state: 'delivered', confirmed: true });
   });
 
-  it('the return of an unreachable listener, for those that did not test it', async () => {
+  it('the return of an unreachable listener, for votes that did not test it', async () => {
     const first = await bench.cast('Steve');
     await failThrice();
     const second = await bench.cast('Alex');
     await bench.listener.start();
     await bench.drain();
-    // Cast after its return: not held by it.
+    // Cast after its return: it did not wait for the listener.
     bench.clock.move(SECOND);
     const third = await bench.cast('Zoe');
     await bench.drain();
@@ -112,7 +112,7 @@ describe('An attempt says what started it', () => {
     expect(next).toEqual({ ...breaker, nextTestAt: expect.any(Date) });
   });
 
-  it('a resume, for votes that were held and for those that waited for their own time', async () => {
+  it('a resume, for votes that waited for it and for votes that waited for their own time', async () => {
     const { platform, serverId } = bench;
     await bench.listener.stop();
     const early = await bench.cast('Steve');
@@ -138,7 +138,7 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(held)).toEqual(['settings-changed']);
   });
 
-  it('not a change or a resume of a listener that held nothing', async () => {
+  it('not a change or a resume of a listener that was neither paused nor unreachable', async () => {
     const { platform, serverId } = bench;
     const vote = await bench.cast('Steve');
     await setAnew();
@@ -194,7 +194,7 @@ describe('An attempt says what started it', () => {
     expect(await words(vote)).toBe('delivered …; it may have arrived more than once');
   });
 
-  it('the relay, where the call for a vote had not come; its own next time is always found so', async () => {
+  it('the relay, when the job for a vote was lost; the relay always finds votes whose own next time has come', async () => {
     await bench.listener.stop();
     const lost = await bench.cast('Steve');
     bench.clock.move(SECOND);
@@ -215,7 +215,7 @@ describe('An attempt says what started it', () => {
     ]);
   });
 
-  it('nothing, for a vote from before causes were recorded', async () => {
+  it('nothing, for a vote that is older than the record of causes', async () => {
     const vote = await bench.cast('Steve');
     const { votes } = bench.platform;
     await votes.updateOne({ serverId: bench.serverId, _id: vote._id }, { $unset: { 'delivery.dueBy': '' } });
@@ -224,7 +224,7 @@ describe('An attempt says what started it', () => {
     expect((await attemptsOf(vote)).map(causeWords)).toEqual([null]);
   });
 
-  it('and a vote that has ended waits for nothing more', async () => {
+  it('and a delivered vote waits for nothing', async () => {
     const vote = await bench.cast('Steve');
     await bench.drain();
     expect((await bench.vote(vote)).delivery).not.toHaveProperty('dueBy');
@@ -232,16 +232,14 @@ describe('An attempt says what started it', () => {
 });
 
 describe('A waiting vote says what it waits for', () => {
-  it('its turn, behind those that were cast before it', async () => {
+  it('the votes that were cast before it', async () => {
     const votes = [await bench.cast('Steve'), await bench.cast('Alex'), await bench.cast('Zoe')];
     const ahead = await Promise.all(votes.map(async (vote) => (await timeline(vote)).status));
     expect(ahead).toMatchObject([0, 1, 2].map((count) => ({ state: 'waiting', ahead: count })));
-    expect(await words(votes[2] as Vote)).toBe(
-      'waiting for its turn; 2 votes stand before it in the line; given up …',
-    );
+    expect(await words(votes[2] as Vote)).toBe('waiting in the queue; 2 votes before it; given up …');
   });
 
-  it('its turn, counted no further than a hundred, from the index alone', async () => {
+  it('the votes before it, counted up to a hundred, from the index alone', async () => {
     const first = await bench.cast('Steve');
     const last = await bench.cast('Alex');
     const { platform } = bench;
@@ -263,7 +261,7 @@ describe('A waiting vote says what it waits for', () => {
       .toArray();
     expect(scan?.docsExamined).toBeLessThanOrEqual(110);
     expect(scan?.keysExamined).toBeLessThanOrEqual(310);
-    expect(await words(last)).toContain('at least 100 votes stand before it');
+    expect(await words(last)).toContain('at least 100 votes before it');
   });
 
   it('its own next time, then the test of the listener, and why', async () => {
@@ -286,7 +284,7 @@ describe('A waiting vote says what it waits for', () => {
     const vote = await bench.cast('Steve');
     expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it\./);
     await platform.listeners.deleteOne({ serverId });
-    expect(await words(vote)).toMatch(/^waiting to be taken out of the line: the listener was removed/);
+    expect(await words(vote)).toMatch(/^waiting to be removed from the queue: the listener was removed/);
     await removeListener(platform, serverId, 'owner');
   });
 });
@@ -329,7 +327,7 @@ describe('A vote that has ended says how', () => {
     expect(await words(vote)).toBe('failed: the listener refused it; it can be resent until …');
   });
 
-  it('taken out of the line when the listener was removed', async () => {
+  it('removed from the queue when the listener was removed', async () => {
     const vote = await bench.cast('Steve');
     await removeListener(bench.platform, bench.serverId, 'owner');
     expect((await timeline(vote)).status).toEqual({ state: 'none', why: 'listener-removed' });
@@ -337,7 +335,7 @@ describe('A vote that has ended says how', () => {
     expect((await timeline(vote)).events.map(({ kind }) => kind)).toEqual(['accepted', 'listener-removed']);
   });
 
-  it('an attempt under way has no end yet; one that was overtaken never will', async () => {
+  it('an attempt in progress has no outcome yet; one that a newer attempt replaced never gets one', async () => {
     bench.listener.stall();
     const vote = await bench.cast('Steve');
     const draining = bench.drain();
@@ -351,8 +349,8 @@ describe('A vote that has ended says how', () => {
   });
 });
 
-describe('Attempts whose details are not kept', () => {
-  /** One more than are kept, and three: refused connections, then silence. */
+describe('Attempts whose details are no longer stored', () => {
+  /** Four attempts more than are stored: refused connections, then silence. */
   async function manyAttempts(): Promise<{ vote: Vote; moments: Date[] }> {
     const vote = await bench.cast('Steve');
     const moments: Date[] = [];
@@ -373,7 +371,7 @@ describe('Attempts whose details are not kept', () => {
   const older = async (vote: Vote) =>
     (await timeline(vote)).events.find((event): event is OlderAttempts => event.kind === 'older-attempts');
 
-  it('are told in sum: how many, when, and how they ended', async () => {
+  it('are summarised: how many, when, and their outcomes', async () => {
     const { vote, moments } = await manyAttempts();
     expect(await older(vote)).toEqual({
       kind: 'older-attempts',
@@ -399,7 +397,7 @@ describe('Attempts whose details are not kept', () => {
     });
   });
 
-  it('have no first one where that was not noted', async () => {
+  it('have no first one when that was not recorded', async () => {
     const { vote } = await manyAttempts();
     const which = { serverId: bench.serverId, _id: vote._id };
     await bench.platform.votes.updateOne(which, { $unset: { 'delivery.older': '', 'delivery.codes': '' } });

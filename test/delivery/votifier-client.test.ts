@@ -20,7 +20,7 @@ beforeEach(() => {
 const send = (protocol: 'v1' | 'v2', vote = VOTE, options = OPTIONS) =>
   sendVote(targets[protocol], vote, options);
 
-/** Milliseconds that a listener is waited for which accepts and says nothing. */
+/** How many milliseconds a silent listener is waited for. */
 async function silence(): Promise<number> {
   listener.behaviour = { onConnect: 'silence' };
   const end = await sendVote(targets.v2, VOTE, OPTIONS);
@@ -235,12 +235,12 @@ const CASES: Case[] = [
   ['answers without end', 'v2', { answer: `{"pad":"${'x'.repeat(100_000)}` }, { code: 'garbage-answer' }],
   ['answers without a line feed', 'v2', { answer: '{"status":"ok"}' }, { code: 'acknowledged' }],
   [
-    'closes without a word',
+    'closes without an answer',
     'v2',
     { onFrame: 'close' },
     { code: 'closed-without-answer', reached: 'written' },
   ],
-  ['closes without a word in v1', 'v1', { onFrame: 'close' }, { code: 'sent-not-confirmed' }],
+  ['closes without an answer in v1', 'v1', { onFrame: 'close' }, { code: 'sent-not-confirmed' }],
   ['resets', 'v2', { onFrame: 'reset' }, { code: 'reset', reached: 'written' }],
   ['resets in v1', 'v1', { onFrame: 'reset' }, { code: 'reset', reached: 'written' }],
   ['never answers', 'v2', { onFrame: 'silence' }, { code: 'no-answer', reached: 'written' }],

@@ -56,7 +56,7 @@ describe('v2Frame', () => {
     expect(takeApart(frame).payload.username).toBe('🎉'.repeat(50));
   });
 
-  it('says the same of a vote at any time, but for the challenge', () => {
+  it('depends only on the vote and the challenge, not on the time', () => {
     const [first, again] = [bytesOf(v2Frame(vote, signing)), bytesOf(v2Frame({ ...vote }, { ...signing }))];
     expect(again.equals(first)).toBe(true);
   });

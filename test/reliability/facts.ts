@@ -1,6 +1,6 @@
 import type { Call, History, Listed, Receipt, StoredVote } from './history.ts';
 
-/** The history, found again by what things belong to. */
+/** Indexes of a history. */
 export type Facts = {
   votesById: Map<string, StoredVote>;
   votesByPlayer: Map<string, StoredVote[]>;
@@ -18,7 +18,7 @@ export const playerOf = ({ serverId, username }: { serverId: string; username: s
 const messageOf = ({ serverId, username, votedAt }: Pick<Receipt, 'serverId' | 'username' | 'votedAt'>) =>
   `${serverId}/${username}@${votedAt}`;
 
-/** Finds the history again by vote and by player. */
+/** Indexes a history by vote and by player. */
 export function order({ calls, receipts, votes }: History): Facts {
   const votesById = new Map(votes.map((vote) => [vote.voteId, vote]));
   const byMessage = new Map(votes.map((vote) => [messageOf(vote), vote.voteId]));

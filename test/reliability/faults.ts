@@ -9,7 +9,7 @@ import type { Target } from './targets.ts';
 /** What faults happen to. */
 export type Scene = { processes: Processes; targets: Target[]; platform: Platform };
 
-/** Writes whose end matters: of the vote, its counter, its key, its attempts. */
+/** Writes whose result matters: of the vote, its counter, its key, its attempts. */
 const WRITES = [
   mongoCommand('insert', 'votes'),
   mongoCommand('findAndModify', 'votes'),
@@ -19,7 +19,7 @@ const WRITES = [
   mongoCommand('update', 'idempotency_keys'),
 ];
 
-/** Lets one fault happen, and mends it after its time. */
+/** Injects one fault and ends it after its duration. */
 export async function happen({ kind, lasting, which }: Fault, { processes, targets, platform }: Scene) {
   const pick = <T>(list: T[]): T => list[which % list.length] as T;
   const around = async (begin: () => unknown, mend: () => unknown) => {

@@ -61,11 +61,11 @@ export type History = {
   receipts: Receipt[];
   votes: StoredVote[];
   servers: Listed[];
-  /** Each process that ended though nobody killed it, and how. */
+  /** Each process that ended without being killed on purpose, and how. */
   crashes: string[];
   /** By how many votes the counters were wrong when they were repaired. */
   drifts: number;
-  /** When the last fault was mended. */
+  /** When the last fault ended. */
   faultsEndedAt: number;
   /** When the counters were repaired; every call that began later was made in fair weather, of a new player. */
   repairedAt: number;

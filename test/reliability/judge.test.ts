@@ -82,7 +82,7 @@ describe('a history in which all went well', () => {
     expect(judge(history({ receipts }))).toEqual([]);
   });
 
-  it('may refuse a player for a vote of theirs, or for one that was lost before its caller was answered', () => {
+  it('may refuse a player because of an earlier vote, or of one whose answer was lost', () => {
     const { calls } = history();
     const refused = (username: string, votedAt: number) =>
       call(username, '', MINUTE, { answer: { kind: 'refused', nextVoteAt: votedAt + DAY } });

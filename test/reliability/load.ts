@@ -3,7 +3,7 @@ import { SECOND } from '../../src/platform/clock.ts';
 import type { Call } from './history.ts';
 import type { Target } from './targets.ts';
 
-/** A caller waits so long for an answer. */
+/** How long a caller waits for an answer. */
 const TIMEOUT_MS = 10 * SECOND;
 
 /** Shares of the calls: under a key; one that repeats an earlier one under its key; of a player who voted before. */
@@ -17,7 +17,7 @@ const RACED = 0.15;
 /** No fault of the network or the database gives a caller this answer; 500 is a fault of ours. */
 class UnexpectedAnswer extends Error {}
 
-/** What somebody asks for. */
+/** A request to cast a vote. */
 type Wish = Pick<Call, 'serverId' | 'username' | 'idempotencyKey'>;
 
 /** A load that runs until it is stopped. */

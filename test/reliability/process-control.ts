@@ -15,7 +15,7 @@ export type ControlledProcess = {
   resume(): void;
 };
 
-/** Hears of a process that ended though nobody killed it. */
+/** Called when a process ends that was not killed on purpose. */
 type Died = (what: string) => void;
 
 /** mongod or Redis. */

@@ -26,7 +26,7 @@ export type Processes = {
   scheduler: PlatformProcess;
   mongod: ControlledProcess;
   redis: ControlledProcess;
-  /** Each process that ended though nobody killed it. */
+  /** Each process that ended without being killed on purpose. */
   crashes: string[];
   /** Starts what does not run, resumes what is stopped, and restores every line. */
   mend(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Histories as a storm would tell them, for the tests of the judge. */
+/** Sample histories of a storm, for the tests of the judge. */
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Call, History, Listed, Receipt, StoredVote } from './history.ts';
 

@@ -23,7 +23,7 @@ export type StormOptions = {
   votesPerSecond: number;
   /** From the beginning of one fault to that of the next. */
   pauseMs?: Span;
-  /** Hears of each fault as it begins. */
+  /** Called when a fault begins. */
   say?: (line: string) => void;
 };
 

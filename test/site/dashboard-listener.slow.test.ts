@@ -121,7 +121,7 @@ test('a paused listener says why, what it said and how to mend it; resuming send
   await fixture.drain();
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Paused because of a fault since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
-  expect(page).toContain('The listener refused the signature: its token is another one.');
+  expect(page).toContain('The listener refused the signature: its token is different.');
   expect(page).toMatch(/It said: « [^»]*Signature is not valid/);
   expect(page).toContain('Copy the token from the vote plugin’s configuration once more');
   expect(page).toContain('Votes waiting 1 ');
@@ -153,7 +153,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
   await fixture.post('/listener/pause');
   await fixture.cast('Steve');
   const { body } = await fixture.get('/listener');
-  expect(textOf(body)).toContain('1 vote waits and is taken out of the line.');
+  expect(textOf(body)).toContain('1 vote waits and is removed from the queue.');
   await fixture.post('/listener/remove');
   expect(await shown(fixture)).toBeNull();
   expect((await fixture.post('/listener/pause')).statusCode).toBe(404);
@@ -199,7 +199,7 @@ test('a test vote shows each step, names the exact fault and what to do, and cha
   expect(text).toContain('Key or token here it fails');
   expect(text).toContain('Greeting in order');
   expect(text).toContain('The test vote did not arrive');
-  expect(text).toContain('The listener refused the signature: its token or secret is another one.');
+  expect(text).toContain('The listener refused the signature: its token or secret is different.');
   expect(text).toMatch(/The listener said « [^»]*Signature is not valid/);
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual(before);

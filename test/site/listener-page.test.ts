@@ -59,7 +59,7 @@ test('a paused listener says why and what it said; one that answers is active', 
   await drain();
   const text = await read();
   expect(text).toMatch(/Standing paused .* Since \d+ \w+ \d{4}/);
-  expect(text).toContain('The listener refused the signature: its token is another one.');
+  expect(text).toContain('The listener refused the signature: its token is different.');
   expect(text).toContain('Signature is not valid');
 });
 

@@ -10,7 +10,7 @@ import { startReplicaSet } from '../support/replica-set.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { ballot, bodyOf, votesOf } from './voting.ts';
 
-test('an answer that a failover takes back is not told', async () => {
+test('an answer that a failover rolls back is not sent', async () => {
   // Long enough that a primary whose other members are killed stays one for the whole of the test.
   const set = await startReplicaSet({ electionTimeoutMs: 8_000 });
   onTestFinished(() => set.stop());
@@ -30,21 +30,21 @@ test('an answer that a failover takes back is not told', async () => {
   const primary = await set.primary();
   const others = set.members.filter(({ port }) => port !== primary.port);
 
-  // It waits for the answer of the process that holds the claim.
+  // It waits for the answer of the process that owns the claim.
   const looks = vi.spyOn(platform.idempotencyKeys, 'findOne');
   const asking = castVoteOnce(platform, request, bodyOf).then(
     (end) => (end.kind === 'answer' ? end.body : end.kind),
     () => 'failed',
   );
   await vi.waitUntil(() => looks.mock.calls.length > 0, EVENTUALLY);
-  // Not stopped: what was sent to them waits in their sockets.
+  // Suspended, not stopped: messages to them wait in their sockets.
   await Promise.all(others.map((member) => member.kill()));
   await platform.idempotencyKeys.updateOne(
     { _id: claim._id },
     { $set: { answer: 'rolled back' } },
     { writeConcern: { w: 1 } },
   );
-  // Whoever looks at the primary alone sees it now.
+  // A read from the primary alone sees it now.
   const seen = looks.mock.calls.length;
   const waiting = Symbol('waiting');
   const looked = vi.waitUntil(() => looks.mock.calls.length > seen + 5, EVENTUALLY).then(() => waiting);
@@ -54,7 +54,7 @@ test('an answer that a failover takes back is not told', async () => {
   await set.primary();
   expect(await asking).not.toBe('rolled back');
 
-  // What is told from now on stays, whoever is primary.
+  // Answers from now on are durable, whichever member is primary.
   const first = await castVoteOnce(platform, request, bodyOf);
   expect(first).toMatchObject({ kind: 'answer', voteId: claim.voteId });
   await primary.restart();

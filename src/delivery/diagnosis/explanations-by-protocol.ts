@@ -13,7 +13,7 @@ export const V1_WORDS: OwnWords = {
   },
   'never-acknowledged': {
     cause:
-      'The listener has taken no vote with its present settings, and the last one ended without a word, as it does with a wrong public key; votes wait so that none is used up.',
+      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.',
     mend: 'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.',
   },
 };
@@ -21,7 +21,7 @@ export const V1_WORDS: OwnWords = {
 /** An HTTP listener: a website with a URL, without vote plugin and token. */
 export const HTTP_WORDS: OwnWords = {
   'dns-not-found': {
-    cause: 'The host in the URL has no address.',
+    cause: 'The host in the URL does not resolve to an address.',
     mend: 'Check the spelling of the host in the URL and its DNS records.',
   },
   'dns-timeout': {
@@ -29,7 +29,7 @@ export const HTTP_WORDS: OwnWords = {
     mend: 'Check that the domain’s name servers work.',
   },
   'address-refused': {
-    cause: 'The host in the URL leads to an address that is not a public one.',
+    cause: 'The host in the URL resolves to an address that is not public.',
     mend: 'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
   },
   'connection-refused': {
@@ -84,7 +84,7 @@ export const HTTP_WORDS: OwnWords = {
   },
   'never-acknowledged': {
     cause:
-      'The website has taken no vote with its present settings, and the last one ended without an answer; votes wait so that none is used up.',
-    mend: 'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is mended.',
+      'The website has taken no vote with its current settings, and gave no answer to the last one; other votes wait.',
+    mend: 'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
   },
 };

@@ -40,7 +40,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   silent: {
     cause: 'Something took the connection and then said nothing; a Votifier listener speaks first.',
-    mend: 'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter stands before it.',
+    mend: 'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter is in front of it.',
   },
   'closed-before-greeting': {
     cause: 'The connection was closed before the listener greeted.',
@@ -60,7 +60,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'challenge-refused': {
     cause: 'The listener did not accept the answer to its own challenge.',
-    mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if it lasts.',
+    mend: 'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.',
   },
   'http-unavailable': {
     cause:
@@ -87,20 +87,20 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     mend: 'Look for an error of the vote plugin in the game server’s log, and check the server’s load.',
   },
   'garbage-answer': {
-    cause: 'The vote was sent, and the answer was none that Votifier knows, so the vote may have arrived.',
+    cause: 'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.',
     mend: 'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
   },
   'lease-ran-out': {
     cause: 'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
-    mend: 'There is nothing to do: the vote is tried again by itself.',
+    mend: 'There is nothing to do: the vote is retried automatically.',
   },
   'stopped-while-waiting': {
     cause: 'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.',
-    mend: 'There is nothing to do: the vote is tried again by itself.',
+    mend: 'There is nothing to do: the vote is retried automatically.',
   },
 
   'bad-signature': {
-    cause: 'The listener refused the signature: its token is another one.',
+    cause: 'The listener refused the signature: its token is different.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
   },
   'unknown-service': {
@@ -108,11 +108,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     mend: 'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
   },
   'key-invalid': {
-    cause: 'The listener could not decrypt the vote: its key is another one.',
+    cause: 'The listener could not decrypt the vote: its key is different.',
     mend: 'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
   },
   'not-votifier': {
-    cause: 'Something else than a Votifier listener answers at this address and port.',
+    cause: 'Something other than a Votifier listener answers at this address and port.',
     mend: 'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
   },
   'v1-only': {
@@ -124,7 +124,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     mend: 'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
   },
   'address-refused': {
-    cause: 'The listener’s host leads to an address that is not a public one.',
+    cause: 'The listener’s host resolves to an address that is not public.',
     mend: 'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
   },
   'not-http': {
@@ -137,7 +137,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'certificate-refused': {
     cause:
-      'The certificate of the website is not valid for its name, has expired, or was signed by nobody who is trusted.',
+      'The certificate of the website is not valid for its name, has expired, or is not signed by a trusted authority.',
     mend: 'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.',
   },
   'http-redirected': {
@@ -146,7 +146,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'http-forbidden': {
     cause:
-      'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter stands before it.',
+      'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter blocks it.',
     mend: 'Compare the secret there with the listener’s, make a new one if in doubt, and let the filter pass this URL.',
   },
   'http-not-found': {
@@ -160,17 +160,17 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'repeated-vote-faults': {
     cause: 'The listener refused several votes in a row, one by one.',
-    mend: 'Read why in the timelines of these votes, mend it, and resume the listener.',
+    mend: 'Read the reason in the timelines of these votes, correct it, and resume the listener.',
   },
   'never-acknowledged': {
     cause:
-      'The listener has taken no vote with its present settings, and the last one ended without a word, as it does with a wrong token; votes wait so that none is used up.',
+      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong token; other votes wait.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
   },
 
   'name-too-long': {
     cause: 'The listener takes no player name of this length.',
-    mend: 'There is nothing to mend for other votes; this player’s name does not fit the game.',
+    mend: 'Other votes are not affected; this player’s name does not fit the game.',
   },
   'frame-too-long': {
     cause: 'The vote does not fit into one message of this protocol.',
@@ -178,21 +178,21 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'vote-refused': {
     cause: 'The listener refused this vote, though it takes others.',
-    mend: 'Read the listener’s words, mend what they name, and resend the vote.',
+    mend: 'Read the listener’s message, correct what it names, and resend the vote.',
   },
 
   'stopped-before-written': {
     cause: 'Tallyport was stopped before it sent the vote.',
-    mend: 'There is nothing to do: the vote is tried again by itself.',
+    mend: 'There is nothing to do: the vote is retried automatically.',
   },
   'outgoing-limited': {
     cause:
       'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.',
-    mend: 'There is nothing to do: the vote is sent by itself within a minute or two, and a listener that acknowledges is not limited any more.',
+    mend: 'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.',
   },
   'our-fault': {
     cause: 'Tallyport itself failed before it sent the vote.',
-    mend: 'There is nothing to do for the owner: the vote is tried again by itself, and the operator finds the fault in the log.',
+    mend: 'There is nothing to do for the owner: the vote is retried automatically, and the operator finds the error in the log.',
   },
 };
 
@@ -226,7 +226,7 @@ export function listenerReason({
 
 const PAUSED_BY_OWNER: Explanation = {
   cause: 'Its owner paused it.',
-  mend: 'Resume it when votes are wanted again: those that wait are sent then.',
+  mend: 'Resume it to receive votes again: waiting votes are sent then.',
 };
 
 function reason(

@@ -7,7 +7,7 @@ import { EXPLANATIONS } from './explanations.ts';
  */
 export const FAULTS = {
   'dns-not-found': {
-    cause: 'The host name of the listener leads to no address.',
+    cause: 'The host name of the listener does not resolve to an address.',
     mend: 'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
   },
   'address-refused': EXPLANATIONS['address-refused'],
@@ -25,19 +25,19 @@ export const FAULTS = {
   },
   'http-server': {
     cause: 'A website answers here, not a vote listener.',
-    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
+    mend: 'Set the port from the vote plugin’s configuration, usually 8192.',
   },
   'http-unverified': EXPLANATIONS['http-unverified'],
   'minecraft-server': {
     cause: 'This is the port that players join on, not the one of the vote plugin.',
-    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192.',
+    mend: 'Set the port from the vote plugin’s configuration, usually 8192.',
   },
   'tls-server': {
     cause: 'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.',
-    mend: 'Set the port that stands in the vote plugin’s configuration, usually 8192, and let no proxy stand before it.',
+    mend: 'Set the port from the vote plugin’s configuration, usually 8192, without a proxy in front of it.',
   },
   'proxy-protocol': {
-    cause: 'A proxy stands before the listener and speaks the PROXY protocol, which voting sites do not.',
+    cause: 'A proxy in front of the listener speaks the PROXY protocol, which voting sites do not.',
     mend: 'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.',
   },
   'other-protocol': {
@@ -48,11 +48,11 @@ export const FAULTS = {
   'v2-only': EXPLANATIONS['v2-only'],
   'key-invalid': EXPLANATIONS['key-invalid'],
   'token-malformed': {
-    cause: 'What is set as the token cannot be one.',
+    cause: 'The text that is set as the token is not a valid token.',
     mend: 'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
   },
   'bad-signature': {
-    cause: 'The listener refused the signature: its token or secret is another one.',
+    cause: 'The listener refused the signature: its token or secret is different.',
     mend: EXPLANATIONS['bad-signature'].mend,
   },
   'unknown-service': EXPLANATIONS['unknown-service'],
@@ -65,11 +65,11 @@ export const FAULTS = {
   'listener-error': EXPLANATIONS['unknown-error'],
   'vote-refused': EXPLANATIONS['vote-refused'],
   'garbage-answer': {
-    cause: 'The listener answered with something else than a yes or a known error.',
+    cause: 'The answer of the listener is neither a success nor a known error.',
     mend: 'Read its reply and look for the same words in the game server’s log; then update the vote plugin.',
   },
   'too-slow': {
-    cause: 'The listener began to speak or took the vote, and did not come to an end in time.',
+    cause: 'The listener’s greeting or its answer to the vote was not complete in time.',
     mend: 'Check the load of the game server and of its network, and its log for errors of the vote plugin.',
   },
 } as const satisfies Record<string, Explanation>;

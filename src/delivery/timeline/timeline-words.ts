@@ -10,7 +10,7 @@ const CAUSE_WORDS: Record<Cause, string> = {
   cast: 'the vote',
   schedule: 'its schedule',
   'challenge-retry': 'the refused challenge',
-  'given-back': 'the attempt given back',
+  'given-back': 'the released attempt',
   resend: 'the resend',
   'listener-test': 'the listener’s test',
   'server-returned': 'the server’s return',
@@ -36,9 +36,9 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
     case 'cooldown-ended':
       return 'the player may vote again, by an operator';
     case 'expired':
-      return 'given up: its time was over';
+      return 'given up: not delivered in time';
     case 'listener-removed':
-      return 'taken out of the line: the listener was removed';
+      return 'removed from the queue: the listener was removed';
     case 'server-removed':
       return 'failed: the server was removed';
     case 'acknowledged-late':
@@ -93,7 +93,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = 
 
 const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
   refused: 'the listener refused it',
-  expired: 'it could not be delivered in its time',
+  expired: 'it could not be delivered in time',
   'server-removed': 'the server was removed',
 };
 
@@ -104,7 +104,7 @@ function waitingWords(
 ): string {
   switch (waitingFor.kind) {
     case 'no-listener':
-      return 'to be taken out of the line: the listener was removed';
+      return 'to be removed from the queue: the listener was removed';
     case 'resume':
       return `until the listener is resumed: ${reason?.cause ?? 'it is paused.'}`;
     case 'listener-test':
@@ -115,9 +115,9 @@ function waitingWords(
       return `for its next attempt, ${when(waitingFor.at)}`;
     case 'turn': {
       if (queuePaused) return 'until the queue is resumed';
-      if (ahead === 0) return 'for its turn';
-      const votes = ahead === 1 ? '1 vote stands' : `${ahead} votes stand`;
-      return `for its turn; ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} before it in the line`;
+      if (ahead === 0) return 'in the queue';
+      const votes = ahead === 1 ? '1 vote' : `${ahead} votes`;
+      return `in the queue; ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} before it`;
     }
   }
 }

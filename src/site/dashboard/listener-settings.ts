@@ -38,7 +38,7 @@ function removal(waiting: number): string {
   const those =
     waiting === 0
       ? 'No vote waits at the moment.'
-      : `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits and is' : 'wait and are'} taken out of the line.`;
+      : `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits and is' : 'wait and are'} removed from the queue.`;
   return `Votes go on being counted and are forwarded no more. ${those} All of them can be sent by hand later, up to 30 days after they were cast, once there is a listener again.`;
 }
 

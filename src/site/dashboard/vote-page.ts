@@ -167,7 +167,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = 
 
 const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
   refused: 'The listener refused it.',
-  expired: 'It could not be delivered in its time.',
+  expired: 'It could not be delivered in time.',
   'server-removed': 'The server was removed.',
 };
 
@@ -178,7 +178,7 @@ function waits(
 ): string {
   switch (waitingFor.kind) {
     case 'no-listener':
-      return 'The listener was removed: the vote is taken out of the line.';
+      return 'The listener was removed: the vote is removed from the queue.';
     case 'resume':
       return 'It waits until the listener is resumed.';
     case 'listener-test':

@@ -55,7 +55,7 @@ export function inFewWords(
     case 'failed':
       return newest?.class === 'vote-only' && newest.code
         ? explain(newest.code, newest.protocol).cause
-        : 'it could not be delivered in its time';
+        : 'it could not be delivered in time';
   }
 }
 
@@ -77,7 +77,7 @@ function waitsFor(
     case 'no-listener':
       return 'the listener was removed';
     default:
-      return 'for its turn';
+      return 'in the queue';
   }
 }
 
