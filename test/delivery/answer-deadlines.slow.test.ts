@@ -126,7 +126,7 @@ describe('the owner’s choice of sendings without an answer', () => {
     await bench.set({ serviceName: 'Elsewhere' });
     expect(await chosen()).toBe(1);
     await expect(bench.set({ maxSendings: 4 })).rejects.toMatchObject({
-      faults: { maxSendings: expect.stringContaining('1 to 3') },
+      errors: { maxSendings: expect.stringContaining('1 to 3') },
     });
   });
 

@@ -92,7 +92,7 @@ test('each change stands in the audit log and is mailed, whether or not its user
   ];
   const entries = await web.platform.auditLog.find({ by: email }).sort({ at: 1, _id: 1 }).toArray();
   expect(entries.map(({ action }) => action)).toEqual(actions);
-  for (const { details } of entries) expect(details).toEqual({ userId: userId.toHexString() });
+  for (const { details } of entries) expect(details).toEqual({ personId: userId.toHexString() });
   const letters = await mailsTo(web.platform, email);
   expect(letters.map((text) => text.split('\n')[0])).toEqual([
     'The second factor of your account was switched on.',
