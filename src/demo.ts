@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the whole platform with forty made-up servers and what stands in for them. Cast a vote and see it
- * arrive; stop the listener and see it wait; list a server of your own.
+ * `npm run demo`: the whole platform with forty made-up servers and their fake game servers. Cast a vote and see it
+ * arrive; stop the listener and see it wait; list your own server.
  */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ import { onStopSignal } from './platform/stop-signals.ts';
 import { bindCollections } from './process/collections.ts';
 import { openPlatform, type Platform } from './process/platform.ts';
 
-/** How long the listener stays away when it is asked to. */
+/** How long the listener stays stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
 
 const TRAFFIC_EVERY_MS = 15 * SECOND;
@@ -53,7 +53,7 @@ function listenForKeys(stopListener: () => void): void {
   });
 }
 
-/** Makes up the past of the servers, while the demo is used already; whoever has theirs gets live votes. */
+/** Writes the made-up history of the servers in the background. A server gets live votes when its history is ready. */
 async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
   const ready = new Set<string>();
   const callers = () => votedFor.filter(({ sample }) => ready.has(sample.name));
@@ -61,21 +61,23 @@ async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: 
   const written = (some: ListedSample[], count: number) => {
     for (const { sample } of some) ready.add(sample.name);
     const [first, ...others] = some.map(({ sample }) => sample.name);
-    const who = others.length === 0 ? first : `${first} and ${others.length} more`;
-    terminal.say(`${who}: 30 days of made-up history are there (${count} of ${listed.length} servers)`);
+    const names = others.length === 0 ? first : `${first} and ${others.length} more`;
+    terminal.say(`${names}: 30 days of made-up history are there (${count} of ${listed.length} servers)`);
   };
   await fillSamples(platform, listed, { written, signal }).catch((error: unknown) => {
     if (!signal.aborted) terminal.say(`the made-up history failed: ${error}`);
   });
 }
 
-/** Tells of what happens until the demo ends: of votes of whoever tries it at once, of the others now and then. */
+/** Prints events until the demo stops: votes of the demo's user at once, a summary of all others every 15 s. */
 async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<void> {
   for (const { serverId, sample } of votedFor) {
-    const tell = (username: string, news: string) => {
-      if (!isSamplePlayer(username)) terminal.tell(`${sample.name}: the vote of ${username} is ${news}`);
+    const notify = (username: string, message: string) => {
+      if (!isSamplePlayer(username)) {
+        terminal.highlight(`${sample.name}: the vote of ${username} is ${message}`);
+      }
     };
-    void watchVotes(platform, serverId, tell, signal);
+    void watchVotes(platform, serverId, notify, signal);
   }
   while (!signal.aborted) {
     await pause(TRAFFIC_EVERY_MS, undefined, { signal }).catch(() => undefined);
@@ -86,46 +88,46 @@ async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<voi
   }
 }
 
-/** @throws {ConfigError} where the environment names a database that is somebody's */
+/** @throws {ConfigError} if the environment names a database that a demo may not use */
 async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
   if (uri === undefined) return;
   const mongo = await openMongo(uri, createLogger({ LOG_LEVEL: 'error' }, 'demo'));
   const isOurs = await isForSamples(bindCollections(mongo)).finally(() => mongo.close());
   if (isOurs) return;
   throw new ConfigError([
-    'MONGODB_URI names a database with servers or users in it, and a demo would put made-up ones among them: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',
+    'MONGODB_URI names a database with servers or users in it, and the demo would add made-up ones: start it with MONGODB_URI= and REDIS_URL= empty, or with the name of an empty database',
   ]);
 }
 
 async function start(): Promise<void> {
   const env = {
     DATA_DIR: '.data/demo',
-    // A Redis that the environment names may have other queues in it.
+    // The Redis of the environment may contain other queues.
     QUEUE_PREFIX: 'tallyport-demo',
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',
     NOTICE: 'Sample data: every server, player, vote and review here is made up.',
-    // Sooner than a real listing would, so that nobody waits long to see it.
+    // Shorter than in a real listing, so that users see retries soon.
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // Everything stands on this machine, and most of it belongs to one user.
+    // All servers are on this machine, and most of them belong to one user.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
-    // Nobody wants to set up an app for a quick look.
+    // The demo needs no authenticator app.
     OPERATOR_TWO_FACTOR: 'optional',
   };
   const config = loadConfig(env);
   await requireOwnDatabase(config);
   const { DATA_DIR: dataDir } = config;
-  // They answer before anybody asks.
-  const places = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
+  // The fake servers start before the first probe.
+  const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env });
   const { url } = running;
   opened = await openPlatform(running.config, 'demo');
-  const samples = await openSamples(opened, places, terminal, signal);
+  const samples = await openSamples(opened, addresses, terminal, signal);
   const [first, second, third] = samples.votedFor;
   if (!first || !second || !third) throw new Error('there are no samples');
   const owned = [first, second, third].map(({ serverId }) => serverId);

@@ -1,24 +1,24 @@
-/** What a game server says of itself when it is asked. */
-export type Said = {
-  /** The greeting: text, with § codes where the game knows them. */
+/** The status that a game server answers to a query. */
+export type GameStatus = {
+  /** The message: text, with § codes if the game supports them. */
   motd: string;
   version: string;
-  /** Players that are on it. */
+  /** Players online. */
   online: number;
-  /** Players that it has places for. */
+  /** Player slots. */
   max: number;
 };
 
-/** What stands in for a game server, in the demo and in tests. It listens on loopback unless told otherwise. */
+/** A fake game server for the demo and the tests. It listens on loopback by default. */
 export type FakeServer = {
-  /** The port it listens on, or did last. */
+  /** The current or last port. */
   readonly port: number;
   /**
-   * Starts to listen; after `stop` on the same port again.
+   * Starts to listen. After `stop` it uses the same port again.
    *
-   * @param address.port - 0 or left out: the port it had before, or else a free one
+   * @param address.port - 0 or absent: the previous port, or a free one at the first start
    */
   start(address?: { port?: number; host?: string }): Promise<void>;
-  /** From now on the port refuses. */
+  /** Stops listening: the port refuses connections. */
   stop(): Promise<void>;
 };

@@ -7,22 +7,22 @@ import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';
 import { writeSampleReviews } from './sample-reviews.ts';
 
-/** Written once a server's past is all there, so that another demo on the same data leaves it alone. */
+/** Marks a server whose history is complete. A later demo on the same data does not write it again. */
 const PAST_MARK = 'sample.history';
 
-/** Written once the places of the past follow from all of it. */
+/** Marks that the ranks of past days are stored. */
 const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
 
-/** The first of them alone, since users look at it at once; the more at a time, the sooner all are there. */
+/** How many servers each step fills. The first server is alone because users look at it first. */
 const AT_ONCE = [1, 4, 10, 25];
 
 /**
- * Makes up what sample servers did before, those at the head of the list first, and the places that follow from it.
- * What an earlier demo wrote is left alone, and what it left half done is completed.
+ * Writes a made-up history for the sample servers in the order of the list, and then their ranks of past days.
+ * Complete data of an earlier demo stays; incomplete data is completed.
  *
- * @param told.written - told of each few that have their past now, and how many of all have theirs
+ * @param options.written - called after each step with the servers that are ready, and the number of all ready ones
  * @throws the signal's reason
  */
 export async function fillSamples(
@@ -58,7 +58,7 @@ export async function fillSamples(
   await recordAudit(platform, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 
-/** Counts the votes of the day that goes on, which may take a while, and notes that the servers' past is there. */
+/** Counts today's votes, which may take some time, and marks the history of the servers as complete. */
 async function finish(platform: Platform, some: ListedSample[]): Promise<void> {
   await countToday(platform, some);
   for (const { serverId, sample } of some)

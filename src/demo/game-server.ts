@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
-import type { FakeServer, Said } from './fake-server.ts';
+import type { FakeServer, GameStatus } from './fake-server.ts';
 import { Listening } from './listening.ts';
 
 /** Longer requests are no status requests. */
 const LONGEST_REQUEST = 1_024;
 
-/** The protocol version of Minecraft 1.21.4, which clients compare with their own. */
+/** The protocol version of Minecraft 1.21.4. Clients compare it with their own. */
 const PROTOCOL = 769;
 
 /**
- * Stands in for a Minecraft Java server in the demo: it answers status requests and pings as one does
+ * A fake Minecraft Java server for the demo. It answers status requests and pings
  * (minecraft.wiki, "Java Edition protocol/Server List Ping").
  */
 export class SampleGameServer implements FakeServer {
-  readonly #says: () => Said;
+  readonly #currentStatus: () => GameStatus;
   readonly #listening = new Listening((socket) => this.#accept(socket));
 
-  /** @param says - asked anew for every answer */
-  constructor(says: () => Said) {
-    this.#says = says;
+  /** @param status - called for every answer */
+  constructor(status: () => GameStatus) {
+    this.#currentStatus = status;
   }
 
   get port(): number {
@@ -42,13 +42,13 @@ export class SampleGameServer implements FakeServer {
     });
   }
 
-  /** @returns what is left: the beginning of a packet that is not complete */
+  /** @returns the rest: the beginning of an incomplete packet */
   #answerAll(socket: Socket, received: Buffer): Buffer {
     let rest = received;
     for (let packet = firstPacket(rest); packet; packet = firstPacket(rest)) {
       rest = packet.rest;
       const [id] = packet.body;
-      // A handshake is longer than a status request and needs no answer; a ping is answered with itself.
+      // A handshake is longer than a status request and needs no answer. The answer to a ping is the same packet.
       if (id === 0 && packet.body.length === 1) socket.write(statusPacket(this.#status()));
       if (id === 1) socket.end(framed(packet.body));
     }
@@ -56,7 +56,7 @@ export class SampleGameServer implements FakeServer {
   }
 
   #status(): object {
-    const { motd, version, online, max } = this.#says();
+    const { motd, version, online, max } = this.#currentStatus();
     return {
       version: { name: version, protocol: PROTOCOL },
       players: { max, online, sample: [] },
@@ -65,7 +65,7 @@ export class SampleGameServer implements FakeServer {
   }
 }
 
-/** A whole packet at the beginning of `received`; undefined while there is none. */
+/** The complete packet at the beginning of `received`; undefined if there is none. */
 function firstPacket(received: Buffer): { body: Buffer; rest: Buffer } | undefined {
   const length = readVarInt(received);
   if (!length) return undefined;

@@ -1,7 +1,7 @@
 import type { Newcomer } from './newcomer.ts';
 import type { SampleUsers } from './sample-users.ts';
 
-/** What whoever starts the demo is told. */
+/** The values that the introduction shows. */
 type Introduced = {
   url: string;
   dataDir: string;
@@ -11,16 +11,16 @@ type Introduced = {
   player: string;
   users: SampleUsers;
   newcomer: Newcomer;
-  /** How long its listener can be sent away. */
+  /** How long its listener can be stopped, in seconds. */
   awaySeconds: number;
   pid: number;
-  /** Somebody can press keys. */
+  /** Whether the terminal can read keys. */
   hasKeys: boolean;
 };
 
-/** The text that a demo begins with. */
-export function introduction(told: Introduced): string {
-  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys } = told;
+/** The text that the demo prints at its start. */
+export function introduction(values: Introduced): string {
+  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys } = values;
   return `
 Tallyport demo at ${url}. Every server, player, vote and review in it is made up.
 
@@ -39,7 +39,7 @@ ${hasKeys ? 'with the key s, or from another terminal with' : 'from another term
 
   kill -USR2 ${pid}
 
-Walk the way of a new owner: sign up at ${url}/sign-up and add a server.
+To try it as a new owner, sign up at ${url}/sign-up and add a server.
 
   Its address        127.0.0.1, port ${newcomer.game.port}, Minecraft: Java Edition
   Its message        echo 'THE CODE YOU ARE GIVEN' > ${newcomer.messageFile}
@@ -48,6 +48,6 @@ Walk the way of a new owner: sign up at ${url}/sign-up and add a server.
   API reference  ${url}/docs
   Command line   DATA_DIR=${dataDir} npm run -s tallyport -- vote list ${server.slug}
 
-Ctrl-C ends the demo.
+Ctrl-C stops the demo.
 `;
 }

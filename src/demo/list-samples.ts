@@ -8,10 +8,10 @@ import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** Who did it, for the audit log. */
+/** The author of the changes in the audit log. */
 const BY = 'demo';
 
-/** The samples that earlier demos listed and that are listed still, by the names that they were listed under. */
+/** The samples of earlier demos that are still listed, by the names that they were listed under. */
 export async function samplesListed({ auditLog, servers }: Platform): Promise<Map<string, ObjectId>> {
   const added = await auditLog.find({ by: BY, action: 'server.add' }).sort({ at: 1 }).toArray();
   const ids = added.flatMap(({ serverId }) => serverId ?? []);
@@ -23,7 +23,7 @@ export async function samplesListed({ auditLog, servers }: Platform): Promise<Ma
   return new Map(named);
 }
 
-/** Lists a sample server, or sees that the one of an earlier demo is where it answers now. */
+/** Lists a sample server, or updates the address of the one that an earlier demo listed. */
 export async function listSample(
   platform: Platform,
   known: Map<string, ObjectId>,
@@ -31,20 +31,20 @@ export async function listSample(
   { address, port, queryPort }: SampleAddress,
 ): Promise<ListedSample> {
   const { name, formerName = name, game, countryCode, isPremium, howToVote } = sample;
-  const place = { address, port, queryPort };
+  const endpoint = { address, port, queryPort };
   const existing = known.get(formerName);
   if (existing) {
-    await editServer(platform, existing, place, BY);
+    await editServer(platform, existing, endpoint, BY);
     return { serverId: existing, sample };
   }
-  const settings = { name: formerName, game, countryCode, isPremium, ...place };
+  const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
   const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);
   if (formerName !== name) await editServer(platform, serverId, { name }, BY);
   if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
   return { serverId, sample };
 }
 
-/** Points a sample's vote listener to one of this demo's, which listens on another port with every demo. */
+/** Sets a sample's vote listener to the one of this demo. Its port changes with every start. */
 export async function pointListener(
   platform: Platform,
   serverId: ObjectId,

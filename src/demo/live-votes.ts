@@ -1,29 +1,29 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../platform/clock.ts';
-import { greetingOf } from './open-fake-server.ts';
+import { messageOf } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
 import { samplePlayersAt } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
 
-/** A sample server that calls the API with a token of its own. */
+/** A sample server that calls the API with its own token. */
 export type Caller = ListedSample & { token: string };
 
-/** A server may report once in five minutes. */
+/** A server may report once every five minutes. */
 const REPORT_EVERY_MS = 5 * MINUTE + SECOND;
 
 const LONGEST_PAUSE_MS = 4 * SECOND;
 
-/** Waits, or less once it is to stop. */
+/** Waits for `ms`, or until `signal` is aborted. */
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /**
- * Has made-up players vote through the API, every few seconds, for whom `voters` names at that moment, until
- * `signal` is aborted. A vote that is refused or fails is a vote less, as with true players.
+ * Casts votes of made-up players through the API, every few seconds, for the servers that `callers` returns, until
+ * `signal` is aborted. A refused or failed vote is not repeated.
  *
- * @param url - where the API is
+ * @param url - the base address of the site
  */
 export async function castLiveVotes(
   url: string,
@@ -39,15 +39,15 @@ export async function castLiveVotes(
   }
 }
 
-/** Has a server that cannot be asked report its status through the API, until `signal` is aborted. */
+/** Reports the status of a server that answers no queries through the API, until `signal` is aborted. */
 export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
   const { sample } = caller;
   while (!signal.aborted) {
     const status = {
       online_players: samplePlayersAt(sample, new Date()),
-      max_players: sample.activity.places,
+      max_players: sample.activity.slots,
       latency_ms: randomInt(15, 90),
-      motd: greetingOf(sample),
+      motd: messageOf(sample),
       server_version: sample.version,
     };
     await post(url, caller, 'status', status, signal);

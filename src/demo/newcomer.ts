@@ -5,20 +5,20 @@ import { SampleGameServer } from './game-server.ts';
 import { type DemoEvents, openSampleListener } from './sample-listeners.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** A game server that nobody has listed, for whoever walks the way of a new owner. */
+/** A game server that is not listed yet, for users who try to add a server. */
 export type Newcomer = {
   game: SampleGameServer;
   listener: VotifierListener;
-  /** Its message is what stands in this file: put the code that proves it there. */
+  /** The file with the server's message. The user writes the verification code into it. */
   messageFile: string;
 };
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Opens the fake server of a server to be listed. What an earlier demo was told to say stays in the file. */
+/** Starts the fake server of a server that the user can list. The message file of an earlier demo is kept. */
 export async function openNewcomer(
   messageFile: string,
-  told: DemoEvents,
+  events: DemoEvents,
   signal: AbortSignal,
 ): Promise<Newcomer> {
   await mkdir(dirname(messageFile), { recursive: true });
@@ -30,11 +30,11 @@ export async function openNewcomer(
     max: 20,
   }));
   await game.start();
-  const { listener } = await openSampleListener('Your own server', told, signal);
+  const { listener } = await openSampleListener('Your own server', events, signal);
   return { game, listener, messageFile };
 }
 
-/** Read for every answer, so that a change is seen at once. */
+/** Reads the file for every answer, so a change takes effect at once. */
 function messageIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();

@@ -1,42 +1,42 @@
 import { gameOf } from '../games/games.ts';
 import { queryPorts } from '../probing/find-server.ts';
-import type { FakeServer, Said } from './fake-server.ts';
+import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';
 import { samplePlayersAt } from './sample-days.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
-/** Where a sample server is listed, and what answers there. */
+/** The listed address of a sample server, and the fake server that answers there. */
 export type SampleAddress = {
   address: string;
   port: number;
   queryPort: number | null;
-  /** Absent where nobody answers. */
+  /** Absent if no server answers. */
   fakeServer?: FakeServer;
 };
 
-/** The address is another's, or this machine has none but 127.0.0.1 on loopback. */
-const NOT_TO_BE_HAD = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
+/** The address is in use, or this machine has only 127.0.0.1 on loopback. */
+const ADDRESS_UNAVAILABLE = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
 
 const ANY_PORT = 25_565;
 
 /**
- * Opens what stands in for a sample server: at an address of its own on loopback and the usual port of its game, so
- * that it is at the same place with every demo; where that cannot be had, on any free port of 127.0.0.1.
+ * Starts the fake server of a sample. It has its own loopback address and the default port of its game, so the address
+ * is the same in every demo. If that address is not available, it uses a free port of 127.0.0.1.
  *
- * @param number - 1 to 254: makes the address
+ * @param number - 1 to 254: the last part of the address
  */
 export async function openFakeServer(sample: Sample, number: number): Promise<SampleAddress> {
   const host = `127.1.0.${number}`;
   const port = sample.port ?? usualPort(sample.game);
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };
-  const fakeServer = fakeServerFor(sample.game, () => saidBy(sample));
-  const [asked] = queryPorts({ host, port, queryPort: null, game: sample.game }, gameOf(sample.game));
+  const fakeServer = fakeServerFor(sample.game, () => statusOf(sample));
+  const [queried] = queryPorts({ host, port, queryPort: null, game: sample.game }, gameOf(sample.game));
   try {
-    await fakeServer.start({ host, port: asked ?? port });
+    await fakeServer.start({ host, port: queried ?? port });
     return { address: host, port, queryPort: null, fakeServer };
   } catch (error) {
-    if (!NOT_TO_BE_HAD.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!ADDRESS_UNAVAILABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   await fakeServer.start();
   return { address: '127.0.0.1', port: fakeServer.port, queryPort: fakeServer.port, fakeServer };
@@ -46,28 +46,28 @@ function usualPort(game: string | null): number {
   return (game === null ? null : gameOf(game).port) ?? ANY_PORT;
 }
 
-/** Says wherever a server's greeting is read that it is none. */
+/** Marks a message as one of a sample server. */
 const MARKS: Record<string, string> = {
   minecraft: '\n§8A sample, made up by Tallyport’s demo',
   mbe: ' §8(sample)',
 };
 
-/** A sample's greeting with the mark that it is a sample. */
-export function greetingOf({ game, motd }: Sample): string {
+/** A sample's message with the mark that it is a sample. */
+export function messageOf({ game, motd }: Sample): string {
   return `${motd}${MARKS[game ?? ''] ?? ' (sample)'}`;
 }
 
-function saidBy(sample: Sample): Said {
-  const { places: max } = sample.activity;
+function statusOf(sample: Sample): GameStatus {
+  const { slots: max } = sample.activity;
   return {
-    motd: greetingOf(sample),
+    motd: messageOf(sample),
     version: sample.version,
     online: samplePlayersAt(sample, new Date()),
     max,
   };
 }
 
-function fakeServerFor(game: string, says: () => Said): FakeServer {
-  if (game === 'minecraft') return new SampleGameServer(says);
-  return new UdpGameServer(game === 'mbe' ? answerOfBedrock : answerOfSource, says);
+function fakeServerFor(game: string, status: () => GameStatus): FakeServer {
+  if (game === 'minecraft') return new SampleGameServer(status);
+  return new UdpGameServer(game === 'mbe' ? answerOfBedrock : answerOfSource, status);
 }

@@ -8,7 +8,7 @@ import { type DemoEvents, openSampleListener, type SampleListener } from './samp
 import { SAMPLES } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** So many servers at the head of the list have a vote listener, and players who vote while the demo runs. */
+/** The first servers of the list have a vote listener, and players vote for them while the demo runs. */
 const VOTED_FOR = 4;
 
 /** A sample server with a vote listener of the demo's. */
@@ -18,21 +18,21 @@ type VotedFor = Caller & SampleListener;
 export type OpenSamples = { listed: ListedSample[]; votedFor: VotedFor[]; reporting: Caller[] };
 
 /**
- * Lists all sample servers, or finds those of an earlier demo, and opens the vote listeners of the first.
+ * Lists all sample servers, or finds those of an earlier demo, and starts the vote listeners of the first `VOTED_FOR`.
  *
- * @param places - where they answer, in the order of `SAMPLES`
+ * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
  */
 export async function openSamples(
   platform: Platform,
-  places: SampleAddress[],
-  told: DemoEvents,
+  addresses: SampleAddress[],
+  events: DemoEvents,
   signal: AbortSignal,
 ): Promise<OpenSamples> {
   const known = await samplesListed(platform);
   const listed: ListedSample[] = [];
-  for (const [index, place] of places.entries()) {
+  for (const [index, address] of addresses.entries()) {
     const sample = SAMPLES[index];
-    if (sample) listed.push(await listSample(platform, known, sample, place));
+    if (sample) listed.push(await listSample(platform, known, sample, address));
   }
   const caller = async (one: ListedSample): Promise<Caller> => {
     const { token } = await issueToken(platform, { serverId: one.serverId, name: 'demo' });
@@ -40,7 +40,7 @@ export async function openSamples(
   };
   const votedFor = async (one: ListedSample): Promise<VotedFor> => {
     const point = (listener: VotifierListener) => pointListener(platform, one.serverId, listener);
-    const opened = await openSampleListener(one.sample.name, told, signal, point);
+    const opened = await openSampleListener(one.sample.name, events, signal, point);
     await point(opened.listener);
     return { ...opened, ...(await caller(one)) };
   };

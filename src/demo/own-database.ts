@@ -1,8 +1,8 @@
 import type { Collections } from '../process/collections.ts';
 
 /**
- * Whether a database is there for a demo: an earlier one filled it, or nobody has used it. In any other, made-up
- * servers would stand among real ones, and whoever reads the terminal would be their operator.
+ * Whether a demo may use a database: an earlier demo filled it, or it is empty. In any other database the demo would
+ * mix made-up servers with real ones, and everybody who reads the terminal could sign in as the operator.
  */
 export async function isForSamples({
   servers,

@@ -10,7 +10,7 @@ import { samplePlayer } from './sample-players.ts';
 /** A sample server that is listed. */
 export type ListedSample = { serverId: ObjectId; sample: Sample };
 
-/** What is made up of a sample is the same for the same name and moment. */
+/** The seed of a sample's made-up data: the same name and time give the same data. */
 export function seedOf({ name }: Sample): number {
   return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
 }
@@ -20,40 +20,40 @@ const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT:
 const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
 const ELSEWHERE = 1;
 
-/** How many play at a moment: most in the evening and at the week's end, and never twice the same. */
+/** How many players are online at a time: most of them in the evening and at the weekend. */
 export function samplePlayersAt(sample: Sample, at: Date): number {
-  const { places, busy } = sample.activity;
+  const { slots, busy } = sample.activity;
   const seed = seedOf(sample);
   const hour = (at.getTime() % DAY) / HOUR + hoursAhead(sample);
   const evening = ((1 + Math.cos(((hour - 20.5) / 12) * Math.PI)) / 2) ** 1.4;
   const noise = 0.93 + 0.14 * chance(seed + Math.floor(at.getTime() / (5 * MINUTE)) / 7);
-  const online = places * busy * (0.12 + 0.8 * evening) * crowding(seed, at) * noise;
-  return Math.min(places, Math.round(online));
+  const online = slots * busy * (0.12 + 0.8 * evening) * crowding(seed, at) * noise;
+  return Math.min(slots, Math.round(online));
 }
 
 function hoursAhead({ countryCode }: Sample): number {
   return HOURS_AHEAD[countryCode] ?? FURTHER_EAST[countryCode] ?? ELSEWHERE;
 }
 
-/** Around 1: days and weeks go up and down, each server's in its own way, and more play at the week's end. */
+/** A factor around 1: it varies by day and week for each server and is higher at the weekend. */
 function crowding(seed: number, at: Date): number {
-  const wave = (days: number, turn: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + turn));
+  const wave = (days: number, phase: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + phase));
   const weekend = [0, 6].includes(at.getUTCDay()) ? 1.12 : 1;
   const weeks = 0.16 * wave(20 + 30 * chance(seed), chance(seed + 0.5));
   const days = 0.16 * wave(3 + 5 * chance(seed + 0.2), chance(seed + 0.7));
   return (1 + weeks + days) * weekend;
 }
 
-/** Whole days before today on which our own network was down, and nothing is known of anybody. */
+/** This many days ago our own network was down, and the status of all servers is unknown. */
 const GREY_DAY = 11;
 
-/** For how many whole days a server that is gone has been away. */
+/** For how many whole days a server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
 /** Failed checks that are not confirmed yet. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
-/** How long a server has been away at a moment, in milliseconds; 0 while it is there. */
+/** How long a server has been offline at a time, in milliseconds; 0 while it is online. */
 function awayFor(sample: Sample, at: Date, now: Date): number {
   const gone = startOf(addDays(dayOf(now), -GONE_DAYS));
   if (sample.kind === 'gone' && at >= gone) return 1 + at.getTime() - gone.getTime();
@@ -66,7 +66,7 @@ function awayFor(sample: Sample, at: Date, now: Date): number {
   return away > 0 && away <= lasted ? away : 0;
 }
 
-/** Older days have a sample in so long, the last two and today one in five minutes. */
+/** The interval of samples: 15 minutes on older days, 5 minutes today and on the last two days. */
 const COARSE_MS = 15 * MINUTE;
 const FINE_MS = 5 * MINUTE;
 const FINE_DAYS = 2;
@@ -83,32 +83,32 @@ export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: D
   return samples;
 }
 
-/** What was found at a moment; null where a server that reports by itself was away. */
+/** The sample of a time; null if a reporting server was offline. */
 function sampleAt(
   sample: Sample,
   at: Date,
   now: Date,
 ): Omit<StatusSample, 'at' | 'serverId' | 'seconds'> | null {
   const source = sample.kind === 'reporting' ? 'report' : 'probe';
-  const nobody = { source, onlinePlayers: 0, maxPlayers: 0, latencyMs: null } as const;
+  const empty = { source, onlinePlayers: 0, maxPlayers: 0, latencyMs: null } as const;
   const away = awayFor(sample, at, now);
   if (source === 'report' && away > 0) return null;
   if (source === 'probe' && dayOf(at) === addDays(dayOf(now), -GREY_DAY))
-    return { ...nobody, status: 'unknown', reason: 'canary' };
-  if (away > UNCONFIRMED_MS) return { ...nobody, status: 'offline' };
-  if (away > 0) return { ...nobody, status: 'unknown', reason: 'unconfirmed' };
+    return { ...empty, status: 'unknown', reason: 'canary' };
+  if (away > UNCONFIRMED_MS) return { ...empty, status: 'offline' };
+  if (away > 0) return { ...empty, status: 'unknown', reason: 'unconfirmed' };
   const seed = seedOf(sample);
   const latencyMs = 15 + 90 * chance(seed) + 25 * chance(seed + at.getTime() / MINUTE) ** 4;
   return {
     source,
     status: 'online',
     onlinePlayers: samplePlayersAt(sample, at),
-    maxPlayers: sample.activity.places,
+    maxPlayers: sample.activity.slots,
     latencyMs: Math.round(latencyMs * 10) / 10,
   };
 }
 
-/** The votes of a UTC day. Each player has their hour of the day, and some forget it more often than others. */
+/** The votes of a UTC day. Each player votes at about the same hour, and some vote less often than others. */
 export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
   const start = startOf(day);
   const seed = seedOf(sample);

@@ -9,14 +9,13 @@ const HISTORY_DAYS = 30;
 const BATCH = 2_000;
 
 /**
- * Makes up to 30 days of history for sample servers: samples, the figures of their days, and votes. The same
- * moment always has the same sample: what was cut short is completed by doing it again. Today's votes are counted by
- * `countToday`.
+ * Writes up to 30 days of made-up history for sample servers: samples, daily stats and votes. The same time always
+ * has the same sample, so a second run completes an interrupted one. `countToday` counts today's votes.
  */
 export async function writeSampleHistory(deps: Importing, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
-  // A vote of the last moments would make counting wait until it must have been counted by itself.
+  // Counting waits for votes that are very new, until the vote counter must have counted them.
   const settled = after(now, -MINUTE);
   const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
   for (const one of listed) {

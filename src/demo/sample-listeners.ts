@@ -3,38 +3,38 @@ import { SECOND } from '../platform/clock.ts';
 import { isSamplePlayer } from './sample-players.ts';
 import { type ReceivedVote, VotifierListener } from './votifier-listener.ts';
 
-/** What is told of listeners, by the name of their server. */
+/** Events of listeners, with the name of the server. */
 export type DemoEvents = {
   /** A vote of a made-up player arrived. */
   arrived(name: string): void;
-  /** A vote of somebody else did: of whoever tries the demo. */
+  /** A vote of another player arrived, usually of the demo's user. */
   received(name: string, vote: ReceivedVote): void;
   left(name: string, awayMs: number): void;
   returned(name: string): void;
 };
 
-/** A vote listener of the demo, which can be away for a while. */
+/** A vote listener of the demo. It can be stopped for some time. */
 export type SampleListener = {
   listener: VotifierListener;
-  /** Stops it for a while; while it is away already, nothing happens. */
+  /** Stops it for `awayMs`. Does nothing if it is stopped already. */
   leave(awayMs: number): Promise<void>;
 };
 
 /**
  * Opens the vote listener of a sample server.
  *
- * @param moved - called when it came back on another port, because something else has taken its own
+ * @param moved - called when it restarts on another port because its own port is in use
  */
 export async function openSampleListener(
   name: string,
-  told: DemoEvents,
+  events: DemoEvents,
   signal: AbortSignal,
   moved: (listener: VotifierListener) => Promise<void> = async () => undefined,
 ): Promise<SampleListener> {
   const listener = new VotifierListener({
     onVote(vote) {
-      if (isSamplePlayer(vote.username)) told.arrived(name);
-      else told.received(name, vote);
+      if (isSamplePlayer(vote.username)) events.arrived(name);
+      else events.received(name, vote);
     },
   });
   await listener.start();
@@ -45,17 +45,17 @@ export async function openSampleListener(
       if (isAway) return;
       isAway = true;
       await listener.stop();
-      told.left(name, awayMs);
+      events.left(name, awayMs);
       await pause(awayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       if (await comeBack(listener)) await moved(listener);
       isAway = false;
-      told.returned(name);
+      events.returned(name);
     },
   };
 }
 
-/** Starts a listener again, on a free port where something else has taken its own; whether it moved there. */
+/** Restarts a listener. Uses a free port if its own is in use, and returns whether it did. */
 async function comeBack(listener: VotifierListener): Promise<boolean> {
   try {
     await listener.start();
@@ -67,16 +67,16 @@ async function comeBack(listener: VotifierListener): Promise<boolean> {
   }
 }
 
-/** How long a listener is there before it leaves, and how long it is away then. */
+/** How long a listener runs before it stops, and how long it is stopped. */
 type Rhythm = { thereMs: number; awayMs: number };
 
-/** The first time soon, so that nobody waits long to see it. */
+/** The first outage comes soon, so that users see it early. */
 export const COMING_AND_GOING: Rhythm[] = [
   { thereMs: 20 * SECOND, awayMs: 20 * SECOND },
   { thereMs: 120 * SECOND, awayMs: 60 * SECOND },
 ];
 
-/** Has a listener leave and come back, again and again; the last of the rhythm is the one that stays. */
+/** Stops and restarts a listener until `signal` is aborted. The last entry of `rhythm` repeats. */
 export async function comeAndGo(
   { leave }: SampleListener,
   rhythm: Rhythm[],

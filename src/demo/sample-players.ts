@@ -10,14 +10,14 @@ const last = LAST.split(' ');
 const NUMBERS = 90;
 const NAMES = first.length * last.length * NUMBERS;
 
-/** No multiple of it is one of `NAMES` before all names were given. */
+/** Shares no factor with `NAMES`, so every name is used before one repeats. */
 const STEP = 104_729;
 
 const made = new RegExp(`^(${first.join('|')})(${last.join('|')})\\d\\d$`);
 
 /**
- * The made-up players of a place: `number` 0, 1, 2, … have different names, up to 36,000 of them. None is longer
- * than the 16 characters that a Minecraft name may have.
+ * The name of a made-up player of a server: `number` 0, 1, 2, … give different names, up to 36,000. No name is longer
+ * than 16 characters, the limit of Minecraft.
  */
 export function samplePlayer(seed: number, number: number): string {
   const index = Math.floor(chance(seed) * NAMES + number * STEP) % NAMES;
@@ -26,7 +26,7 @@ export function samplePlayer(seed: number, number: number): string {
   return `${first[pair % first.length]}${last[Math.floor(pair / first.length)]}${digits}`;
 }
 
-/** Whether this is one of the made-up players, and not somebody who tries the demo. */
+/** Whether a name belongs to a made-up player. */
 export function isSamplePlayer(username: string): boolean {
   return made.test(username);
 }

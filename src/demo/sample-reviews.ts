@@ -9,8 +9,8 @@ import { chance } from './chance.ts';
 import { type ListedSample, seedOf } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
 
-/** What players say, with their stars. */
-const WORDS: [rating: number, content: string | undefined][] = [
+/** The reviews of made-up players. */
+const REVIEWS: [rating: number, content: string | undefined][] = [
   [5, 'Kind people, and it is hardly ever away.'],
   [4, 'Good community. The evenings are a little crowded for my laptop.'],
   [5, 'I came for a weekend and stayed for two years.'],
@@ -35,7 +35,7 @@ const ANSWERS = [
   'We have moved to a bigger machine since. Try us again?',
 ];
 
-/** Adds a sample's reviews: the newest of some wait for approval, some have an answer of the owner's. */
+/** Adds a sample's reviews. Some newest ones wait for approval, and some have an answer by the owner. */
 export async function writeSampleReviews(
   platform: Platform,
   { serverId, sample }: ListedSample,
@@ -44,10 +44,10 @@ export async function writeSampleReviews(
   const now = platform.clock.now();
   const age = Math.min(sample.listedDays, 300) * DAY;
   for (let number = 0; number < sample.activity.reviews; number++) {
-    const [rating = 5, content] = WORDS[(seed + number) % WORDS.length] ?? [];
+    const [rating = 5, content] = REVIEWS[(seed + number) % REVIEWS.length] ?? [];
     const username = samplePlayer(seed, 3 * number);
     const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
-    // Only as long ago as it happened does it look like it.
+    // The clock returns the time of the review.
     const then = { ...platform, clock: { now: () => at } };
     const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });
     const isPending = number === 0 && seed % 3 === 0;

@@ -5,10 +5,10 @@ import { makePasswordLink } from '../accounts/make-link.ts';
 import { createOperator, ensureUser } from '../accounts/users.ts';
 import type { Platform } from '../process/platform.ts';
 
-/** Who can sign in to a demo; the passwords are new with every start. */
+/** The users who can sign in to a demo. Every start sets new passwords. */
 export type SampleUsers = Record<'owner' | 'operator', { email: string; password: string }>;
 
-/** Makes the demo's owner, to whom these servers belong, and its operator, or finds those of an earlier one. */
+/** Creates the demo's operator and its owner, who gets these servers. Reuses the users of an earlier demo. */
 export async function openSampleUsers(platform: Platform, serverIds: ObjectId[]): Promise<SampleUsers> {
   const who = { userId: null, by: 'demo' };
   const owner = { email: 'owner@example.org', name: 'Olivia Owner' };

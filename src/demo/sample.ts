@@ -1,42 +1,42 @@
 /** Where the state of a sample server comes from. */
 type SampleKind =
-  /** A fake server answers when it is asked. */
+  /** A fake server answers queries. */
   | 'probed'
-  /** It reports its own status; nothing of it can be asked. */
+  /** It reports its own status and answers no queries. */
   | 'reporting'
-  /** Nobody answers there for some days now. */
+  /** It has not answered for some days. */
   | 'gone';
 
-/** A made-up game server: what its owner and it say of themselves, and how busy it is. */
+/** A made-up game server: its settings, its status and its activity. */
 export type Sample = {
   name: string;
-  /** gamedig's id; null for a game that cannot be asked. */
+  /** gamedig's id; null for a game that gamedig cannot query. */
   game: string | null;
-  /** Players' port, where it is not the usual one of the game. */
+  /** The port for players, unless it is the default port of the game. */
   port?: number;
   countryCode: string;
   version: string;
   motd: string;
   activity: {
-    /** Players that it has places for. */
-    places: number;
-    /** The share of the places that is taken on a good evening, 0 to 1. */
+    /** The number of player slots. */
+    slots: number;
+    /** The share of the slots that is used on a busy evening, 0 to 1. */
     busy: number;
-    /** On an average day. */
+    /** Votes on an average day. */
     votes: number;
-    /** In all its time. */
+    /** The total number of reviews. */
     reviews: number;
   };
   kind: SampleKind;
   isPremium: boolean;
-  /** How long ago it was listed; it has no history before. */
+  /** How many days ago it was listed. It has no history before that. */
   listedDays: number;
   howToVote?: string;
-  /** What it was called when it was listed. */
+  /** The name that it was listed under. */
   formerName?: string;
 };
 
-/** What most samples have in common may be left out. */
+/** Fields that most samples share are optional here. */
 type Written = Pick<Sample, 'name' | 'countryCode' | 'version' | 'motd' | 'activity'> & Partial<Sample>;
 
 /** A sample as `samples.ts` writes it. */

@@ -1,20 +1,20 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { FakeServer, Said } from './fake-server.ts';
+import type { FakeServer, GameStatus } from './fake-server.ts';
 
-/** What a game's servers answer to a request; undefined where they keep quiet. */
-export type Answering = (request: Buffer, said: Said) => Buffer | undefined;
+/** The answer of a game's servers to a request; undefined for no answer. */
+export type Answering = (request: Buffer, status: GameStatus) => Buffer | undefined;
 
-/** Stands in for a server of a game that is asked over UDP. */
+/** A fake server of a game that is queried over UDP. */
 export class UdpGameServer implements FakeServer {
   readonly #answer: Answering;
-  readonly #says: () => Said;
+  readonly #status: () => GameStatus;
   #socket: Socket | undefined;
   #port = 0;
 
-  /** @param says - asked anew for every answer */
-  constructor(answer: Answering, says: () => Said) {
+  /** @param status - called for every answer */
+  constructor(answer: Answering, status: () => GameStatus) {
     this.#answer = answer;
-    this.#says = says;
+    this.#status = status;
   }
 
   get port(): number {
@@ -27,10 +27,10 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // Whoever asked may be gone by the time of the answer.
+    // The client may be gone when the answer is sent.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
-      const answer = this.#answer(request, this.#says());
+      const answer = this.#answer(request, this.#status());
       if (answer) socket.send(answer, from.port, from.address, () => {});
     });
     this.#socket = socket;
@@ -50,16 +50,16 @@ export class UdpGameServer implements FakeServer {
 /** RakNet's mark of packets outside a connection (wiki.vg, "Raknet Protocol"). */
 const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 
-/** What a Minecraft Bedrock server answers to an unconnected ping. */
-export const answerOfBedrock: Answering = (request, said) =>
-  request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), said) : undefined;
+/** The answer of a Minecraft Bedrock server to an unconnected ping. */
+export const answerOfBedrock: Answering = (request, status) =>
+  request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
 /**
  * The answer to an unconnected ping.
  *
- * @param time - the eight bytes that the ping brought
+ * @param time - the eight bytes of the ping
  */
-export function bedrockPong(time: Buffer, { motd, version, online, max }: Said): Buffer {
+export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon ends a field.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');
   const status = Buffer.from(`MCPE;${name};766;${version};${online};${max};1234567890;A world;Survival`);
@@ -72,30 +72,30 @@ export function bedrockPong(time: Buffer, { motd, version, online, max }: Said):
   ]);
 }
 
-/** What every packet of Valve's Source engine begins with that is whole (developer.valvesoftware.com, "Server queries"). */
+/** The header of every unsplit packet of Valve's Source engine (developer.valvesoftware.com, "Server queries"). */
 export const SOURCE_HEADER = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 const INFO = 0x54;
 const PLAYERS = 0x55;
 const RULES = 0x56;
 
-/** What whoever asks must send back, so that nobody is flooded with answers to questions in their name. */
+/** The client must send this back. It prevents floods of answers to a forged source address. */
 const CHALLENGE = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
 
-/** What a server of Valve's Source engine, and of the many games that speak its protocol, answers. */
-export const answerOfSource: Answering = (request, said) => {
+/** The answer of a server with Valve's Source protocol, which many games use. */
+export const answerOfSource: Answering = (request, status) => {
   const question = request[4];
   if (question !== INFO && question !== PLAYERS && question !== RULES) return undefined;
   const isKnown = request.subarray(question === INFO ? -4 : 5).equals(CHALLENGE);
   if (!isKnown) return Buffer.concat([SOURCE_HEADER, Buffer.from([0x41]), CHALLENGE]);
-  if (question === INFO) return sourceInfo(said);
-  // Nobody by name, and no settings.
+  if (question === INFO) return sourceInfo(status);
+  // No player names and no settings.
   const empty = question === PLAYERS ? [0x44, 0] : [0x45, 0, 0];
   return Buffer.concat([SOURCE_HEADER, Buffer.from(empty)]);
 };
 
-/** The packet that tells of a server; of players it can tell up to 255. */
-export function sourceInfo({ motd, version, online, max }: Said): Buffer {
+/** The packet with the server's status. It can count up to 255 players. */
+export function sourceInfo({ motd, version, online, max }: GameStatus): Buffer {
   const text = (value: string) => Buffer.from(`${value}\0`);
   return Buffer.concat([
     SOURCE_HEADER,

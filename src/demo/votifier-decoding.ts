@@ -1,6 +1,6 @@
 import { constants, createHmac, type KeyObject, privateDecrypt, timingSafeEqual } from 'node:crypto';
 
-/** A vote as a listener understood it. */
+/** A vote as a listener decoded it. */
 export type ReceivedVote = {
   protocol: 'v1' | 'v2';
   serviceName: string;
@@ -13,7 +13,7 @@ export type ReceivedVote = {
   receivedAt: Date;
 };
 
-/** Why a frame is refused, in NuVotifier's words: `cause` is the name of its Java exception. */
+/** Why a frame is refused, with NuVotifier's message: `cause` is the name of its Java exception. */
 export class VoteRefusal extends Error {
   override readonly cause: string;
 

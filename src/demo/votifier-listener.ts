@@ -5,21 +5,21 @@ import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifi
 
 export type { ReceivedVote };
 
-/** How the listener behaves from the next event on. What is left out is done as NuVotifier does it. */
+/** How the listener behaves from the next event on. Fields that are absent mean: as NuVotifier does. */
 export type Behaviour = {
-  /** Upon a connection: greet, say nothing, close, or reset. */
+  /** On a connection: greet, send nothing, close, or reset. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';
-  /** Sent as it stands instead of the greeting; `{challenge}` is the connection's challenge. */
+  /** Sent unchanged instead of the greeting; `{challenge}` is the connection's challenge. */
   greeting?: string;
   /** Greets like the original Votifier and knows no v2 frames. */
   v1Only?: boolean;
-  /** Upon a whole frame: answer, say nothing, close, or reset. A valid vote counts in any case. */
+  /** On a complete frame: answer, send nothing, close, or reset. A valid vote counts in any case. */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
-  /** Sent as it stands instead of the answer, in v1 too; the connection is closed after it. */
+  /** Sent unchanged instead of the answer, also in v1. The connection closes after it. */
   answer?: string | Uint8Array;
-  /** The answer is sent this much later. */
+  /** Delay of the answer in milliseconds. */
   answerDelayMs?: number;
-  /** Greeting and answer are sent one byte at a time, with this pause between them. */
+  /** Sends the greeting and the answer byte by byte, with this pause in milliseconds between the bytes. */
   dripMs?: number;
 };
 
@@ -32,10 +32,10 @@ type ListenerOptions = {
 };
 
 /**
- * Stands in for the vote listener of a game server, in the demo and in the tests. It speaks Votifier v1 and v2
+ * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2
  * as NuVotifier does (delivery.md; VotifierProtocolDifferentiator, VotifierProtocol1Decoder,
- * VotifierProtocol2Decoder and VoteInboundHandler of its sources) and is written apart from our client, so that
- * the two cannot share an error. It listens on loopback unless told otherwise.
+ * VotifierProtocol2Decoder and VoteInboundHandler of its sources). It shares no code with our client, so that
+ * both cannot have the same error. It listens on loopback by default.
  */
 export class VotifierListener {
   /** Every valid vote received, oldest first, duplicates included: no listener removes them. */
@@ -57,12 +57,12 @@ export class VotifierListener {
     this.#onVote = onVote;
   }
 
-  /** The port it listens on, or did last. */
+  /** The current or last port. */
   get port(): number {
     return this.#listening.port;
   }
 
-  /** The token for services without one of their own. */
+  /** The token for services that have no token of their own. */
   get token(): string {
     return this.tokens.default ?? '';
   }
@@ -92,7 +92,7 @@ export class VotifierListener {
     return this.#listening.startElsewhere();
   }
 
-  /** Drops every connection; from now on the port refuses new ones. */
+  /** Drops every connection and refuses new ones. */
   async stop(): Promise<void> {
     this.#held = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -100,12 +100,12 @@ export class VotifierListener {
     await this.#listening.stop();
   }
 
-  /** From now on answers are held back: the votes are received, their senders wait. */
+  /** Receives votes, but does not answer until `release`. */
   stall(): void {
     this.#held ??= [];
   }
 
-  /** Sends the answers that were held back, and holds no more. */
+  /** Sends the delayed answers and answers normally again. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -129,7 +129,7 @@ export class VotifierListener {
     this.#receive(socket, challenge, v1Only);
   }
 
-  /** Waits for one whole frame. On a part of one it keeps quiet for ever, as NuVotifier does. */
+  /** Waits for one complete frame. It never answers a part of a frame, as NuVotifier does. */
   #receive(socket: Socket, challenge: string, v1Only: boolean): void {
     let received = Buffer.alloc(0);
     const onData = (bytes: Buffer) => {
@@ -147,7 +147,7 @@ export class VotifierListener {
         const { cause, message } = refusal;
         this.#end(socket, isV2 ? `${JSON.stringify({ status: 'error', cause, error: message })}\r\n` : '');
       }
-      // It takes one vote a connection.
+      // One vote per connection.
       socket.off('data', onData).resume();
     };
     socket.on('data', onData);

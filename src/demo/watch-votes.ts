@@ -7,8 +7,8 @@ import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** What a user should know of a vote that has not arrived; null while there is nothing to tell. */
-function news({ delivery }: Vote): string | null {
+/** A message about a vote that has not arrived; null if no attempt failed. */
+function messageAbout({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
   const { cause } = explain(failed.code, failed.protocol);
@@ -24,33 +24,33 @@ async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<
   }
 }
 
-/** How many votes of a server have to wait at this moment; 0 while the database is away. */
+/** How many votes of a server are waiting; 0 if the database does not answer. */
 export async function waitingVotes({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<number> {
   return (await openVotes(votes, serverId)).length;
 }
 
 /**
- * Tells of every vote of a server that has to wait, each time something new is known of it, until `stopping` is
- * aborted. While the database is away there is nothing to tell.
+ * Calls `notify` for every waiting vote of a server whenever its message changes, until `stopping` is aborted.
+ * Reports nothing while the database does not answer.
  */
 export async function watchVotes(
   { votes }: Pick<Platform, 'votes'>,
   serverId: ObjectId,
-  tell: (username: string, news: string) => void,
+  notify: (username: string, message: string) => void,
   stopping: AbortSignal,
 ): Promise<void> {
-  const told = new Map<string, string>();
+  const sent = new Map<string, string>();
   while (!stopping.aborted) {
     const open = await openVotes(votes, serverId).catch((error: unknown) => {
-      // Whoever stops closes the database too.
+      // The demo closes the database when it stops.
       if (stopping.aborted) return [];
       throw error;
     });
     for (const vote of open) {
       const id = vote._id.toString();
-      const now = news(vote);
-      if (now && told.get(id) !== now) tell(vote.username, now);
-      if (now) told.set(id, now);
+      const message = messageAbout(vote);
+      if (message && sent.get(id) !== message) notify(vote.username, message);
+      if (message) sent.set(id, message);
     }
     await pause(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }

@@ -6,21 +6,21 @@ import { startOf } from '../platform/periods/period-marks.ts';
 import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 
-/** From `since` on, before `until`; without one of them there is no such bound. */
+/** A time range: from `since` (inclusive) to `until` (exclusive). An absent bound is open. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
 
-/** What is exported: how many lines there will be, and the lines. */
+/** An export: the number of lines, and the lines. */
 export type Export = { total: number; lines: AsyncIterable<string> };
 
-/** No date is later. */
+/** The latest time that a `Date` can represent. */
 const LAST_MOMENT = 8.64e15;
 
-/** Read so many at a time: memory does not grow with the history. */
+/** Documents per read: memory does not grow with the history. */
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines that `import samples` takes today, oldest first. The time series keeps 35 days of
- * probes; of older ones there are only sums. An import takes no report of a day that cannot be computed any more.
+ * A server's samples as lines that `import samples` accepts today, oldest first. The time series keeps 35 days of probe
+ * samples; older days have only sums. An import refuses reports of days that cannot be computed again.
  */
 export async function exportSamples(
   { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
@@ -58,7 +58,7 @@ function sampleRecord(sample: StatusSample): object {
   };
 }
 
-/** A server's votes as lines that `import votes` takes, oldest first. Excluded votes count nowhere: they stay. */
+/** A server's votes as lines that `import votes` accepts, oldest first, without excluded votes. */
 export async function exportVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,

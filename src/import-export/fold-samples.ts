@@ -5,8 +5,8 @@ import type { StatusSample } from '../history/status-sample.ts';
 import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 
 /**
- * A server's day while samples are folded into it. The sums and the moments that they hold stand in one document
- * and change in one update, so that a sample is in both or in neither, whenever the process dies.
+ * A server's day while samples are added to it. The sums and the times of their samples are in one document and change
+ * in one update, so that a sample is in both or in neither if the process dies.
  */
 type Day = {
   serverId: ObjectId;
@@ -20,15 +20,14 @@ type Day = {
 
 const MOMENT_BYTES = 4;
 
-/** Imports that race are few: who comes too late reads the days again. */
+/** After a conflict with a concurrent import, the days are read again. */
 const MOST_TRIES = 5;
 
 /**
- * Adds samples that are older than the time series keeps to the sums of their days. Each moment of a server is
- * added once, in whatever order and from however many files they come. A day that was computed from samples
- * while they were there is complete and stays as it is.
+ * Adds samples that are too old for the time series to the sums of their days. Each time of a server is added once,
+ * in any order and from any number of files. A day that was computed from its samples is complete and does not change.
  *
- * @returns for each sample whether it was added now
+ * @returns for each sample whether this call added it
  */
 export async function foldSamples(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
@@ -93,13 +92,13 @@ function fold(day: Day | undefined, sample: StatusSample): boolean {
   return true;
 }
 
-/** Whether a day's probes were summed up from samples that are gone since. */
+/** Whether the sums of a day's probes come from samples of the time series. */
 function isComplete(existing: DailyStats | null): boolean {
   if (!existing || existing.foldedMoments) return false;
   return Object.values(existing.probes).some((sum) => sum > 0);
 }
 
-/** Only while the day stands as it was read. */
+/** The update of a day. It matches only if the day is unchanged since it was read. */
 function changeOf({ serverId, day, existing, probes, moments }: Day): AnyBulkWriteOperation<DailyStats> {
   const foldedMoments = binaryOf(moments);
   if (!existing) {
@@ -115,7 +114,7 @@ function changeOf({ serverId, day, existing, probes, moments }: Day): AnyBulkWri
   };
 }
 
-/** @returns false when a day was changed by somebody else since it was read */
+/** @returns false if another import changed a day since it was read */
 async function writeAll(
   dailyStats: Collection<DailyStats>,
   changes: AnyBulkWriteOperation<DailyStats>[],

@@ -3,22 +3,22 @@ import type { Progress } from '../platform/progress.ts';
 import { type Line, readLines } from './line-reader.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** What became of a line: taken in, not taken because it was before, or refused for a reason. */
+/** The result of a line: imported, already there, or refused with a reason. */
 export type LineResult = 'imported' | 'already-there' | { refused: string };
 
-/** What is imported. One is made for each reading of the file. */
+/** Imports one kind of record. Each pass over the file uses a new one. */
 export type Importer<T> = {
-  /** A line's JSON value; its messages say what a field must be, without naming it. */
+  /** The schema of a line's JSON value. Its messages do not include the field's name. */
   schema: z.ZodType<T>;
-  /** Why each record of a batch cannot be taken as the database is; null where it can. Writes nothing. */
+  /** Why the database cannot accept each record of a batch; null if it can. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;
-  /** Writes records that `check` let pass; doing it twice is harmless. In the order of the batch. */
+  /** Writes records that passed `check`. Idempotent. Returns the results in the order of the batch. */
   write(batch: T[]): Promise<LineResult[]>;
-  /** Computes what follows from all that was written. */
+  /** Computes the figures that depend on the written records. */
   finish(): Promise<void>;
 };
 
-/** How an import ended; lines are counted without empty ones. */
+/** The result of an import. Empty lines do not count. */
 export type ImportResult = {
   lines: number;
   imported: number;
@@ -28,26 +28,26 @@ export type ImportResult = {
   refusedLines: { line: number; reason: string }[];
 };
 
-/** So many refused lines are told one by one; the rest are counted. */
-const REFUSED_LINES_TOLD = 20;
+/** The most refused lines that the result lists; the others are only counted. */
+const MOST_REFUSED_LINES = 20;
 
-/** So many lines are checked and written together. */
+/** How many lines are checked and written together. */
 const BATCH = 1_000;
 
 export type ImportOptions = {
-  /** Takes what can be taken although other lines are refused. */
+  /** Imports valid lines although other lines are refused. */
   skipBad: boolean;
   /** Reads and checks only. */
   dryRun: boolean;
-  /** Hears of bytes, over all readings. */
+  /** Receives the number of bytes read, over all passes. */
   progress: Progress;
 };
 
 /**
- * Imports the lines of a file. It is read twice: unless all of it can be taken, nothing is written. Killed
- * half-way, it can be run again.
+ * Imports the lines of a file. The first pass checks all lines, the second writes them: one refused line stops the
+ * import before any write, unless `skipBad` is set. An interrupted import can be run again.
  *
- * @throws the driver's and the system's errors; what was written until then stays, and is found by the next run
+ * @throws errors of the driver and the system; records written until then stay, and the next run finds them
  */
 export async function importLines<T>(
   source: SourceFile,
@@ -59,11 +59,11 @@ export async function importLines<T>(
   const checked = await readOnce(source, openImporter(), { write: false }, (bytes) => progress(bytes, total));
   if (dryRun || (checked.refused > 0 && !skipBad)) return checked;
   const importer = openImporter();
-  const end = await readOnce(source, importer, { write: true }, (bytes) =>
+  const result = await readOnce(source, importer, { write: true }, (bytes) =>
     progress(source.size + bytes, total),
   );
   await importer.finish();
-  return end;
+  return result;
 }
 
 type Numbered<T> = { number: number; record: T };
@@ -72,62 +72,62 @@ async function readOnce<T>(
   source: SourceFile,
   importer: Importer<T>,
   { write }: { write: boolean },
-  heard: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
 ): Promise<ImportResult> {
-  const end: ImportResult = { lines: 0, imported: 0, alreadyThere: 0, refused: 0, refusedLines: [] };
+  const result: ImportResult = { lines: 0, imported: 0, alreadyThere: 0, refused: 0, refusedLines: [] };
   let batch: Numbered<T>[] = [];
   let refusals: [number, string][] = [];
 
   const finishBatch = async (bytesRead: number) => {
-    refusals.push(...(await takeBatch(importer, batch, write, end)));
+    refusals.push(...(await takeBatch(importer, batch, write, result)));
     for (const [line, reason] of refusals.toSorted(([one], [other]) => one - other)) {
-      end.refused += 1;
-      if (end.refusedLines.length < REFUSED_LINES_TOLD) end.refusedLines.push({ line, reason });
+      result.refused += 1;
+      if (result.refusedLines.length < MOST_REFUSED_LINES) result.refusedLines.push({ line, reason });
     }
     batch = [];
     refusals = [];
-    heard(bytesRead);
+    onProgress(bytesRead);
   };
 
   for await (const line of readLines(source.read())) {
-    end.lines += 1;
+    result.lines += 1;
     const parsed = parseLine(importer.schema, line);
     if ('reason' in parsed) refusals.push([line.number, parsed.reason]);
     else batch.push({ number: line.number, record: parsed.record });
     if (batch.length + refusals.length >= BATCH) await finishBatch(line.bytesRead);
   }
   await finishBatch(source.size);
-  return end;
+  return result;
 }
 
-/** Checks a batch and, where asked to, writes it; gives the lines that were refused. */
+/** Checks a batch and writes it if `write` is set. Returns the refused lines. */
 async function takeBatch<T>(
   importer: Importer<T>,
   batch: Numbered<T>[],
   write: boolean,
-  end: ImportResult,
+  total: ImportResult,
 ): Promise<[number, string][]> {
   if (batch.length === 0) return [];
   const refusals: [number, string][] = [];
   const reasons = await importer.check(batch.map(({ record }) => record));
-  const fine = batch.filter(({ number }, index) => {
+  const valid = batch.filter(({ number }, index) => {
     const reason = reasons[index];
     if (reason) refusals.push([number, reason]);
     return !reason;
   });
-  if (!write || fine.length === 0) return refusals;
-  const ends = await importer.write(fine.map(({ record }) => record));
-  for (const [index, { number }] of fine.entries()) {
-    const lineEnd = ends[index];
-    if (lineEnd === 'imported') end.imported += 1;
-    else if (lineEnd === 'already-there') end.alreadyThere += 1;
-    else if (lineEnd) refusals.push([number, lineEnd.refused]);
+  if (!write || valid.length === 0) return refusals;
+  const results = await importer.write(valid.map(({ record }) => record));
+  for (const [index, { number }] of valid.entries()) {
+    const result = results[index];
+    if (result === 'imported') total.imported += 1;
+    else if (result === 'already-there') total.alreadyThere += 1;
+    else if (result) refusals.push([number, result.refused]);
   }
   return refusals;
 }
 
 function parseLine<T>(schema: z.ZodType<T>, line: Line): { record: T } | { reason: string } {
-  if ('fault' in line) return { reason: line.fault };
+  if ('error' in line) return { reason: line.error };
   let value: unknown;
   try {
     value = JSON.parse(line.text);

@@ -19,7 +19,7 @@ export type SampleImporting = {
   clock: Clock;
 };
 
-/** What a sample stands for unless it says so: our own interval. */
+/** The default length of a sample: our own probe interval. */
 const SAMPLE_SECONDS = 300;
 
 const LARGEST_COUNT = 2_147_483_647;
@@ -66,7 +66,7 @@ function sampleSchema(clock: Clock) {
         at: line.at,
         serverId: line.server_id,
         source,
-        // A report's time runs to the next one.
+        // A report lasts until the next one.
         seconds: source === 'report' ? 0 : (line.seconds ?? SAMPLE_SECONDS),
         status: line.online === null ? 'unknown' : line.online ? 'online' : 'offline',
         ...(line.reason ? { reason: line.reason } : {}),
@@ -80,13 +80,13 @@ function sampleSchema(clock: Clock) {
 type SampleWork = {
   /** Computes the finished ones of these UTC days from their samples. */
   aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-  /** Throws when another import may be under way. */
+  /** Throws if the lease is lost and another import may run. */
   throwIfLost: () => void;
 };
 
 /**
- * Imports samples of probes. Those of the last 34 days go into the time series, from which their days are
- * computed as ever; older ones are added to the sums of their days.
+ * Imports samples. Samples of the last 34 days go into the time series, and their days are computed from it as usual.
+ * Older samples are added to the sums of their days.
  */
 export function sampleImporter(
   deps: SampleImporting,
@@ -112,33 +112,33 @@ export function sampleImporter(
     async write(batch) {
       throwIfLost();
       const { first } = computableDays(deps.clock.now());
-      const ends = await writeSamples(deps, batch);
-      // Those that are there already too: an earlier run may have died before it aggregated their days.
+      const results = await writeSamples(deps, batch);
+      // Existing samples too: an earlier run may have died before it aggregated their days.
       for (const { serverId, at } of batch) if (dayOf(at) >= first) touched.add(serverId, at);
       if (touched.isFull()) await aggregateTouched();
-      return ends;
+      return results;
     },
     finish: aggregateTouched,
   };
 }
 
-/** Writes those samples that are not there yet: no sample of that server and source has the same moment. */
+/** Writes samples that do not exist yet. Server, source and time identify a sample. */
 export async function writeSamples(deps: SampleImporting, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
-  const kept = batch.filter(({ at }) => dayOf(at) >= first);
+  const recent = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
   const added = new Set<StatusSample>();
   for (const [index, isNew] of (await foldSamples(deps, old)).entries()) {
     const sample = old[index];
     if (sample && isNew) added.add(sample);
   }
-  await noteFirstReports(deps, kept);
-  for (const sample of await insertNew(deps, kept)) added.add(sample);
+  await recordFirstReports(deps, recent);
+  for (const sample of await insertNew(deps, recent)) added.add(sample);
   return batch.map((sample) => (added.has(sample) ? 'imported' : 'already-there'));
 }
 
-/** Before they are written: a day that is computed meanwhile must look for them. */
-async function noteFirstReports(
+/** Runs before the insert, so that a concurrent computation of a day includes the reports. */
+async function recordFirstReports(
   { servers }: Pick<SampleImporting, 'servers'>,
   samples: StatusSample[],
 ): Promise<void> {
@@ -148,7 +148,7 @@ async function noteFirstReports(
   }
 }
 
-/** Inserts what the time series does not have yet, and gives it. */
+/** Inserts the samples that the time series does not contain yet, and returns them. */
 async function insertNew(
   { statusSamples }: Pick<SampleImporting, 'statusSamples'>,
   samples: StatusSample[],
@@ -166,7 +166,7 @@ async function insertNew(
       fresh.push(sample);
     }
   }
-  // A copy: the driver gives what it inserts an `_id`.
+  // A copy: the driver adds an `_id` to the inserted objects.
   if (fresh.length > 0) await statusSamples.insertMany(fresh.map((sample) => ({ ...sample })));
   return fresh;
 }

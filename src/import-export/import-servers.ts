@@ -12,7 +12,7 @@ import { isId } from '../servers/slug.ts';
 import type { Importer, LineResult } from './import-lines.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 
-/** A server that was listed elsewhere. */
+/** A server that was listed on another site. */
 type ServerRecord = {
   serverId: ObjectId;
   settings: ServerSettings;
@@ -38,7 +38,7 @@ const slugField = z
   .refine((slug) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) && !isId(slug), slugError);
 
 /**
- * A line: `{"name", "address", "connection_port"}` and, where they are known, `"server_id"`, `"slug"`,
+ * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`,
  * `"query_port"`, `"game"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`.
  */
 function serverSchema(clock: Clock) {
@@ -80,8 +80,8 @@ function serverSchema(clock: Clock) {
 }
 
 /**
- * The id of a server whose line has none: the same line gets the same id again, so that importing it twice, or
- * on two machines at once, lists it once.
+ * The id of a server whose line has none. The same line always gives the same id, so repeated and concurrent imports
+ * list the server once.
  */
 function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
   const identity = slug === null ? { address, port, name } : { slug };
@@ -89,39 +89,38 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
 }
 
 /**
- * Imports servers with the id, the slug and the date of listing that they had. One whose id is listed already
- * stays as it is.
+ * Imports servers with their id, slug and date of listing. A server whose id is listed already does not change.
  */
 export function serverImporter(deps: ServerImporting, by: string): Importer<ServerRecord> {
-  const asked: Asked = { idBySlug: new Map(), placeById: new Map() };
+  const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
     schema: serverSchema(deps.clock),
     async check(batch) {
-      const existing = await standingServers(deps, batch);
-      return batch.map((record) => whyNot(record, existing, asked));
+      const existing = await existingServers(deps, batch);
+      return batch.map((record) => refusalOf(record, existing, earlier));
     },
     async write(batch) {
-      const ends: LineResult[] = [];
-      // Counted once: for each line it would take ever longer.
-      let place = await lastRank(deps.servers);
+      const results: LineResult[] = [];
+      // Counted once per batch: the count takes longer with every server.
+      let rank = await lastRank(deps.servers);
       for (const record of batch) {
-        const end = await writeServer(deps, record, place, by);
-        if (end === 'imported') place += 1;
-        ends.push(end);
+        const result = await writeServer(deps, record, rank, by);
+        if (result === 'imported') rank += 1;
+        results.push(result);
       }
-      return ends;
+      return results;
     },
     async finish() {},
   };
 }
 
-/** What the lines before have asked for: slugs, and where the server of each id is. */
-type Asked = { idBySlug: Map<string, string>; placeById: Map<string, string> };
+/** The slugs of the lines before, and the name and address of the server of each id. */
+type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, string> };
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** Those servers that have an id of the batch, or have or had a slug of it: by id, and the ids by slug. */
-async function standingServers(
+/** The servers with an id or a current or former slug of the batch: by id, and the ids by slug. */
+async function existingServers(
   { servers }: ServerImporting,
   batch: ServerRecord[],
 ): Promise<{ byId: Map<string, ExistingServer>; idBySlug: Map<string, string> }> {
@@ -141,17 +140,17 @@ async function standingServers(
   };
 }
 
-function whyNot(
+function refusalOf(
   { serverId, slug, settings }: ServerRecord,
-  { byId, idBySlug }: Awaited<ReturnType<typeof standingServers>>,
-  asked: Asked,
+  { byId, idBySlug }: Awaited<ReturnType<typeof existingServers>>,
+  earlier: EarlierLines,
 ): string | null {
   const id = serverId.toHexString();
   const { name, address, port } = settings;
-  const place = `${name} at ${address}:${port}`;
-  const other = asked.placeById.get(id);
-  if (other !== undefined && other !== place) return `an earlier line has the same id or slug: ${other}`;
-  asked.placeById.set(id, place);
+  const server = `${name} at ${address}:${port}`;
+  const other = earlier.serverById.get(id);
+  if (other !== undefined && other !== server) return `an earlier line has the same id or slug: ${other}`;
+  earlier.serverById.set(id, server);
   const existing = byId.get(id);
   if (existing) {
     if (existing.removedAt) return 'this server was removed here, and its id is never used again';
@@ -160,9 +159,9 @@ function whyNot(
       : `the id belongs to the server ${existing.slug}`;
   }
   if (slug === null) return null;
-  const owner = idBySlug.get(slug) ?? asked.idBySlug.get(slug);
+  const owner = idBySlug.get(slug) ?? earlier.idBySlug.get(slug);
   if (owner !== undefined && owner !== id) return slugTaken(slug);
-  asked.idBySlug.set(slug, id);
+  earlier.idBySlug.set(slug, id);
   return null;
 }
 
@@ -200,7 +199,7 @@ async function writeServer(
   return 'imported';
 }
 
-/** A run that died between the two left a server of which the audit log does not say how it was listed. */
+/** Adds the audit entry of a server whose import died before it wrote the entry. */
 async function completeAudit(deps: ServerImporting, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
@@ -209,7 +208,7 @@ async function completeAudit(deps: ServerImporting, existing: WithId<Server>, by
   await auditImport(deps, _id, details, by);
 }
 
-/** The entry has the server's own id: of imports that race, one writes it. */
+/** The entry has the server's id, so concurrent imports write it once. */
 async function auditImport(
   { auditLog, clock }: ServerImporting,
   serverId: ObjectId,

@@ -29,11 +29,11 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/** A day on which votes are being cast takes up to 30 s, nearly all of it waiting. */
+/** Counting a day with new votes takes up to 30 s, nearly all of it waiting. */
 const RECOUNTED_AT_ONCE = 50;
 
 /**
- * Imports votes. They count in every figure, are never forwarded, and one under 24 hours old blocks its player.
+ * Imports votes. They count in every figure and are never forwarded. A vote under 24 hours old starts the cooldown.
  *
  * @param recount - counts these UTC days of a server from its votes
  */
@@ -44,7 +44,7 @@ export function voteImporter(
   const touched = touchedDays();
   const recountTouched = async () => {
     const servers = touched.take().values();
-    // They share one iterator, so each server is recounted by one of them.
+    // All share one iterator, so each server is recounted once.
     const recountNext = async () => {
       for (const { serverId, days } of servers) await recount(serverId, days);
     };
@@ -54,17 +54,17 @@ export function voteImporter(
     schema: voteSchema(deps.clock),
     check: (batch) => refuseUnknownServers(deps, batch),
     async write(batch) {
-      const ends = await writeVotes(deps, batch);
-      // Those that are there already too: an earlier run may have died before it counted them.
+      const results = await writeVotes(deps, batch);
+      // Existing votes too: an earlier run may have died before it counted them.
       for (const { serverId, votedAt } of batch) touched.add(serverId, votedAt);
       if (touched.isFull()) await recountTouched();
-      return ends;
+      return results;
     },
     finish: recountTouched,
   };
 }
 
-/** Below every live number, in time order: the newest imported vote has the highest number of them. */
+/** Imported votes have numbers below all live ones, in the order of their time. */
 const SEQ_BASE = 10 ** 15;
 
 function importedVote({ serverId, username, votedAt }: VoteRecord): Vote {
@@ -81,8 +81,8 @@ function importedVote({ serverId, username, votedAt }: VoteRecord): Vote {
 }
 
 /**
- * Inserts those votes that are not there yet: no vote of that player for that server, live or imported, has the
- * same millisecond. The unique index decides between imports that race.
+ * Inserts votes that do not exist yet. Server, player and millisecond identify a vote, live or imported. The unique
+ * index decides between concurrent imports.
  */
 export async function writeVotes(
   { votes }: Pick<VoteImporting, 'votes'>,
@@ -90,19 +90,19 @@ export async function writeVotes(
 ): Promise<LineResult[]> {
   const wanted = batch.map(importedVote);
   const there = await votesThere(votes, wanted);
-  const ends: LineResult[] = [];
+  const results: LineResult[] = [];
   const fresh: Vote[] = [];
   const indexes: number[] = [];
   for (const [index, vote] of wanted.entries()) {
     const key = momentKey(vote);
-    ends.push(there.has(key) ? 'already-there' : 'imported');
+    results.push(there.has(key) ? 'already-there' : 'imported');
     if (there.has(key)) continue;
     there.add(key);
     indexes.push(index);
     fresh.push(vote);
   }
-  for (const taken of await insertAll(votes, fresh)) ends[indexes[taken] ?? -1] = 'already-there';
-  return ends;
+  for (const taken of await insertAll(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
+  return results;
 }
 
 function momentKey({ serverId, usernameKey, votedAt }: Pick<Vote, 'serverId' | 'usernameKey' | 'votedAt'>) {
@@ -121,7 +121,7 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
   return there;
 }
 
-/** Inserts in any order; gives the indexes of those whose place was taken in the meantime. */
+/** Inserts in any order. Returns the indexes of the votes that another import inserted meanwhile. */
 async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
   if (fresh.length === 0) return [];
   try {
@@ -129,8 +129,8 @@ async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number
     return [];
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
-    const faults = [error.writeErrors].flat();
-    if (error.result.getWriteConcernError() || faults.some(({ code }) => code !== 11_000)) throw error;
-    return faults.map(({ index }) => index);
+    const errors = [error.writeErrors].flat();
+    if (error.result.getWriteConcernError() || errors.some(({ code }) => code !== 11_000)) throw error;
+    return errors.map(({ index }) => index);
   }
 }

@@ -13,7 +13,7 @@ import { type ServerImporting, serverImporter } from './import-servers.ts';
 import { type VoteImporting, voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** What imports work on. */
+/** The dependencies of imports. */
 export type Importing = ServerImporting &
   VoteImporting &
   SampleImporting &
@@ -44,8 +44,8 @@ export async function importVotes(
 }
 
 /**
- * Imports samples and computes the days and the figures that they change; see `sampleImporter`. Nothing in the
- * time series is unique, so an import waits for the end of another one.
+ * Imports samples and computes the days and the figures that they change; see `sampleImporter`. A time series has no
+ * unique index, so imports run one at a time under a lease.
  *
  * @throws {LeaseLostError} when another import may have begun; running it again completes this one
  */
@@ -74,9 +74,8 @@ export async function countImported(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight the
- * oldest day becomes too old, in the middle of an import too: it is passed over, and importing again adds its
- * samples to its sums.
+ * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight, also
+ * during an import, the oldest day becomes too old: it is skipped, and a second import adds its samples to its sums.
  */
 export async function summarise(deps: SampleImporting, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

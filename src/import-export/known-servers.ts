@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
 
-/** Why each record of a batch names no listed server; null where it does. */
+/** The error of each record of a batch that names no listed server; null for the others. */
 export async function refuseUnknownServers(
   { servers }: { servers: Collection<Server> },
   batch: { serverId: ObjectId }[],
@@ -17,7 +17,7 @@ export async function refuseUnknownServers(
   );
 }
 
-/** The records of a batch by the server that they belong to. */
+/** Groups the records of a batch by server. */
 export function byServer<T extends { serverId: ObjectId }>(
   batch: T[],
 ): { serverId: ObjectId; records: T[] }[] {

@@ -1,20 +1,20 @@
-/** A line of text with its place in the file; the first line is number 1. */
+/** A line of text with its position in the file. The first line is number 1. */
 export type Line = {
   number: number;
-  /** How many bytes of the file end with it. */
+  /** The number of bytes up to the end of this line. */
   bytesRead: number;
-} & ({ text: string } | { fault: string });
+} & ({ text: string } | { error: string });
 
-/** No line that we take is nearly as long. What is longer is passed over, not kept. */
+/** Longer lines are skipped and not buffered. No valid line comes near this length. */
 const LONGEST_LINE_BYTES = 64 * 1_024;
 
 const LF = 0x0a;
 const BOM = '\ufeff';
 
 /**
- * Reads lines of UTF-8 text, one at a time: memory does not grow with the file. Lines end in LF or CRLF, the
- * last one may have no end; a byte order mark before the first is passed over, and so are empty lines. A line
- * that is too long or not UTF-8 comes as a fault.
+ * Reads lines of UTF-8 text, one at a time: memory does not grow with the file. Lines end in LF or CRLF; the last one
+ * needs no line end. A byte order mark at the start and empty lines are skipped. A line that is too long or not UTF-8
+ * gives an `error`.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];
@@ -45,27 +45,27 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       const line = finish();
       if (line) yield line;
     }
-    // A copy: a reader may fill the same buffer again.
+    // A copy: a stream may reuse its buffer.
     if (start < chunk.length) keep(Uint8Array.from(chunk.subarray(start)));
   }
   const last = length > 0 ? finish() : null;
   if (last) yield last;
 }
 
-/** Throws at bytes that are no UTF-8; a byte order mark stays where it is not at the beginning of the file. */
+/** Throws on invalid UTF-8. Keeps byte order marks: only one at the start of the file is skipped. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function lineOf(
-  place: { number: number; bytesRead: number },
+  position: { number: number; bytesRead: number },
   bytes: Uint8Array,
   tooLong: boolean,
 ): Line | null {
-  if (tooLong) return { ...place, fault: `it is longer than ${LONGEST_LINE_BYTES} bytes` };
+  if (tooLong) return { ...position, error: `it is longer than ${LONGEST_LINE_BYTES} bytes` };
   try {
     const decoded = UTF_8.decode(bytes);
-    const text = (place.number === 1 && decoded.startsWith(BOM) ? decoded.slice(1) : decoded).trim();
-    return text === '' ? null : { ...place, text };
+    const text = (position.number === 1 && decoded.startsWith(BOM) ? decoded.slice(1) : decoded).trim();
+    return text === '' ? null : { ...position, text };
   } catch {
-    return { ...place, fault: 'it is not UTF-8 text' };
+    return { ...position, error: 'it is not UTF-8 text' };
   }
 }

@@ -11,9 +11,8 @@ export type SourceFile = {
 };
 
 /**
- * Opens a file for reading it twice: once to check it, once to take it in. What cannot be read twice (standard
- * input, a pipe) is first copied to a temporary file without a name, which ends with the process however that
- * ends.
+ * Opens a file that is read twice: once to check it, once to import it. Standard input and pipes can be read only
+ * once, so they are copied to an unlinked temporary file, which disappears when the process ends.
  *
  * @param path - `-` is standard input
  * @param standardInput - what `-` reads

@@ -4,9 +4,9 @@ import { dayOf } from '../platform/periods/period-marks.ts';
 /** UTC days of servers whose figures must be computed again. */
 type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
-  /** There are so many that they should be dealt with now, so that memory stays bounded. */
+  /** Whether the days must be processed now, so that memory stays bounded. */
   isFull(): boolean;
-  /** Gives all of them and forgets them. */
+  /** Returns all days and removes them. */
   take(): { serverId: ObjectId; days: string[] }[];
 };
 

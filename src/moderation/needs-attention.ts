@@ -16,18 +16,18 @@ type Sources = {
   clock: Clock;
 };
 
-/** The server that something is about. */
+/** The server that a row is about. */
 export type Named = Pick<Server, '_id' | 'name'>;
 
-/** What there is of one kind, the most urgent first: `LISTED` rows at most, `more` where there are others. */
+/** The rows of one kind, the most urgent first: at most `LISTED` rows; `more` if there are others. */
 export type Kind<T> = { rows: T[]; more: boolean };
 
-/** A listener that takes no votes, why, and how many wait (`COUNTED` stands for that many or more). */
+/** A listener that takes no votes, the reason, and the number of waiting votes (`COUNTED` means that many or more). */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
-/** What an operator should look at. */
+/** What needs an operator's attention. */
 export type Attention = {
-  /** `COUNTED` stands for that many or more. */
+  /** `COUNTED` means that many or more. */
   reviews: { waiting: number; since: Date | null };
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
@@ -36,15 +36,15 @@ export type Attention = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
 };
 
-/** So many rows of a kind are shown. */
+/** The most rows of one kind. */
 const LISTED = 20;
 
-/** Nobody needs to know how many more than this there are. */
+/** Counting stops here. */
 export const COUNTED = 1_000;
 
 /**
- * What needs an operator's attention at this moment. Each question goes by an index that holds little else, and
- * is bounded whatever the size of the listing.
+ * What needs an operator's attention now. Each query uses a small partial index and reads a bounded number of
+ * documents, whatever the size of the listing.
  */
 export async function needsAttention(sources: Sources): Promise<Attention> {
   const [reviews, paused, unreachable, failed, playersDiffer, unusualVotes] = await Promise.all([
@@ -66,7 +66,7 @@ async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews'
   return { waiting, since: oldest?.createdAt ?? null };
 }
 
-/** The listeners that stand so for the longest time first. */
+/** The listeners that match, the longest in this state first. */
 async function stuckListeners(
   sources: Sources,
   filter: Filter<Listener>,
@@ -97,9 +97,9 @@ async function withWaiting(
 }
 
 /**
- * The votes that failed in the last 24 h, by server. A vote fails 72 h after it was cast at the latest, so those
- * cast in the last 4 days are looked at, `COUNTED` of them at most: after that many, the numbers are the least there
- * can be. This is one of the few questions about votes that name no server (ADR 88).
+ * The votes that failed in the last 24 h, by server. A vote fails at the latest 72 h after it was cast, so the query
+ * reads the votes of the last 4 days, at most `COUNTED` of them: with more, the numbers are lower bounds. This is one
+ * of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: Sources): Promise<Attention['failed']> {
   const now = sources.clock.now();
@@ -161,7 +161,7 @@ function kind<T>(rows: T[]): Kind<T> {
   return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
 }
 
-/** Puts to each row the server that it is about; rows of removed servers are left out. */
+/** Adds the server to each row. Rows of removed servers are left out. */
 async function named<T>(
   { servers }: Sources,
   rows: T[],

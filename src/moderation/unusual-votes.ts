@@ -15,17 +15,17 @@ type Finding = {
   clock: Clock;
 };
 
-/** So many votes of a server in 24 h, over all of its tokens, are never remarked. */
+/** Up to this many votes of a server in 24 h, over all of its tokens, are never unusual. */
 const ALWAYS_ALLOWED = 50;
-/** Nor are ten for each player of the server's peak, which counts as at least this many. */
+/** Neither are ten votes for each player of the server's peak. The peak counts as at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
-/** Reports are the server's own word: no more players than this are believed. */
+/** A server's own reports can be false: they count for at most this many players. */
 const MOST_REPORTED = 50;
-/** Days back in which a peak that probes saw counts. */
+/** Peaks measured by probes count for this many days. */
 const PEAK_DAYS = 7;
 
-/** Whether votes of 24 h are far more than a server with such a peak of players would have. */
+/** Whether the votes of 24 h are far more than usual for a server with this peak of players. */
 export function isUnusual(votes: number, peakPlayers: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(peakPlayers, FEWEST_PLAYERS));
 }
@@ -101,8 +101,8 @@ async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Dat
 }
 
 /**
- * The most players that a server has had lately: what probes saw, and what it reports itself up to a bound, since a
- * report of a million would hide any number of votes.
+ * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED`. Without
+ * this limit a report of a million players would hide any number of votes.
  */
 async function believedPlayers(
   dailyStats: Collection<DailyStats>,
@@ -120,7 +120,7 @@ async function believedPlayers(
   return Math.max(Math.min(newest, MOST_REPORTED), ...peaks, isProbed ? current.onlinePlayers : 0);
 }
 
-/** A server's votes of the last 24 h, and the token that cast most of them; null where none was cast here. */
+/** A server's votes of the last 24 h, and the token that cast most of them; null if there are none. */
 async function votesOfTokens(
   { votes }: Finding,
   serverId: ObjectId,

@@ -3,26 +3,26 @@ import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 
-/** What became of the votes that an outage held up. */
+/** The state of the votes that an outage delayed. */
 export type DeliveryCounts = {
-  /** Not yet delivered, and still tried. */
+  /** Not delivered yet; delivery continues. */
   waiting: number;
-  /** Delivered after the outage had begun, some time after they were cast. */
+  /** Delivered after the start of the outage, with a delay. */
   arrived: number;
-  /** Given up, or perhaps arrived. */
+  /** Failed or unconfirmed. */
   lost: number;
 };
 
-/** A vote that took longer than this had to wait; what is slower than usual had not. */
+/** A vote counts as delayed if its delivery took longer than this. */
 const WAITED_MS = 30 * SECOND;
 
-/** Counts the votes that an outage which began at `since` held up. */
+/** Counts the votes that were delayed by an outage that began at `since`. */
 export async function countDeliveries(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
   since: Date,
 ): Promise<DeliveryCounts> {
-  // Whatever waited when the outage began had been cast no longer ago than this.
+  // A vote that was waiting at the start of the outage was cast at most this long before it.
   const votedAt = { $gte: after(since, -DELIVERY_EXPIRES_MS) };
   const waited = { $gt: [{ $subtract: ['$delivery.deliveredAt', '$votedAt'] }, WAITED_MS] };
   const [waiting, arrived, lost] = await Promise.all([

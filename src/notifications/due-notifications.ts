@@ -3,30 +3,30 @@ import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** How long a listener is unreachable before its owner is told: restarts and short outages are nobody's news. */
+/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages send none. */
 const UNREACHABLE_FOR_MS = HOUR;
 
-/** How long before votes are given up their owner is told. */
+/** The owner gets a mail this long before votes expire. */
 const EXPIRING_MS = 24 * HOUR;
 
-/** A listener that comes and goes does not fill its owner's mailbox. */
+/** The shortest time between two mails of one kind, for listeners that fail repeatedly. */
 const AT_MOST_EVERY_MS = DAY;
 
-/** A return is told once all votes that waited have ended; those that take longer are named as waiting still. */
+/** The mail about a return waits until the delayed votes are delivered or failed, but not longer than this. */
 const SETTLED_MS = HOUR;
 
-/** Something that the owner of a listener is to be told. */
+/** A notification that the owner of a listener must get now. */
 export type DueNotification = {
   kind: 'paused' | 'unreachable' | 'expiring' | 'returned';
-  /** When the outage began: with the kind it names the notification. */
+  /** When the outage began. The kind and this time identify the notification. */
   since: Date;
 };
 
-/** A listener and its open votes, as far as they matter here. */
-export type Seen = {
+/** The state of a listener and its open votes that decides which notifications are due. */
+export type ListenerState = {
   listener: Pick<Listener, '_id' | 'serverId' | 'pause' | 'breaker' | 'limited' | 'lastDeliveredAt'>;
-  told: SentNotifications | null;
-  /** When the oldest waiting vote is given up. */
+  sent: SentNotifications | null;
+  /** When the oldest waiting vote expires. */
   expiresAt: Date | null;
   /** Whether votes that were cast before the listener came back are still waiting. */
   isDraining: boolean;
@@ -38,56 +38,59 @@ export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breake
 }
 
 /**
- * What is to be told of a listener now. Pure: it goes by how things stand, so whoever was away tells nothing of
- * what is over.
+ * The notifications that are due for a listener now. A pure function of the current state: after a downtime, it gives
+ * none for an outage that is over.
  */
 export function dueNotifications(
-  { listener, told, expiresAt, isDraining }: Seen,
+  { listener, sent, expiresAt, isDraining }: ListenerState,
   now: Date,
 ): DueNotification[] {
   const { pause, breaker, limited } = listener;
   const since = outageSince(listener);
   if (!since) {
-    // Nothing failed, and votes wait all the same: since the oldest of them was cast.
+    // Votes wait for the connection limit, without a failure: the wait began when the oldest vote was cast.
     const waiting = limited && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
-      ...hasReturned({ listener, told, isDraining }, now),
-      ...areExpiring({ told, expiresAt }, waiting, now),
+      ...hasReturned({ listener, sent, isDraining }, now),
+      ...areExpiring({ sent, expiresAt }, waiting, now),
     ];
   }
   const found: DueNotification[] = [];
-  if (pause?.by === 'tallyport' && !isSame(told?.pauseTold, pause.at)) {
+  if (pause?.by === 'tallyport' && !isSame(sent?.pauseTold, pause.at)) {
     found.push({ kind: 'paused', since: pause.at });
   }
   const unreachable = !pause && breaker.openSince ? breaker.openSince : null;
   if (
     unreachable &&
     now >= after(unreachable, UNREACHABLE_FOR_MS) &&
-    !isSame(told?.unreachableTold, unreachable) &&
-    isLongAgo(told?.unreachableMailAt, now)
+    !isSame(sent?.unreachableTold, unreachable) &&
+    isLongAgo(sent?.unreachableMailAt, now)
   ) {
     found.push({ kind: 'unreachable', since: unreachable });
   }
-  return [...found, ...areExpiring({ told, expiresAt }, since, now)];
+  return [...found, ...areExpiring({ sent, expiresAt }, since, now)];
 }
 
-/** Votes that wait since `since` are given up soon. */
+/** The notification that votes which wait since `since` expire soon. */
 function areExpiring(
-  { told, expiresAt }: Pick<Seen, 'told' | 'expiresAt'>,
+  { sent, expiresAt }: Pick<ListenerState, 'sent' | 'expiresAt'>,
   since: Date | null,
   now: Date,
 ): DueNotification[] {
   if (!since || !expiresAt || now < after(expiresAt, -EXPIRING_MS)) return [];
-  const isTold = isSame(told?.expiringTold, since) || !isLongAgo(told?.expiringMailAt, now);
-  return isTold ? [] : [{ kind: 'expiring', since }];
+  const isSent = isSame(sent?.expiringTold, since) || !isLongAgo(sent?.expiringMailAt, now);
+  return isSent ? [] : [{ kind: 'expiring', since }];
 }
 
-function hasReturned({ listener, told, isDraining }: Omit<Seen, 'expiresAt'>, now: Date): DueNotification[] {
-  if (!told?.since) return [];
-  // New settings forget an outage; only a vote that arrived shows that it is over.
-  const isProven = (listener.lastDeliveredAt ?? told.since) > told.since;
-  const isSettled = !isDraining || (told.backAt && now >= after(told.backAt, SETTLED_MS));
-  return isProven && isSettled ? [{ kind: 'returned', since: told.since }] : [];
+function hasReturned(
+  { listener, sent, isDraining }: Omit<ListenerState, 'expiresAt'>,
+  now: Date,
+): DueNotification[] {
+  if (!sent?.since) return [];
+  // New settings reset the breaker; only a delivered vote shows that the outage is over.
+  const isProven = (listener.lastDeliveredAt ?? sent.since) > sent.since;
+  const isSettled = !isDraining || (sent.backAt && now >= after(sent.backAt, SETTLED_MS));
+  return isProven && isSettled ? [{ kind: 'returned', since: sent.since }] : [];
 }
 
 function isSame(one: Date | null | undefined, other: Date): boolean {

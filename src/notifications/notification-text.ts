@@ -28,12 +28,12 @@ function time(at: Date): string {
   return `${moment.format(at)} UTC`;
 }
 
-/** The mail that tells a server's owner about a notification. */
-export function notificationText(site: Site, told: Notification, due: DueNotification): Letter {
-  const { subject, lines } = LETTERS[due.kind](told, due);
-  const path = `${site.PUBLIC_URL}/dashboard/servers/${told.server._id.toHexString()}/listener`;
+/** The mail of a notification to a server's owner. */
+export function notificationText(site: Site, notification: Notification, due: DueNotification): Letter {
+  const { subject, lines } = LETTERS[due.kind](notification, due);
+  const path = `${site.PUBLIC_URL}/dashboard/servers/${notification.server._id.toHexString()}/listener`;
   return {
-    subject: `${told.server.name}: ${subject}`,
+    subject: `${notification.server.name}: ${subject}`,
     text: [
       ...lines,
       path,
@@ -43,38 +43,38 @@ export function notificationText(site: Site, told: Notification, due: DueNotific
 }
 
 type Content = { subject: string; lines: string[] };
-type Writer = (told: Notification, due: DueNotification) => Content;
+type Writer = (notification: Notification, due: DueNotification) => Content;
 
 const LETTERS: Record<DueNotification['kind'], Writer> = {
-  paused: (told, { since }) => ({
+  paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
     lines: [
-      `The vote listener of ${told.server.name} takes no votes, so we have sent it none since ${time(since)}.`,
-      ...reason(told),
-      `${waiting(told)} Votes are kept for 72 hours after they were cast, and sent as soon as you have mended the listener and resumed it here:`,
+      `The vote listener of ${notification.server.name} takes no votes, so we have sent it none since ${time(since)}.`,
+      ...reason(notification),
+      `${waiting(notification)} Votes are kept for 72 hours after they were cast, and sent as soon as you have mended the listener and resumed it here:`,
     ],
   }),
-  unreachable: (told, { since }) => ({
+  unreachable: (notification, { since }) => ({
     subject: 'its vote listener cannot be reached',
     lines: [
-      `We have not been able to reach the vote listener of ${told.server.name} since ${time(since)}.`,
-      ...reason(told),
-      `${waiting(told)} We go on trying, and send votes as soon as it answers, up to 72 hours after they were cast. How it stands:`,
+      `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
+      ...reason(notification),
+      `${waiting(notification)} We go on trying, and send votes as soon as it answers, up to 72 hours after they were cast. How it stands:`,
     ],
   }),
-  expiring: (told) => ({
+  expiring: (notification) => ({
     subject: 'votes are about to be given up',
     lines: [
-      `${votesDo(told.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${told.server.name}. A vote that could not be delivered within 72 hours is given up${told.expiresAt ? `, the oldest of these on ${time(told.expiresAt)}` : ''}.`,
-      ...reason(told),
+      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the oldest of these on ${time(notification.expiresAt)}` : ''}.`,
+      ...reason(notification),
       'Votes that were given up are not lost: you can send them again by hand for 30 days. How the listener stands:',
     ],
   }),
-  returned: (told, { since }) => ({
+  returned: (notification, { since }) => ({
     subject: 'its vote listener is back',
     lines: [
-      `The vote listener of ${told.server.name} takes votes again, after an outage that began on ${time(since)}.`,
-      outcome(told),
+      `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${time(since)}.`,
+      outcome(notification),
       'How it stands:',
     ],
   }),

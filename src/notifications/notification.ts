@@ -3,7 +3,7 @@ import type { Listener } from '../listeners/listener.ts';
 import type { Server } from '../servers/server.ts';
 import type { DeliveryCounts } from './delivery-counts.ts';
 
-/** What a mail tells of. */
+/** The data of one notification mail. */
 export type Notification = {
   listener: Listener;
   server: Server;

@@ -12,7 +12,7 @@ import type { Notification } from './notification.ts';
 import { notificationText } from './notification-text.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** What telling owners works on. */
+/** The dependencies of notifications. */
 type Notifying = Outbox & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
@@ -24,10 +24,9 @@ type Notifying = Outbox & {
 };
 
 /**
- * Writes the mails that owners are to get of their listeners: paused for a fault of configuration, unreachable
- * for an hour, votes about to be given up, back again. Each notification gives one mail, also when this runs twice
- * at once or is killed half-way: the mail goes into the outbox under an id made of the notification, and only then
- * it is noted as told.
+ * Writes the mails to owners about their listeners: paused for a configuration error, unreachable for an hour,
+ * votes about to expire, working again. Each notification gives one mail, also after concurrent or interrupted runs:
+ * the mail enters the outbox under an id made of the notification, and is recorded as sent afterwards.
  *
  * @returns how many mails were written
  */
@@ -44,21 +43,21 @@ export async function notifyOwners(deps: Notifying, stop: AbortSignal): Promise<
     if (stop.aborted) return written;
     written += await notifyOf(deps, listener, await deps.sentNotifications.findOne({ _id: listener._id }));
   }
-  for await (const told of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
+  for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
-    const listener = await deps.listeners.findOne({ serverId: told.serverId, _id: told._id });
-    // Of a listener that is gone nothing is to be told any more.
-    if (!listener) await deps.sentNotifications.deleteOne({ _id: told._id });
-    else if (!outageSince(listener)) written += await notifyOf(deps, listener, told);
+    const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
+    // A deleted listener gives no more notifications.
+    if (!listener) await deps.sentNotifications.deleteOne({ _id: sent._id });
+    else if (!outageSince(listener)) written += await notifyOf(deps, listener, sent);
   }
   return written;
 }
 
-/** Tells what is to be told of one listener. One that fails holds up no other. */
+/** Writes the due mails of one listener. An error is logged and does not stop the others. */
 async function notifyOf(
   deps: Notifying,
   listener: Listener,
-  told: SentNotifications | null,
+  sent: SentNotifications | null,
 ): Promise<number> {
   try {
     const found = await findOwner(deps, listener);
@@ -68,19 +67,19 @@ async function notifyOf(
       { serverId, 'delivery.state': 'waiting' },
       { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
     );
-    const backAt = told?.since ? await noteStanding(deps, listener, told) : null;
-    const seen = {
+    const backAt = sent?.since ? await recordReturn(deps, listener, sent) : null;
+    const state = {
       listener,
-      told: told && { ...told, backAt },
+      sent: sent && { ...sent, backAt },
       expiresAt: oldest?.delivery.expiresAt ?? null,
       isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
     };
     let written = 0;
-    for (const due of dueNotifications(seen, deps.clock.now())) {
+    for (const due of dueNotifications(state, deps.clock.now())) {
       const deliveries = await countDeliveries(deps, serverId, due.since);
-      const details = { listener, ...found, deliveries, expiresAt: seen.expiresAt };
-      if (await tell(deps, details, due)) written += 1;
-      await noteSent(deps, listener, due, told?.since ?? due.since);
+      const details = { listener, ...found, deliveries, expiresAt: state.expiresAt };
+      if (await writeMail(deps, details, due)) written += 1;
+      await recordSent(deps, listener, due, sent?.since ?? due.since);
     }
     return written;
   } catch (error) {
@@ -93,38 +92,42 @@ async function notifyOf(
   }
 }
 
-/** The server, and its owner if mail may be sent there. */
+/** The server and its owner; null if the owner may get no mail. */
 async function findOwner({ servers, users }: Notifying, { serverId }: Listener) {
   const server = await servers.findOne({ _id: serverId, removedAt: null });
   if (!server?.ownerId) return null;
   const owner = await users.findOne({ _id: server.ownerId });
-  // An address that nobody confirmed may be a stranger's.
+  // An unconfirmed address may belong to another person.
   if (!owner?.emailVerified || !owner.wantsMail || owner.suspendedAt) return null;
   return { server, owner };
 }
 
-/** Notes since when the listener works again, or that it does not. */
-async function noteStanding(
+/** Records when the listener started to work again; null while it does not work. */
+async function recordReturn(
   { sentNotifications, clock }: Notifying,
   listener: Listener,
   { backAt }: SentNotifications,
 ): Promise<Date | null> {
   const works = outageSince(listener) === null;
   if (works === Boolean(backAt)) return backAt ?? null;
-  const noted = works ? clock.now() : null;
-  await sentNotifications.updateOne({ _id: listener._id }, { $set: { backAt: noted } });
-  return noted;
+  const returnedAt = works ? clock.now() : null;
+  await sentNotifications.updateOne({ _id: listener._id }, { $set: { backAt: returnedAt } });
+  return returnedAt;
 }
 
 /** Writes one mail, unless it was written before. */
-function tell(deps: Notifying, told: Notification, { kind, since }: DueNotification): Promise<boolean> {
-  const id = `${kind}:${told.listener._id.toHexString()}:${since.getTime()}`;
-  const letter = notificationText(deps.config, told, { kind, since });
-  return putMail(deps, { id, to: told.owner.email, ...letter });
+function writeMail(
+  deps: Notifying,
+  notification: Notification,
+  { kind, since }: DueNotification,
+): Promise<boolean> {
+  const id = `${kind}:${notification.listener._id.toHexString()}:${since.getTime()}`;
+  const letter = notificationText(deps.config, notification, { kind, since });
+  return putMail(deps, { id, to: notification.owner.email, ...letter });
 }
 
-/** Notes that a notification was sent. `outage`: since when the outage lasts whose end is to be told. */
-async function noteSent(
+/** Records that a notification was sent. `outage`: the start of the outage, for the mail about its end. */
+async function recordSent(
   { sentNotifications, clock }: Notifying,
   { _id, serverId }: Listener,
   { kind, since }: DueNotification,
@@ -135,10 +138,10 @@ async function noteSent(
     await sentNotifications.updateOne({ _id, since }, { $set: { since: null, backAt: null } });
     return;
   }
-  const told = {
+  const fields = {
     paused: { pauseTold: since, since: outage, backAt: null },
     unreachable: { unreachableTold: since, unreachableMailAt: now, since: outage, backAt: null },
     expiring: { expiringTold: since, expiringMailAt: now },
   }[kind];
-  await sentNotifications.updateOne({ _id }, { $set: { serverId, ...told } }, { upsert: true });
+  await sentNotifications.updateOne({ _id }, { $set: { serverId, ...fields } }, { upsert: true });
 }

@@ -4,20 +4,20 @@ const sentNotificationsDefinition = {
   /** The listener's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The outage of which its owner was told and not yet of its end: since when it lasts. */
+  /** The start of the outage that the owner knows of, until the mail about its end is sent. */
   since: { type: Date, default: null },
-  /** When its listener was first seen to work again; null while it does not. */
+  /** When the listener started to work again; null while it does not work. */
   backAt: { type: Date, default: null },
-  /** Of which pause, and of which outage, the owner was told: each by the moment it began. */
+  /** The start of the pause or outage of the last mail of each kind. */
   pauseTold: { type: Date, default: null },
   unreachableTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
-  /** When the last mail of a kind that a flapping listener could repeat was written. */
+  /** When the last mail was written, for kinds that a flapping listener could repeat. */
   unreachableMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },
 } as const;
 
-/** What the owner of a listener was told of it. Only listeners of which something was told have one. */
+/** The notifications that were sent for a listener. A listener without any has no document. */
 export const sentNotificationsSchema = new Schema(sentNotificationsDefinition, {
   collection: 'listener_notices',
 });

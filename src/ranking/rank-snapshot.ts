@@ -9,7 +9,7 @@ const rankSnapshotDefinition = {
   days: { type: Schema.Types.Mixed, required: true },
 } as const;
 
-/** Which place a server had, day by day; a document a month. TtlCache for ever. */
+/** Which place a server had, day by day; one document per month, never deleted. */
 export const rankSnapshotSchema = new Schema(rankSnapshotDefinition, { collection: 'rank_snapshots' });
 rankSnapshotSchema.index({ serverId: 1, month: 1 }, { unique: true });
 

@@ -13,7 +13,7 @@ const apiTokenDefinition = {
   /** How long it was issued for, null for ever: its successor lives as long. Rotation moves only `expiresAt`. */
   lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
-  /** TtlCache to the minute. */
+  /** Precise to the minute. */
   lastUsedAt: { type: Date, default: null },
 } as const;
 

@@ -29,8 +29,8 @@ export async function fillWithSamples(platform: Platform): Promise<() => Promise
   try {
     for (const { serverId, sample } of reporting) {
       const { motd, version, activity } = sample;
-      const onlinePlayers = Math.round(activity.places * activity.busy * 0.7);
-      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: activity.places, motd, version });
+      const onlinePlayers = Math.round(activity.slots * activity.busy * 0.7);
+      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: activity.slots, motd, version });
     }
     await fillSamples(platform, listed, { written() {}, signal: stopping.signal });
     await untilAsked(platform, places.filter(({ fakeServer }) => fakeServer).length);

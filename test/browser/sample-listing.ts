@@ -68,7 +68,7 @@ export async function fillListing(
     motd: HARBOUR.motd,
     version: HARBOUR.version,
     online: samplePlayersAt(HARBOUR, new Date()),
-    max: HARBOUR.activity.places,
+    max: HARBOUR.activity.slots,
   }));
   const listener = new VotifierListener();
   await Promise.all([game.start(), listener.start()]);

@@ -285,7 +285,7 @@ describe('Recording ends together', () => {
       { test: false },
       { most: 5, atOnce: 0 },
     );
-    // One that was taken away meanwhile: its end must not stand, and must not keep the others from existing.
+    // One was removed meanwhile: its outcome must not be recorded, and must not prevent that of the others.
     const gone = claimed[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
     await bench.platform.votes.updateOne(

@@ -12,7 +12,7 @@ const SERVERS = 40;
 
 type Demo = { child: ChildProcess; said(): string; url: string; pid: number };
 
-/** `npm run demo` without npm, once it has said how it is used. */
+/** `npm run demo` without npm, after it has printed its introduction. */
 async function start(env: Record<string, string | undefined>): Promise<Demo> {
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
@@ -21,7 +21,7 @@ async function start(env: Record<string, string | undefined>): Promise<Demo> {
     if (child.exitCode === null) child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'exit');
   });
-  await expect.poll(() => said, { timeout: 120_000 }).toContain('Ctrl-C ends the demo.');
+  await expect.poll(() => said, { timeout: 120_000 }).toContain('Ctrl-C stops the demo.');
   const url = /Tallyport demo at (\S+[^.\s])\./.exec(said)?.[1] ?? '';
   return { child, said: () => said, url, pid: child.pid ?? 0 };
 }
@@ -32,7 +32,7 @@ async function stop({ child, said }: Demo): Promise<void> {
   expect(code, said()).toBe(0);
 }
 
-/** Sends the printed request, as its name or another. */
+/** Sends the printed request, with its player name or another. */
 async function vote({ said }: Demo, username: string): Promise<unknown> {
   const address = /curl -X POST (\S+)/.exec(said())?.[1] ?? '';
   const authorization = /Authorization: (Bearer \S+)'/.exec(said())?.[1] ?? '';
@@ -53,19 +53,19 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   expect(await vote(demo, 'Steve')).toMatchObject({ success: true });
   await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Steve"/);
 
-  // A listener that is away gets its votes when it is back.
+  // A stopped listener gets its votes after its restart.
   process.kill(demo.pid, 'SIGUSR2');
   await until(demo, /Harbour Lights: the listener is down for 20 s/);
   expect(await vote(demo, 'Alex')).toMatchObject({ success: true });
   await until(demo, /the vote of Alex is waiting after 1 attempt/);
   expect(demo.said()).not.toContain('"username":"Alex"');
 
-  // Whoever wants to list a server has one, and it says what is put into its file.
+  // The server that the user can list answers with the text of the message file.
   const port = Number(/Its address +127\.0\.0\.1, port (\d+)/.exec(demo.said())?.[1]);
   await writeFile(/> (\S+message\.txt)/.exec(demo.said())?.[1] ?? '', 'tallyport-proof-1234\n');
   expect(await askHere()(at(port, 'minecraft'))).toMatchObject({ answer: { motd: 'tallyport-proof-1234' } });
 
-  // The past comes while it is used.
+  // The history is written in the background.
   await until(demo, /\(40 of 40 servers\)/);
   const client = new MongoClient(`mongodb://127.0.0.1:${(await record()).mongod.port}`);
   onTestFinished(() => client.close());
@@ -81,7 +81,7 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   await client.close();
   await stop(demo);
 
-  // A second start finds what the first one made.
+  // A second start reuses the data of the first one.
   const again = await start(env);
   await until(again, /30 days of made-up history are there \(40 of 40 servers\)/);
   expect(await vote(again, 'Noor')).toMatchObject({ success: true });

@@ -17,7 +17,7 @@ let platform: Platform;
 const written: string[] = [];
 
 const there = (kind: Sample['kind']) => SAMPLES.find((sample) => sample.kind === kind) as Sample;
-/** One that is asked, one that reports, one that is gone. */
+/** A probed server, a reporting server and one that is gone. */
 const SOME = [SAMPLES[2] as Sample, there('reporting'), there('gone')];
 
 beforeEach(async () => {
@@ -55,8 +55,8 @@ const everything = async () => ({
   servers: await platform.servers.countDocuments({}),
 });
 
-describe('the past of the demo’s sample servers', () => {
-  it('gives every figure that comes from history, by probes, by reports and of one that is gone', async () => {
+describe('the history of the demo’s sample servers', () => {
+  it('gives all figures from history: by probes, by reports and of a server that is gone', async () => {
     const [asked, reporting, gone] = (await list()) as [ListedSample, ListedSample, ListedSample];
     await fill([asked, reporting, gone]);
     const known = await info(asked);
@@ -75,7 +75,7 @@ describe('the past of the demo’s sample servers', () => {
     expect((await info(gone)).uptimePercentage).toBeLessThan(90);
   });
 
-  it('has a grey day on which our own network was down', async () => {
+  it('has a day with unknown status, on which our own network was down', async () => {
     const [asked] = await list();
     if (!asked) throw new Error('there is no sample');
     await fill([asked]);
@@ -84,7 +84,7 @@ describe('the past of the demo’s sample servers', () => {
     expect(days.filter(({ onlineSeconds }) => onlineSeconds > 0)).toHaveLength(29);
   });
 
-  it('gives places by the ranking’s formula, day by day', async () => {
+  it('gives ranks by the ranking’s formula for each day', async () => {
     const listed = await list();
     await fill(listed);
     await recomputeRanks(platform);
@@ -94,7 +94,7 @@ describe('the past of the demo’s sample servers', () => {
     expect(last.map(({ days }) => days[yesterday.slice(8)]).toSorted()).toEqual([1, 2, 3]);
   });
 
-  it('has reviews that are approved, that wait, and that the owner answered', async () => {
+  it('has approved reviews, pending reviews and reviews with an answer', async () => {
     await fill(await list());
     const reviews = await platform.reviews.find({}).toArray();
     expect(reviews.filter(({ state }) => state === 'approved').length).toBeGreaterThan(5);
@@ -104,7 +104,7 @@ describe('the past of the demo’s sample servers', () => {
     ).toBe(true);
   });
 
-  it('is written once, the first server first, and completed where it was cut short', async () => {
+  it('is written once, in the order of the list, and completed after an interruption', async () => {
     const listed = await list();
     const stop = new AbortController();
     const cutShort = fillSamples(platform, listed, {

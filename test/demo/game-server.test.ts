@@ -23,7 +23,7 @@ describe('The sample game server', () => {
     expect(answer.roundTripLatency).toBeGreaterThanOrEqual(0);
   });
 
-  it('tells how many play now', async () => {
+  it('reports the current number of players', async () => {
     const { server, activity } = await running();
     const ask = askHere();
     expect(await ask(at(server.port, 'minecraft'))).toMatchObject({
@@ -33,7 +33,7 @@ describe('The sample game server', () => {
     expect(await ask(at(server.port, 'minecraft'))).toMatchObject({ answer: { onlinePlayers: 8 } });
   });
 
-  it('understands a request in pieces, and drops what is none', async () => {
+  it('reads a request in pieces, and drops connections without a valid request', async () => {
     const { server } = await running();
     const socket = net.connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -48,7 +48,7 @@ describe('The sample game server', () => {
     await vi.waitFor(() => expect(socket.destroyed).toBe(true), EVENTUALLY);
   });
 
-  it('refuses when stopped, and comes back on the same port', async () => {
+  it('refuses connections when stopped, and restarts on the same port', async () => {
     const { server } = await running();
     const ask = askHere();
     const { port } = server;

@@ -15,22 +15,22 @@ async function open(sample: Sample, number: number) {
   return place;
 }
 
-describe('What stands in for a sample server', () => {
-  it.each(games)('of %s is asked as a true one is, where it is listed', async (game) => {
+describe('The fake server of a sample', () => {
+  it.each(games)('of %s answers the same queries as a real server, at its listed address', async (game) => {
     const sample = probed.find((one) => one.game === game) as Sample;
     const { address, port, queryPort } = await open(sample, 200);
     const probe = await askHere()({ game: game ?? '', host: address, port, queryPort });
     expect(probe).toMatchObject({
       ok: true,
-      answer: { maxPlayers: sample.activity.places, version: sample.version },
+      answer: { maxPlayers: sample.activity.slots, version: sample.version },
     });
     const motd = probe.ok ? plainText(probe.answer.motd) : '';
     expect(motd).toContain(plainText(sample.motd).split('\n')[0]);
     expect(motd).toMatch(/sample/);
-    expect(probe.ok && probe.answer.onlinePlayers).toBeLessThanOrEqual(sample.activity.places);
+    expect(probe.ok && probe.answer.onlinePlayers).toBeLessThanOrEqual(sample.activity.slots);
   });
 
-  it('goes to another place where its own is taken', async () => {
+  it('uses another address if its own is in use', async () => {
     const sample = probed.find(({ game }) => game === 'rust') as Sample;
     const other = createSocket('udp4');
     await new Promise<void>((resolve) => other.bind(28_015, '127.1.0.201', resolve));
@@ -40,7 +40,7 @@ describe('What stands in for a sample server', () => {
     expect(await askHere()({ game: 'rust', host: address, port, queryPort })).toMatchObject({ ok: true });
   });
 
-  it('is nobody for a server that is gone or reports by itself', async () => {
+  it('does not exist for a server that is gone or reports its own status', async () => {
     for (const sample of SAMPLES.filter(({ kind }) => kind !== 'probed')) {
       expect(await openFakeServer(sample, 202)).not.toHaveProperty('fakeServer');
     }

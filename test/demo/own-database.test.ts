@@ -4,7 +4,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-it('a demo fills a database that nobody has used, and the one of an earlier demo, and no other', async () => {
+it('a demo accepts an empty database and the database of an earlier demo, and no other', async () => {
   const place = { name: 'Real', address: 'play.example.org', port: 30_000 };
   const [fresh, demos, listed, withUsers] = await Promise.all([1, 2, 3, 4].map(() => testPlatform()));
   if (!fresh || !demos || !listed || !withUsers) throw new Error('not opened');

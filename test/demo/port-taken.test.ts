@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSampleListener } from '../../src/demo/sample-listeners.ts';
 
-test('a listener that comes back to a port which something else has taken goes on at another one', async () => {
+test('a listener whose port is in use restarts on another port', async () => {
   const squatter = createServer();
   onTestFinished(() => void squatter.close());
   const seen: string[] = [];
@@ -31,7 +31,7 @@ test('a listener that comes back to a port which something else has taken goes o
   expect(listener.port).not.toBe(port);
   expect(places).toEqual([listener.port]);
   expect(seen).toEqual(['left', 'returned', 'left', 'returned']);
-  // From then on that is its port.
+  // It keeps the new port.
   await leave(1);
   expect([listener.port, places.length]).toEqual([places[0], 1]);
 });

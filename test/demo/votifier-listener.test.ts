@@ -2,8 +2,8 @@ import { sendLegacyVote, sendVote } from 'minecraft-server-util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 
-// An independent client's opinion of our fake server for a game server.
-describe('VotifierListener, asked by minecraft-server-util', () => {
+// An independent client checks our fake listener.
+describe('VotifierListener with the client minecraft-server-util', () => {
   const listener = new VotifierListener();
   const time = 1_795_248_000_000;
 
@@ -26,7 +26,7 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
       ...options,
     });
 
-  it('takes a v2 vote', async () => {
+  it('accepts a v2 vote', async () => {
     await voteV2({ uuid: '01998a3e-7e4b-7000-8000-0123456789ab' });
     expect(listener.votes).toEqual([
       {
@@ -41,12 +41,12 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
     ]);
   });
 
-  it('takes a v2 name of several bytes a character', async () => {
+  it('accepts a v2 name with multi-byte characters', async () => {
     await voteV2({ username: 'Zoë🎉' });
     expect(listener.votes).toMatchObject([{ username: 'Zoë🎉' }]);
   });
 
-  it('takes a v1 vote, and knows no letters but ASCII there', async () => {
+  it('accepts a v1 vote, with ASCII letters only', async () => {
     for (const username of ['Steve', 'Zoë']) {
       await sendLegacyVote('127.0.0.1', listener.port, {
         key: listener.publicKeyLine,
@@ -79,7 +79,7 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
     expect(listener.votes).toEqual([]);
   });
 
-  it('knows services by their tokens', async () => {
+  it('selects the token by the service name', async () => {
     const { token } = listener;
     listener.tokens = { Independent: 'its own' };
     await voteV2({ token: 'its own' });
@@ -90,7 +90,7 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
     listener.tokens = { default: token };
   });
 
-  it('holds answers back, and counts the votes all the same', async () => {
+  it('delays answers, and still counts the votes', async () => {
     listener.stall();
     const sent = voteV2();
     await expect.poll(() => listener.held).toBe(1);
@@ -100,7 +100,7 @@ describe('VotifierListener, asked by minecraft-server-util', () => {
     await voteV2();
   });
 
-  it('stops and comes back on the same port', async () => {
+  it('stops and restarts on the same port', async () => {
     const { port } = listener;
     await listener.stop();
     await expect(voteV2()).rejects.toThrow();

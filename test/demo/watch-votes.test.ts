@@ -5,7 +5,7 @@ import type { Vote } from '../../src/votes/vote.ts';
 import { unmigratedNames } from '../support/databases.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 
-test('what waits is told of once, and the watch outlives a database that was away', async () => {
+test('a waiting vote is reported once, and the watch survives a database outage', async () => {
   const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
   const client = new MongoClient(proxy.through(unmigratedNames().mongodbUri), { retryReads: false });
   const stopping = new AbortController();
@@ -40,13 +40,13 @@ test('what waits is told of once, and the watch outlives a database that was awa
   await expect.poll(() => told).toHaveLength(2);
 });
 
-test('the watch ends well when its database is closed as it is stopped', async () => {
+test('the watch ends without an error when its database closes at the same time', async () => {
   const client = new MongoClient(unmigratedNames().mongodbUri);
   await client.connect();
   const stopping = new AbortController();
   const votes = client.db().collection<Vote>('votes');
   const watching = watchVotes({ votes }, new ObjectId(), () => undefined, stopping.signal);
-  // Its first question is under way.
+  // Its first query is running.
   stopping.abort();
   await client.close();
   await expect(watching).resolves.toBeUndefined();

@@ -19,7 +19,7 @@ async function linesOf(bytes: string | Buffer, size = 7): Promise<Line[]> {
 }
 
 const texts = async (bytes: string | Buffer, size?: number) =>
-  (await linesOf(bytes, size)).map((line) => [line.number, 'text' in line ? line.text : line.fault]);
+  (await linesOf(bytes, size)).map((line) => [line.number, 'text' in line ? line.text : line.error]);
 
 describe('lines of a file', () => {
   it('end in LF or CRLF, the last one with or without', async () => {
@@ -54,7 +54,7 @@ describe('lines of a file', () => {
     expect(lines.map(({ bytesRead }) => bytesRead)).toEqual([4, 13, 16]);
   });
 
-  it('that are no UTF-8 are faults, each by itself', async () => {
+  it('that are not UTF-8 give one error each', async () => {
     const latin = Buffer.concat([Buffer.from('{}\n{"name":"'), Buffer.from([0xe9]), Buffer.from('"}\n[]')]);
     expect(await texts(latin)).toEqual([
       [1, '{}'],
@@ -64,7 +64,7 @@ describe('lines of a file', () => {
     expect((await texts(Buffer.from('\ufeff{}', 'utf16le')))[0]).toEqual([1, 'it is not UTF-8 text']);
   });
 
-  it('that are too long are faults, and nothing of them is kept', async () => {
+  it('that are too long give errors and are not buffered', async () => {
     const chunks: WeakRef<Buffer>[] = [];
     const megabytes = async function* () {
       yield Buffer.from('{}\n"');
@@ -82,7 +82,7 @@ describe('lines of a file', () => {
       await setImmediate();
       collectGarbage();
       most = Math.max(most, chunks.filter((chunk) => chunk.deref()).length);
-      found.push('text' in line ? line.text : line.fault);
+      found.push('text' in line ? line.text : line.error);
     }
     expect(found).toEqual(['{}', 'it is longer than 65536 bytes', '[]']);
     expect(chunks).toHaveLength(256);

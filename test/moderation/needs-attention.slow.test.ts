@@ -50,7 +50,7 @@ test('an empty listing needs nothing', async () => {
   });
 });
 
-test('reviews that wait are counted, with the oldest', async () => {
+test('pending reviews are counted, with the time of the oldest', async () => {
   const serverId = await addOne();
   const write = async () =>
     new ObjectId((await writeReview(platform, { serverId, username: 'Steve', rating: 3 })).reviewId);
@@ -63,7 +63,7 @@ test('reviews that wait are counted, with the oldest', async () => {
   expect((await needsAttention(platform)).reviews).toEqual({ waiting: 1, since: after(now, HOUR) });
 });
 
-test('listeners paused for a fault and unreachable ones are shown with what waits, the longest first', async () => {
+test('listeners paused for a fault and unreachable ones are shown with their waiting votes, the longest outage first', async () => {
   const [faulty, wished, dead, longDead, both] = (await Promise.all(
     ['A', 'B', 'C', 'D', 'E'].map(addOne),
   )) as [ObjectId, ObjectId, ObjectId, ObjectId, ObjectId];
@@ -93,7 +93,7 @@ test('listeners paused for a fault and unreachable ones are shown with what wait
   expect((await needsAttention(platform)).unreachable.rows).toHaveLength(1);
 });
 
-test('of many of a kind twenty are shown, and that there are more', async () => {
+test('twenty rows of a kind are shown, and whether there are more', async () => {
   for (let i = 0; i < 21; i++) {
     await addListener(await addOne(`S${i}`), { pause: { at: now, by: 'tallyport', code: 'not-votifier' } });
   }
@@ -131,7 +131,7 @@ test('votes that failed in the last day count, whenever they were cast', async (
   expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 2, newest: after(now, -HOUR) }]);
 });
 
-test('what was compared over an hour ago is not shown', async () => {
+test('a comparison that is over an hour old is not shown', async () => {
   const serverId = await addOne();
   const differ = (minutes: number) =>
     platform.servers.updateOne(

@@ -64,7 +64,7 @@ async function lettersOf({ platform: { mails, secrets } }: DeliveryBench) {
   }));
 }
 
-test('an owner is told once that a listener is paused for a fault, and how to mend it', async () => {
+test('an owner gets one mail that a listener is paused for a configuration error, with its remedy', async () => {
   const { refuse, cast, tell, mails } = await ownedBench();
   await cast('Steve');
   await cast('Alex');
@@ -85,14 +85,14 @@ test('an owner is told once that a listener is paused for a fault, and how to me
   expect(letter?.text).toMatch(/https:\/\/example\.org\/listing\/dashboard\/servers\/[0-9a-f]{24}\/listener/);
 });
 
-test('a pause of the owner’s own is no news', async () => {
+test('a pause by the owner gives no mail', async () => {
   const { platform, serverId, tell, clock } = await ownedBench();
   await pauseListener(platform, serverId, 'test');
   clock.move(DAY);
   expect(await tell()).toBe(0);
 });
 
-test('an owner is told of a listener that is unreachable for an hour, not sooner', async () => {
+test('an owner gets a mail when a listener is unreachable for an hour, not sooner', async () => {
   const { fail, clock, tell, mails } = await ownedBench();
   await fail();
   clock.move(HOUR - SECOND);
@@ -120,7 +120,7 @@ test('a listener that comes and goes gives one mail in a day', async () => {
   expect((await mails()).map(({ kind }) => kind)).toEqual(['unreachable', 'unreachable']);
 });
 
-test('an owner is told of the return once every vote that waited has arrived', async () => {
+test('an owner gets a mail about the return when every delayed vote has arrived', async () => {
   const { fail, recover, cast, drain, clock, tell, mails, platform, serverId } = await ownedBench();
   await fail(clock.now());
   for (let n = 0; n < 5; n += 1) await cast(`player ${n}`);
@@ -165,7 +165,7 @@ test('new settings alone are no return; the first vote that arrives is', async (
   expect((await mails())[1]?.text).toContain('No vote had to wait.');
 });
 
-test('an outage of which nobody was told gives no mail of its end', async () => {
+test('an outage without a mail gives no mail about its end', async () => {
   const { fail, recover, clock, tell } = await ownedBench();
   await fail();
   clock.move(30 * MINUTE);
@@ -175,7 +175,7 @@ test('an outage of which nobody was told gives no mail of its end', async () => 
   expect(await tell()).toBe(0);
 });
 
-test('an owner is told a day before votes are given up, also of a listener paused by hand', async () => {
+test('an owner gets a mail a day before votes expire, also of a listener paused by hand', async () => {
   const { platform, serverId, cast, clock, tell, mails } = await ownedBench();
   await pauseListener(platform, serverId, 'test');
   await cast('Steve');
@@ -191,7 +191,7 @@ test('an owner is told a day before votes are given up, also of a listener pause
   expect(await tell()).toBe(0);
 });
 
-test('an owner is told a day before votes are given up because connections to the listener are limited', async () => {
+test('an owner gets a mail a day before votes expire because connections to the listener are limited', async () => {
   const { platform, serverId, clock, cast, tell, mails } = await ownedBench();
   await cast('Steve');
   const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
@@ -206,7 +206,7 @@ test('an owner is told a day before votes are given up because connections to th
   expect(letter?.text).toContain('only so many connections a minute');
 });
 
-test('what was written before a kill is not written again, and is noted then', async () => {
+test('a mail written before a kill is not written again, and is recorded as sent', async () => {
   const { platform, refuse, recover, clock, tell, mails } = await ownedBench();
   await refuse();
   await tell();
@@ -239,7 +239,7 @@ test.each([
   expect(await tell()).toBe(0);
 });
 
-test('a server of nobody’s, and a removed one, give no mail', async () => {
+test('a server without an owner and a removed server give no mail', async () => {
   const { platform, serverId, refuse, tell } = await ownedBench();
   await refuse();
   await platform.servers.updateOne({ _id: serverId }, { $unset: { ownerId: '' } });

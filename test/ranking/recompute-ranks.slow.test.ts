@@ -151,7 +151,7 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
   const first = [[{ day: '2026-11-01', place: 1 }], [{ day: '2026-11-01', place: 2 }], []];
   expect(await history()).toEqual(first);
 
-  // TtlCache once: what is recounted later does not change it.
+  // Stored once: a later recount does not change it.
   await setCounters(platform, staying, { '2026-11-01': 50 });
   await recomputeRanks(platform);
   expect(await history()).toEqual(first);

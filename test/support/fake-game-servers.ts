@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import type { Said } from '../../src/demo/fake-server.ts';
+import type { GameStatus } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
 
@@ -22,12 +22,12 @@ export type Manner = {
   lost?: number;
 };
 
-export const SAID: Said = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
+export const SAID: GameStatus = { motd: 'A quiet place', version: '1.21.4', online: 3, max: 20 };
 
 /** A fake game server with its own socket. */
 export type GameServer = {
   readonly port: number;
-  said: Said;
+  said: GameStatus;
   manner: Manner;
   /** Requests so far, the lost ones too. */
   asked: number;
@@ -39,7 +39,7 @@ export type GameServer = {
 };
 
 abstract class Responder implements GameServer {
-  said: Said = { ...SAID };
+  said: GameStatus = { ...SAID };
   manner: Manner = {};
   asked = 0;
   port = 0;
