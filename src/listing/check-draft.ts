@@ -15,31 +15,30 @@ import { txtRecords } from '../servers/txt-records.ts';
 export type DraftChecking = Drafting &
   OutgoingLimiting & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };
 
-/** Where the name servers are asked for the code of a host. */
+/** The name of the TXT record that proves ownership of a host. */
 export function recordName(address: string): string {
   return `_tallyport.${address}`;
 }
 
-/** The text that the record has to have. */
+/** The value that the record must have. */
 export function recordText(code: string): string {
   return `tallyport-verify=${code}`;
 }
 
 /**
- * Takes one of a user's checks: whoever may make us ask any address at all must not be able to scan with us.
+ * Takes one check from the user's allowance, so that nobody can scan networks through Tallyport.
  *
- * @returns null when it may go on; else when the next one may
+ * @returns null when the check is allowed; else the time of the next allowed one
  */
 export function takeCheck(deps: DraftChecking, userId: ObjectId): Promise<Date | null> {
   return useCheckAllowance(deps, userId.toHexString());
 }
 
 /**
- * Asks the server of a draft once, looks the record of its host up, and keeps with the draft what was seen.
+ * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. A server
+ * that can be queried must answer: a record alone does not list an unreachable server.
  *
- * A server that can be asked must have answered: a record alone lists none that nobody can reach.
- *
- * @returns what was seen; `proof` says what proves that the server is its owner's, null when nothing does
+ * @returns the result; `proof` names what proves the ownership, null when nothing does
  */
 export async function checkDraft(
   deps: DraftChecking,
@@ -58,18 +57,18 @@ export async function checkDraft(
   const byDns = dns === 'found' && (asked === null || probe?.ok === true);
   const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
   const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
-  // A draft that was changed meanwhile is another one: what was seen does not belong to it.
+  // The result does not apply to a draft that was changed meanwhile.
   const { _id, address, port, game = null, queryPort = null } = draft;
   await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
   return check;
 }
 
 /**
- * Where the server is asked, and whether its message counts as a proof. Behind a port for queries that its owner may
- * choose, a neighbour on the same machine could answer: the message counts only where the game's own rule leads, or
- * an operator's word.
+ * The address to query, and whether the server's message counts as a proof. On a query port that the owner chooses,
+ * another server of the same machine could answer, so the message counts only on the game's default port or a port that
+ * an operator set.
  *
- * @returns null where it has no game: nobody knows how to ask it
+ * @returns null when the draft has no game: it cannot be queried
  */
 async function targetOf(
   deps: DraftChecking,
@@ -85,7 +84,7 @@ async function targetOf(
   return { target, counts: isOperators || queryPort === null || usual.includes(queryPort) };
 }
 
-/** The listed server that a draft is about: the one that moves, or one of nobody's at the same place. */
+/** The listed server of a draft: the one that moves, or a server without an owner at the same address. */
 async function listedOf(deps: DraftChecking, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
   const holder = await addressHolder(deps, draft, draft.ownerId);
@@ -98,7 +97,7 @@ function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messag
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 
-/** Some plugins change letters to capitals, or put codes of colours between them. */
+/** Some plugins change the case of letters or insert colour codes. */
 function showsCode(motd: string, code: string): boolean {
   return plainText(motd).toLowerCase().includes(code);
 }

@@ -18,11 +18,10 @@ type Claiming = {
 };
 
 /**
- * Gives a user the imported servers that wait for somebody with their address. Only a confirmed address
- * counts. Safe to run again: the entry in the audit log has an id of its own making and is written first, so
- * a run that was cut short is finished by the next one, and nothing is told twice.
+ * Assigns imported servers to the user with the confirmed address in `owner_email`. It can run again: the audit log entry
+ * has a derived id and is written first, so the next run completes an interrupted one and no entry is written twice.
  *
- * @returns how many servers the user got
+ * @returns the number of assigned servers
  */
 export async function claimServers(
   deps: Claiming,
@@ -52,7 +51,7 @@ export async function claimServers(
   return claimed;
 }
 
-/** Gives a user what waits for their address, when they sign up or in. A failure keeps nobody from that. */
+/** Runs `claimServers` at sign-up and sign-in. A failure is logged and does not prevent either. */
 export async function claimOnEntry(
   sources: Claiming & { users: Collection<User>; log: Logger },
   userId: ObjectId,

@@ -10,13 +10,13 @@ import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
-/** Where a page of the list ends: the user after whom the next one begins. */
+/** The position of the last user of a page; the next page starts after it. */
 export type UserPosition = { createdAt: Date; id: ObjectId };
 
 /** A page of the list of users. */
 type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
 
-/** The newest users, page by page; `role` shows those of one role only. */
+/** A page of users, newest first; `role` limits it to one role. */
 export async function listUsers(
   { users }: Users,
   { role, after, limit }: { role?: Role | undefined; after?: UserPosition | undefined; limit: number },
@@ -37,13 +37,13 @@ export async function listUsers(
   return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
 }
 
-/** Above every text that begins with what stands before it, in any collation. */
+/** Appended to a prefix, it sorts after every text with that prefix in any collation. */
 const HIGHEST = '\u{ffff}';
 
 /**
- * Users whose e-mail address or name begins with `text`; for names neither case nor accents count.
+ * Users whose e-mail address or name begins with `text`. Names compare without case and accents.
  *
- * @returns those by address first, then those by name, together at most `limit`
+ * @returns matches by address, then matches by name, at most `limit` together
  */
 export async function searchUsers({ users }: Users, text: string, limit: number): Promise<WithId<User>[]> {
   const wanted = text.trim();
@@ -64,20 +64,20 @@ export async function searchUsers({ users }: Users, text: string, limit: number)
   return [...byEmail, ...byName.filter(({ _id }) => !seen.has(_id.toHexString()))].slice(0, limit);
 }
 
-/** A user as operators see them. */
+/** A user on the admin area's page. */
 export type UserView = {
   user: WithId<User>;
   servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
-  /** Where they are signed in. */
+  /** The number of open sessions. */
   sessions: number;
   hasPassword: boolean;
   hasDiscord: boolean;
 };
 
-/** How many servers are named; who has more is a case for a search. */
+/** How many of the user's servers the page lists. */
 const MOST_SERVERS = 50;
 
-/** One user with what belongs to them; null when there is none. */
+/** A user with their servers, sessions and sign-in methods; null when there is none. */
 export async function showUser(
   deps: Users & {
     servers: Collection<Server>;

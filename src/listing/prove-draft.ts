@@ -25,17 +25,17 @@ export type Proving = DraftChecking &
     config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
   };
 
-/** Who proves: their id, and their e-mail address for the audit log. */
+/** The user who proves the ownership; the e-mail address is for the audit log. */
 export type Prover = { _id: ObjectId; email: string };
 
 /**
- * What became of a try.
+ * The result of an attempt to prove the ownership.
  *
- * - `listed`: the server is listed and theirs, or has moved.
- * - `not-proven`: the newest check stands in the draft.
- * - `taken`: somebody else has the place.
- * - `too-many-servers`: the account has as many as it may have.
- * - `refused`: too many checks were asked for.
+ * - `listed`: the server is listed for the user, or has moved.
+ * - `not-proven`: the draft has the result of the check.
+ * - `taken`: another user has a server at this address.
+ * - `too-many-servers`: the account has reached its limit.
+ * - `refused`: the allowance of checks is used up.
  * - `not-found`: there is no such draft.
  */
 export type Proved =
@@ -43,21 +43,20 @@ export type Proved =
   | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' }
   | { kind: 'refused'; nextAllowedAt: Date };
 
-/** Deciding who gets a place takes a moment; a process that died over it is waited for no longer than this. */
+/** The longest wait for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
- * Checks the server of a draft and, where that proves it to be its owner's, lists it under the draft's id. A server
- * that is listed there already and belongs to nobody becomes theirs instead. Pressed twice at once, or killed at any
- * point and done again, it lists the server once.
+ * Checks the server of a draft and, if the ownership is proven, lists it under the draft's id. A listed server without an
+ * owner at the same address is assigned to the user instead. Concurrent and repeated calls list the server once.
  *
- * @throws `TimeoutError` when somebody else's decision was waited for too long
+ * @throws `TimeoutError` when another process decides about the address for too long
  */
 export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectId): Promise<Proved> {
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
-    // Cut short the last time, or pressed twice.
+    // An earlier call was interrupted, or runs at the same time.
     await finishListing(deps, draftId, listed, prover.email);
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
@@ -75,7 +74,7 @@ export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectI
   return proof ? listDraft(deps, draft, proof, prover.email) : { kind: 'not-proven' };
 }
 
-/** Whether an account has as many listed servers as it may have. */
+/** Whether an account has reached its limit of listed servers. */
 async function hasTooMany({ servers, config }: Proving, ownerId: ObjectId): Promise<boolean> {
   const most = config.SERVERS_PER_ACCOUNT;
   return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
@@ -95,7 +94,7 @@ async function listDraft(
       throwIfLost();
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
-      // Two drafts may be proved at once.
+      // Two drafts can be proven at the same time.
       if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
         ? claimServer(deps, holder.server._id, draft.ownerId, proof)
@@ -116,7 +115,7 @@ function claimServer(
   proof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   return servers.findOneAndUpdate(
-    // Absent or null: it may have got an owner by an operator's hand in this moment.
+    // Absent or null: an operator may have assigned it meanwhile.
     { _id: serverId, ownerId: null, removedAt: null } as never,
     { $set: { ownerId, proof }, $unset: { ownerEmail: '' } },
     { returnDocument: 'after' },
@@ -136,7 +135,7 @@ async function insertServer(
   return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
 
-/** Records the listing and forgets the draft. The entry has the draft's id: done again, it is written once. */
+/** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
 async function finishListing(
   deps: Proving,
   draftId: ObjectId,
@@ -164,8 +163,8 @@ async function finishListing(
 }
 
 /**
- * Checks the place that a listed server is to move to and, where that proves it to be its owner's, moves it there.
- * Done again after a kill, it moves it once.
+ * Checks the new address of a listed server and, if the ownership is proven, moves the server. A repeated call after a
+ * crash moves it once.
  *
  * @throws `TimeoutError` as `proveDraft` does
  */
@@ -182,7 +181,7 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
     async ({ throwIfLost }) => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return 'taken';
-      // The wish may have been taken back meanwhile, or the server given to another user.
+      // The move may have been cancelled meanwhile, or the server transferred.
       const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
       throwIfLost();

@@ -10,10 +10,10 @@ import type { ServerDraft } from '../servers/server-draft.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /**
- * Takes a server off the list for ever: its tokens are refused, its waiting votes are failed. The document stays,
- * so that its id and slug are never used again. Killed half-way, running it again finishes it.
+ * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so the id and slug are
+ * never used again. A repeated call completes an interrupted one.
  *
- * @returns the server and how many waiting votes were failed; null when there never was such a server
+ * @returns the server and the number of votes that failed; null when there is no such server
  */
 export async function removeServer(
   deps: ListChange & {

@@ -8,7 +8,7 @@ import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
-/** Why a server is not given to somebody; the message is a sentence. */
+/** Why a server cannot be transferred; the message is a sentence. */
 export class TransferError extends Error {
   readonly code: 'user-not-found' | 'user-suspended';
 
@@ -20,9 +20,9 @@ export class TransferError extends Error {
 }
 
 /**
- * Who is to have a server.
+ * Finds the new owner of a server.
  *
- * @param email - of a person who has an account, in any case
+ * @param email - the address of an account, in any case
  * @throws {TransferError}
  */
 export async function nextOwner({ users }: Users, email: string): Promise<User> {
@@ -34,8 +34,8 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Gives a listed server to another user, by an operator's word. Its tokens and its listener stay as they are: the
- * new owner sees and changes them, the old one does not any more.
+ * Transfers a listed server to another user. Its tokens and its listener do not change; from now on the new owner sees
+ * and edits them.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now; null when no such server is listed
@@ -57,7 +57,7 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '' } },
   );
   if (!before) return null;
-  // Where the one before wished to move it is no wish of the new owner's.
+  // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });
   await rejectOwnersReview(deps, { serverId, userId: to._id });
   const previous = before.ownerId ? await deps.users.findOne({ _id: before.ownerId }) : null;

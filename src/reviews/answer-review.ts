@@ -16,8 +16,7 @@ const schema = z.object({
 });
 
 /**
- * Puts the owner's answer under an approved review of their server, or changes the one that is there. It is public
- * at once; the one before is kept nowhere.
+ * Sets the owner's answer to an approved review of their server. It is public at once and replaces an earlier answer.
  *
  * @param by - the owner, or the operator who wrote it for them
  * @returns the review as it is now; null when the server has no such approved review
@@ -39,7 +38,7 @@ export async function answerReview(
 }
 
 /**
- * Takes the owner's answer away again; doing it twice changes nothing.
+ * Removes the owner's answer. A second call changes nothing.
  *
  * @returns the review as it is now; null when the server has none of this id
  */

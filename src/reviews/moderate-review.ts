@@ -15,23 +15,23 @@ type Moderation = {
 };
 
 type Decision = {
-  /** Why it is rejected. Rejecting again without one keeps the reason that stands. */
+  /** Why it is rejected. A second rejection without a reason keeps the first one. */
   reason?: string;
-  /** Decide only while it is in this state: whoever decides has seen it so. */
+  /** The state that the operator saw: the decision applies only while the review is in it. */
   seenAs?: ReviewState;
-  /** Decide only on these words and stars: whoever wrote them may have changed them since they were seen. */
+  /** The revision that the operator saw: the decision applies only to it, since the author may have edited it since. */
   revision?: number;
 };
 
 const rejection = z.object({ reason: reasonText.optional() });
 
 /**
- * Approves or rejects a review, or undoes either: `pending` takes it back to those that wait. Doing it again
- * changes nothing, and completes what a crash cut short. The server's public list follows (see review-list.ts).
+ * Approves or rejects a review, or returns it to `pending`. A second call changes nothing and completes what a crash
+ * interrupted. The server's public list follows (see review-list.ts).
  *
  * @param by - who decided, for the audit log
- * @returns the review as it is now, which is in another state than asked for when it was not in `seenAs` or not of
- *   this `revision` any more; null when there is none
+ * @returns the current review; its state differs from the requested one when it was no longer in `seenAs` or at
+ *   `revision`; null when there is no such review
  * @throws {InvalidDocumentError} for the reason
  */
 export async function moderateReview(
@@ -71,7 +71,7 @@ function asSeen(
   };
 }
 
-/** The fields of a decision; the same one made again keeps what stands. */
+/** The fields of a decision; the same decision again keeps the existing values. */
 function decision(state: ReviewState, by: string, now: Date, reason: string | undefined): Document {
   if (state === 'pending') return { state, moderatedAt: null, moderatedBy: null, rejectedFor: null };
   const unlessDecided = (existing: string, value: unknown) => ({

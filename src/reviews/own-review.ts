@@ -16,10 +16,10 @@ type Reviewing = {
   clock: Clock;
 };
 
-/** Enough for somebody who corrects themselves; each one has to be read by an operator. */
+/** The allowance of edits: enough for corrections, few enough for the operators who read each one. */
 const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
 
-/** Why somebody may not review a server: it is their own, or their e-mail address is not confirmed. */
+/** Why a user cannot review a server: it is their own, or their e-mail address is not confirmed. */
 export type WhyNot = 'own-server' | 'unconfirmed';
 
 /** @param confirms - whether this site confirms addresses: it can send mail */
@@ -32,7 +32,7 @@ export function whyNotReview(
   return confirms && !emailVerified ? 'unconfirmed' : null;
 }
 
-/** The review that a user wrote of a server, in whatever state; null when there is none. */
+/** A user's review of a server, in any state; null when there is none. */
 export function findOwnReview(
   { reviews }: Pick<Reviewing, 'reviews'>,
   serverId: ObjectId,
@@ -42,10 +42,10 @@ export function findOwnReview(
 }
 
 /**
- * Stores a user's one review of a server, or changes it: then it waits for approval again, and leaves the public
- * list until it has it. Saving what stands changes nothing.
+ * Stores or edits a user's one review of a server. An edited review is pending again and leaves the public list. Saving
+ * it without a change does nothing.
  *
- * @returns the review; or when the next one may be written, where this user wrote too many
+ * @returns the review; or, above the limit, when the next one may be written
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
@@ -94,7 +94,7 @@ function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promis
   );
 }
 
-/** Null when this user sent the form twice at once: the other one is there. */
+/** Null when a concurrent request of the same user has inserted the review. */
 async function insert(
   { reviews, clock }: Reviewing,
   whose: Whose,
@@ -118,8 +118,8 @@ async function insert(
 }
 
 /**
- * Rejects what a user wrote of a server that has become theirs: nobody reviews their own. Doing it again changes
- * nothing, and completes what a crash cut short.
+ * Rejects a user's review of a server that they now own. A second call changes nothing and completes what a crash
+ * interrupted.
  */
 export async function rejectOwnersReview(
   deps: Pick<Reviewing, 'reviews' | 'reviewLists' | 'clock'>,
@@ -144,8 +144,8 @@ export async function rejectOwnersReview(
 }
 
 /**
- * Deletes a user's review of a server, and the owner's answer with it. It leaves the public list first: killed
- * half-way, the review is there and waits, and deleting it again finishes it.
+ * Deletes a user's review of a server with the owner's answer. It leaves the public list first: after a crash the review
+ * is pending, and another call deletes it.
  *
  * @returns whether there was one
  */
@@ -160,7 +160,7 @@ export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<bo
     await followReview(deps, withdrawn);
     const { _id } = withdrawn;
     const revision = revisionOf(withdrawn);
-    // Where an operator has just approved it, it is listed, and has to leave the list again.
+    // If an operator has approved it meanwhile, it is listed again and must leave the list first.
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
   }

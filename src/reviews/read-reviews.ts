@@ -14,17 +14,17 @@ type ReviewPage<R> = {
   totalPages: number;
 };
 
-/** What the API shows of a review. */
+/** The fields of a review in the API. */
 type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
 
-/** The furthest entry that a slice may begin at: MongoDB takes a 32-bit number. */
+/** The highest offset of a slice: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
 type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
 
 /**
- * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids, so that a
- * page far back costs no more than the first (see review.ts).
+ * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids. The last page costs
+ * as much as the first (see review.ts).
  *
  * @param page - counted from 1; one past the end is empty
  * @param limit - reviews a page
@@ -46,7 +46,7 @@ export async function readReviews(
   };
 }
 
-/** The same with the owner's answers, and with how many gave each number of stars, from 1 to 5. */
+/** The same with the owner's answers and the number of reviews for each rating from 1 to 5. */
 export async function readAnswered(
   { reviews, reviewLists, batcher }: Reading,
   serverId: ObjectId,
@@ -67,7 +67,7 @@ export async function readAnswered(
 
 type Slicing = { serverId: ObjectId; begin: number; limit: number };
 
-/** Lists of servers with a slice of their entries: one reading for all that want the same slice. */
+/** Reads slices of servers' lists; requests for the same slice share one query. */
 const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | null> = {
   most: 200,
   async load(reviewLists, wanted) {
@@ -94,7 +94,7 @@ const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | nul
   },
 };
 
-/** Reviews in the order of the ids asked for. One rejected a moment ago, and still in its list, is left out. */
+/** Reviews in the order of `ids`. One that was just rejected and is still in its list is left out. */
 const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {
@@ -106,7 +106,7 @@ const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<
   },
 };
 
-/** A server's reviews in any state or in one, newest first, for those who moderate them. */
+/** A server's reviews for moderation, newest first; `state` limits them to one state. */
 export function listReviews(
   { reviews }: { reviews: Collection<Review> },
   serverId: ObjectId,
@@ -120,8 +120,8 @@ export function listReviews(
 }
 
 /**
- * A slice of the reviews of all servers in one state, for those who moderate them: of the pending ones the longest
- * waiting first, of the others the newest decision first.
+ * A page of all servers' reviews in one state, for moderation. Pending reviews come oldest first, decided ones by the
+ * newest decision.
  */
 export function listReviewsInState(
   { reviews }: { reviews: Collection<Review> },

@@ -5,11 +5,10 @@ import type { Review, ReviewList } from './review.ts';
 import { followReview } from './review-list.ts';
 
 /**
- * Makes the public lists say what was decided about reviews on a UTC day: where a process died between the decision
- * and its list, the list would count the stars of a rejected review for ever. Those that wait need no repair: a
- * decision comes.
+ * Repairs the public lists for the decisions of a UTC day. If a process died between a decision and its list, the list
+ * would count a rejected review for ever. Pending reviews need no repair: their decision updates the list.
  *
- * @returns how many decisions were looked at
+ * @returns the number of decisions that were checked
  * @throws the signal's reason
  */
 export async function repairReviewLists(

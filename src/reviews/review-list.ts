@@ -5,12 +5,11 @@ import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
- * Makes the server's public list say what a review's state says. The state is the truth and was written first; the
- * list follows it. Whoever has written the list looks at the review once more: when two decide, or somebody edits
- * what another one approves, at the same moment, the list ends as the last of them says.
+ * Updates the server's public list to a review's state. The state is the source of truth and is written first. After each
+ * write of the list the review is read again, so concurrent decisions and edits end in the list of the last state.
  *
- * @param written - the review as whoever changed it left it
- * @returns the review as it is now; null when it is gone
+ * @param written - the review as the caller has written it
+ * @returns the current review; null when it was deleted
  */
 export async function followReview(
   { reviews, reviewLists }: Lists,
@@ -29,7 +28,7 @@ export async function followReview(
   }
 }
 
-/** Puts a review into its server's list, or takes it out, with the figures that belong to it: one update. */
+/** Adds a review to its server's list or removes it, with the list's figures, in one update. */
 async function setListed(
   reviewLists: Collection<ReviewList>,
   review: WithId<Review>,
@@ -40,13 +39,13 @@ async function setListed(
   try {
     await update();
   } catch (error) {
-    // Two first reviews at once: the other one has made the list in the meantime.
+    // A concurrent first review has created the list.
     if (!isDuplicateKey(error)) throw error;
     await update();
   }
 }
 
-/** What is in the list of this review goes, with the stars that it counted with; then it comes in, if it is to. */
+/** Removes the review's entry and its rating from the figures, then adds it if it is approved. */
 function relisting(review: WithId<Review>, listed: boolean): Document[] {
   const { _id: id, createdAt: at, rating } = review;
   const filtered = (cond: Document) => ({ $filter: { input: '$entries', as: 'entry', cond } });
@@ -61,7 +60,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
       },
     },
     {
-      // 0 where it is not listed. Entries of an older version have no rating; it was never changed then.
+      // 0 if it is not listed. Entries of 0.1.0 have no rating; their reviews were never edited.
       $set: {
         before: {
           $sum: {
@@ -98,7 +97,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
   ];
 }
 
-/** The other entries with this one in its place: newest first. */
+/** The entries with this one inserted, newest first. */
 function inOrder(
   entry: ReviewList['entries'][number],
   isOther: Document,

@@ -6,11 +6,11 @@ export type ReviewState = (typeof REVIEW_STATES)[number];
 /** The stars that a review may give. */
 export const RATINGS = [1, 2, 3, 4, 5] as const;
 
-/** What the server's owner says to a review. */
+/** The owner's answer to a review. */
 const answerDefinition = {
   text: { type: String, required: true },
   at: { type: Date, required: true },
-  /** The e-mail address of whoever wrote it; not public. */
+  /** The e-mail address of its author; not public. */
   by: { type: String, required: true },
 } as const;
 
@@ -22,30 +22,30 @@ const reviewDefinition = {
   content: { type: String },
   /** The user who wrote it; absent for a review that an operator entered. Stored under the name of 0.1.0. */
   personId: { type: Schema.Types.ObjectId },
-  /** Grows with each change of its words or stars, so that a decision is about those that were seen; absent is 0. */
+  /** Incremented with each edit, so a decision applies to the version that the operator saw; absent is 0. */
   revision: { type: Number },
-  /** When whoever wrote it last changed it; absent until then. */
+  /** When its author last edited it; absent before the first edit. */
   editedAt: { type: Date },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
   /** When and by whom it was approved or rejected; null while it is pending. */
   moderatedAt: { type: Date, default: null },
   moderatedBy: { type: String, default: null },
-  /** Why it was rejected, where somebody said so. */
+  /** The reason of the rejection, if there is one. */
   rejectedFor: { type: String, default: null },
-  /** Shown with the review, so only while that is approved; absent without one. */
+  /** The owner's answer, public while the review is; absent without one. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;
 
 /** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
-// One of each person for each server.
+// One review for each user and server.
 reviewSchema.index(
   { serverId: 1, personId: 1 },
   { unique: true, partialFilterExpression: { personId: { $exists: true } } },
 );
-// For those who moderate: the oldest that waits first, the newest decision first.
+// For moderation: the oldest pending review first, the newest decision first.
 reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
 reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });
 
@@ -54,7 +54,7 @@ const listingDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   count: { type: Number, required: true },
   ratingSum: { type: Number, required: true },
-  /** How many gave each number of stars: `{'1': 0, '5': 12}`; one that nobody gave may be absent. */
+  /** The number of reviews for each rating: `{'1': 0, '5': 12}`; a rating without reviews may be absent. */
   spread: { type: Schema.Types.Mixed, default: {} },
   /** Newest first. */
   entries: {
@@ -63,7 +63,7 @@ const listingDefinition = {
         {
           id: { type: Schema.Types.ObjectId, required: true },
           at: { type: Date, required: true },
-          /** The stars that the figures above count; absent in entries of an older version. */
+          /** The rating that the figures above count; absent in entries of 0.1.0. */
           rating: { type: Number },
         },
         { _id: false },
@@ -74,8 +74,8 @@ const listingDefinition = {
 } as const;
 
 /**
- * A server's approved reviews in their public order. It makes any page, however far back, one slice of one
- * document and one read by id (design rule 13): skipping over an index would examine every entry before it.
+ * A server's approved reviews in their public order. Every page is one slice of this document and one read by id, while
+ * `skip()` on an index would examine all entries before the page.
  */
 export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
 

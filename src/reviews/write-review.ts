@@ -12,7 +12,7 @@ export const LONGEST_REVIEW = 2_000;
 
 const ratingRule = 'must be a whole number, 1 to 5';
 
-/** A review as a player writes it. An empty content counts as none. */
+/** A new review. Empty content counts as none. */
 export const newReview = z.object({
   username: usernameSchema,
   rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),
@@ -22,7 +22,7 @@ export const newReview = z.object({
 export type NewReview = z.input<typeof newReview>;
 
 /**
- * Stores a review. Nobody sees it before it is approved.
+ * Stores a review as pending. It is public after its approval.
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
