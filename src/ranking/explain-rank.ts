@@ -18,7 +18,7 @@ type Explaining = {
   clock: Clock;
 };
 
-/** What the formula compares, as the ranking that stands found it. `votesCount` is null before the first one. */
+/** The figures of the formula in the last ranking. `votesCount` is null before the first ranking. */
 export type RankFigures = {
   serverId: ObjectId;
   name: string;
@@ -29,16 +29,16 @@ export type RankFigures = {
   listedAt: Date;
 };
 
-/** By which figure two neighbours differ. */
+/** The figure in which two neighbours differ. */
 export type Decider = 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = {
   server: RankFigures;
-  /** When the ranking that stands was computed; null before the first. */
+  /** When the last ranking was computed; null before the first. */
   rankedAt: Date | null;
-  /** How many servers have a place. */
+  /** The number of ranked servers. */
   listed: number;
-  /** The votes of each day that counts, as the counters have them now, oldest first. */
+  /** The current counters of each day that counts, oldest first. */
   days: { day: string; votes: number }[];
   above: (RankFigures & { by: Decider }) | null;
   below: (RankFigures & { by: Decider }) | null;
@@ -62,7 +62,7 @@ function decider(one: RankFigures, other: RankFigures): Decider {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
-/** The servers above and below a place. By the list: many hidden servers share the place behind all. */
+/** The servers above and below a rank, from the list: hidden servers share the last rank. */
 async function neighboursOf({ servers, rankedLists }: Explaining, place: number) {
   const ids = await rankedIds({ rankedLists }, [place - 1, place + 1]);
   const known = ids.filter((id) => id !== null);
@@ -71,8 +71,8 @@ async function neighboursOf({ servers, rankedLists }: Explaining, place: number)
 }
 
 /**
- * Why a listed server has its place: the figures that the ranking stored with it, and those of the servers next
- * to it. Only the votes by day are today's counters; they may have risen since.
+ * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only the votes by
+ * day are current counters, which may be higher.
  */
 export async function explainRank(deps: Explaining, found: WithId<Server>): Promise<RankExplanation> {
   const { voteCounters, clock } = deps;
@@ -93,7 +93,7 @@ export async function explainRank(deps: Explaining, found: WithId<Server>): Prom
   return {
     server,
     rankedAt: at,
-    // One that was listed since has the place behind all.
+    // A server that was listed since the ranking has the last rank.
     listed: Math.max(listed, found.rankPosition),
     days: days.map((day) => ({ day, votes: counts.get(day.slice(0, 7))?.[day.slice(8)] ?? 0 })),
     above: neighbour(above),

@@ -1,7 +1,7 @@
 import { statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 
-/** What a list of servers is narrowed down to; what is absent is not asked for. */
+/** The filters of a list of servers; an absent one does not apply. */
 export type Filters = {
   /** gamedig's id. */
   game?: string | undefined;
@@ -12,12 +12,12 @@ export type Filters = {
   version?: string | undefined;
 };
 
-/** What of a server decides which filters it passes. */
+/** The fields of a server that filters compare. */
 export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastReport'> & {
   current: Pick<Server['current'], 'version'>;
 };
 
-/** Of a server's document. */
+/** The projection of these fields. */
 export const FILTERED = {
   game: 1,
   countryCode: 1,
@@ -29,16 +29,16 @@ export const FILTERED = {
   'lastReport.at': 1,
 } as const;
 
-/** More releases than one server plausibly runs are not looked at. */
+/** At most this many releases of a server count. */
 const MOST_VERSIONS = 30;
 
 const RELEASE = /(?<![\d.])(\d{1,3})\.(\d{1,3})(?!\d)/g;
-/** Between two releases it means all of them: `1.8.x-1.21`, `1.20 – 1.21`, `1.8 to 1.20`. */
+/** Separates the ends of a range: `1.8.x-1.21`, `1.20 – 1.21`, `1.8 to 1.20`. */
 const TO = /^[.x\d]*\s*(?:-|–|—|to)\s*$/i;
 
 /**
- * The releases (`1.21`) that a server's own words name: `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`.
- * A range of one major number names those between too.
+ * The releases (`1.21`) in a server's version text: `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`. A range
+ * within one major number includes the releases between its ends.
  */
 export function versionsOf(text: string): string[] {
   const found = new Set<string>();
@@ -53,7 +53,7 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
-/** The key of the list of all servers that pass; `f:` is the whole ranking. */
+/** The key of the list of servers that pass the filters; `f:` is the whole ranking. */
 export function listKey({ game, country, online, version }: Filters): string {
   const parts = [
     game && `game=${game}`,
@@ -64,7 +64,7 @@ export function listKey({ game, country, online, version }: Filters): string {
   return `f:${parts.filter(Boolean).join('&')}`;
 }
 
-/** The keys of every list that a server stands in at a moment: one for each set of filters that it passes. */
+/** The keys of all lists that contain a server at `now`: one for each set of filters that it passes. */
 export function listKeys(server: Filtered, now: Date): string[] {
   const { game, countryCode, current } = server;
   const games = game ? [undefined, game] : [undefined];
@@ -78,7 +78,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
   );
 }
 
-/** Whether a server passes at a moment. */
+/** Whether a server passes the filters at `now`. */
 export function passes(server: Filtered, { game, country, online, version }: Filters, now: Date): boolean {
   return (
     (!game || server.game === game) &&

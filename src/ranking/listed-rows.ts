@@ -7,25 +7,25 @@ import { RANKED } from './ranking-pipeline.ts';
 
 export type Rows = { servers: Collection<Server>; clock: Clock };
 
-/** What a page of the listing shows of a server. */
+/** A server in a row of the listing. */
 export type ListedRow = {
   name: string;
   slug: string;
   place: number;
   game: string | null;
   countryCode: string | null;
-  /** At this moment, whatever the list was made of. */
+  /** The current status; the list may be older. */
   status: ServerStatus;
   onlinePlayers: number;
-  /** Who says how many players there are: the server itself, or our probes. */
+  /** The source of the number of players: reports or probes. */
   source: Source;
-  /** 0: no limit, or not known. */
+  /** 0: no limit, or unknown. */
   maxPlayers: number;
   version: string;
   isPremium: boolean;
   /** Votes of the current UTC month. */
   monthlyVotes: number;
-  /** Players on average on each of the last 7 days, oldest first; null where nothing is known. */
+  /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
   players: (number | null)[];
 };
 
@@ -44,8 +44,8 @@ const SHOWN = {
 } as const;
 
 /**
- * Reads these servers with their votes of the month, in the order given, in one query. Whatever was hidden or removed
- * since the list was made is left out.
+ * Reads servers with their votes of the month in the given order, in one query. Servers that were hidden or removed since
+ * the list was written are left out.
  */
 export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Promise<ListedRow[]> {
   if (ids.length === 0) return [];

@@ -1,13 +1,13 @@
 import { editDistance } from '../platform/edit-distance.ts';
 
-/** A name is looked at so far, in code units: no listed one is longer. */
+/** Longer names are cut, in code units; no listed name is longer. */
 const LONGEST_NAME = 100;
-/** A name has so many words at most that are looked at. */
+/** At most this many words of a name count. */
 const MOST_WORDS = 12;
 
 /**
- * A name as names are compared: without case, accents, punctuation and invisible characters, its words parted by
- * one space. Empty where nothing is left.
+ * A name for comparison: without case, accents, punctuation and invisible characters, with one space between words. The
+ * result may be empty.
  */
 export function foldName(name: string): string {
   return name
@@ -30,12 +30,12 @@ function wordsOf(folded: string): string[] {
 }
 
 /**
- * What names are found by, after {@link foldName}: the whole name (`=alpha craft`), the letters of the name with each
- * of them left out in turn, each word's letters in alphabetical order, which a swap leaves as they are, the pieces of
- * three characters of each word with its ends, which any one mistake leaves some of, and what one types first.
+ * The search terms of a name after {@link foldName}: the whole name (`=alpha craft`), the name with each letter removed in
+ * turn, each word's letters in alphabetical order (finds swapped letters), the trigrams of each word with its ends, and
+ * the prefixes of the name.
  *
- * The second kind finds a misspelt name however many others share its pieces: where two names are one mistake apart,
- * one of them without a letter is the other without a letter.
+ * Terms with a removed letter find a misspelt name even when many names share its trigrams: if two names differ by one
+ * letter, both give the same text when that letter is removed.
  */
 export function nameTerms(folded: string): string[] {
   const words = wordsOf(folded);
@@ -52,15 +52,15 @@ export function nameTerms(folded: string): string[] {
   return [...terms];
 }
 
-/** A longer name is known by its pieces. */
+/** Longer names are found by their trigrams. */
 const MOST_LETTERS = 30;
 
-/** The variants of all names together are put into so many lists: few names share one by chance. */
+/** The number of lists for all variants of names; with so many, few names share one by chance. */
 const BUCKETS = 2 ** 17;
 
 /**
- * A name without its spaces, whole and with each of its letters left out in turn, as numbers of lists. Each number
- * follows from what stands before and behind the letter, so that a name costs no more than its length.
+ * The list numbers of a name without spaces: whole, and with each letter removed in turn. A rolling hash of the text before
+ * and after the letter keeps the cost linear in the length of the name.
  */
 function withoutALetter(joined: string): string[] {
   const { length } = joined;
@@ -81,7 +81,7 @@ function withoutALetter(joined: string): string[] {
   return numbers.map((number) => `#${mixed(number) % BUCKETS}`);
 }
 
-/** Of the polynomial by which texts become numbers. */
+/** The base of the polynomial hash. */
 const FACTOR = 0x01000193;
 
 /** Spreads numbers that differ in their high bits only. */
@@ -96,13 +96,13 @@ export function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** Under this a name is not what was looked for. */
+/** Names with a lower similarity are not results. */
 export const LIKELY = 0.55;
 
 /**
- * How much a name is like what was typed, both folded: 1 for the same, 0 for nothing in common. Each word that was
- * typed counts by its length with the word of the name that is most like it; a name with fewer words besides, or
- * the same words together, is a little more like it.
+ * The similarity of a name and a search text, both folded: 1 for equal, 0 for nothing in common. Each word of the search
+ * text counts by its length with the most similar word of the name. Fewer other words, or the same words without spaces,
+ * raise it a little.
  */
 export function likeness(typed: string, name: string): number {
   if (typed === name) return 1;
@@ -118,13 +118,13 @@ export function likeness(typed: string, name: string): number {
   return Math.max((byWords / letters) * (1 - 0.02 * Math.min(spare, 5)), 0.97 * joined);
 }
 
-/** Comparing long words costs the product of their lengths; what differs behind this is not looked at. */
+/** Longer words are cut, since a comparison costs the product of the lengths. */
 const COMPARED_LETTERS = 40;
 
 function wordLikeness(whole: string, wholeWord: string): number {
   if (whole === wholeWord) return 1;
   const [typed, word] = [whole.slice(0, COMPARED_LETTERS), wholeWord.slice(0, COMPARED_LETTERS)];
-  // The more of it was typed, the likelier it is meant.
+  // A longer prefix is a better match.
   if (word.startsWith(typed)) return 0.85 + 0.1 * (typed.length / wholeWord.length);
   return Math.max(
     mistaken(typed, word),
@@ -133,27 +133,27 @@ function wordLikeness(whole: string, wholeWord: string): number {
   );
 }
 
-/** A word with mistakes. */
+/** The similarity of a misspelt word. */
 function mistaken(typed: string, word: string): number {
   const [shorter = 0, longer = 0] = [typed.length, word.length].toSorted((a, b) => a - b);
-  // As many letters are missing at least.
+  // The difference in length is a lower bound of the distance.
   if (shorter < LIKELY * longer && longer > 2) return 0;
   const distance = editDistance(typed, word);
   const alike = Math.max(0, 1 - distance / longer);
-  // A short word has room for one mistake.
+  // A short word may have one mistake.
   return distance === 1 && longer >= 3 ? Math.max(alike, 0.75) : alike;
 }
 
-/** The beginning of a word, with mistakes: `hypxi` for `hypixel`. */
+/** The similarity of a misspelt prefix: `hypxi` for `hypixel`. */
 function begun(typed: string, word: string): number {
   if (typed.length < 4 || word.length <= typed.length) return 0;
   return 0.9 * (1 - editDistance(typed, word.slice(0, typed.length)) / typed.length);
 }
 
-/** A name that shares a term of the whole name is almost the one that was typed. */
+/** The weight of a term of the whole name: a name that shares it is almost equal. */
 const WHOLE = 10;
 
-/** How much it says that a name has this term, where `total` names have it. */
+/** The weight of a term that `total` names have. */
 export function termWeight(key: string, total: number): number {
   const isWhole = /^n:[=#]/.test(key);
   return (isWhole ? WHOLE : 1) / Math.log2(2 + total);

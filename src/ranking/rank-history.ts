@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { RankSnapshot } from './rank-snapshot.ts';
 
-/** A server's place at the end of each UTC day, oldest first; a day that was not kept is missing. */
+/** A server's rank at the end of each UTC day, oldest first; days without a snapshot are missing. */
 export async function rankHistory(
   { rankSnapshots }: { rankSnapshots: Collection<RankSnapshot> },
   serverId: ObjectId,

@@ -6,21 +6,21 @@ const rankedListDefinition = {
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
-  /** How many servers the whole list has; a list of names that hold a piece keeps the best of them only. */
+  /** The number of servers in the whole list; a list of a name's term stores only the best of them. */
   total: { type: Number, required: true },
-  /** Of `ids` and `total`: what has the same one need not be written again. */
+  /** The digest of `ids` and `total`: a part with the same digest is not written again. */
   digest: { type: String, required: true },
 } as const;
 
 /**
- * The servers that have something in common, in the order of their rank, cut into parts: what a page of the
- * listing shows is a piece of one. Derived data: every ranking writes anew what changed.
+ * The servers of one filter or search term in the order of their rank, in parts. A page of the listing reads a slice of
+ * one part. Derived data: every ranking writes the parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });
 
 export type RankedList = Omit<InferRawDocType<typeof rankedListDefinition>, 'ids'> & { ids: Binary };
 
-/** Something to filter by, and how many servers have it. */
+/** A value to filter by, and the number of servers with it. */
 const choice = {
   value: { type: String, required: true },
   servers: { type: Number, required: true },
@@ -29,14 +29,14 @@ const choices = { type: [new Schema(choice, { _id: false })], required: true } a
 
 const listingSummaryDefinition = {
   _id: { type: String, required: true },
-  /** How many servers have a place. */
+  /** The number of ranked servers. */
   servers: { type: Number, required: true },
   online: { type: Number, required: true },
-  /** Each with the most servers first. */
+  /** Values with the most servers first. */
   games: choices,
   countries: choices,
   versions: choices,
-  /** Of which names the lists of their pieces were made, and when. */
+  /** The digest of the names in the term lists, and when these were written. */
   names: {
     type: new Schema(
       { digest: { type: String, required: true }, at: { type: Date, required: true } },
@@ -46,12 +46,12 @@ const listingSummaryDefinition = {
   },
 } as const;
 
-/** What there is to filter by: one document, written with the lists. */
+/** The values to filter by: one document, written with the lists. */
 export const listingSummarySchema = new Schema(listingSummaryDefinition, { collection: 'listing_summary' });
 
 export type Choice = { value: string; servers: number };
 
-/** What the pages say of the whole listing. */
+/** The figures of the whole listing. */
 export type Choices = {
   servers: number;
   online: number;

@@ -9,7 +9,7 @@ import { RANKING_DAYS } from '../votes/vote-figures.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';
 
-/** What a ranking works on. */
+/** The dependencies of a ranking. */
 export type Ranking = Leasing & {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
@@ -20,15 +20,15 @@ export type Ranking = Leasing & {
   log: Logger;
 };
 
-/** The servers that have a place now. */
+/** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
 
-/** The UTC days whose votes a ranking counts, oldest first: `lastDay` and the 29 before. */
+/** The UTC days whose votes count, oldest first: `lastDay` and the 29 before. */
 export function rankingDays(lastDay: string): string[] {
   return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));
 }
 
-/** The days of the month by month: `2026-11` → `['20', '21']`. They may touch three months. */
+/** These days by month: `2026-11` → `['20', '21']`. They can touch three months. */
 function byMonth(days: string[]): Map<string, string[]> {
   const months = new Map<string, string[]>();
   for (const day of days) {
@@ -40,15 +40,15 @@ function byMonth(days: string[]): Map<string, string[]> {
 
 /**
  * The ranking (design, "Periods and figures"): votes descending, then probed uptime (none last), then the older
- * listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, probedUptime, place, …}` with places
- * dense from 1. The counters are added up once for all servers, which costs less than looking them up for each.
+ * listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, probedUptime, place, …}` where `place` is the
+ * rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than a lookup for each.
  *
  * @param lastDay - the newest UTC day whose votes count
- * @param listed - which servers take part
+ * @param listed - the filter of the servers to rank
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // A day without votes is missing, and adds nothing.
+  // A day without votes is missing and counts as 0.
   const votesOf = [...months].map(([month, days]) => ({
     $cond: [{ $eq: ['$month', month] }, { $sum: days.map((day) => `$days.${day}`) }, 0],
   }));
@@ -81,12 +81,12 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>): Docume
         ranked: { $max: '$ranked' },
       },
     },
-    // Counters of servers that do not take part.
+    // Removes counters of servers that are not ranked.
     { $match: { listedAt: { $ne: null } } },
     {
       $setWindowFields: {
         sortBy: { votesCount: -1, probedUptime: -1, listedAt: 1, _id: 1 },
-        // $documentNumber takes one field to sort by only.
+        // $documentNumber sorts by one field only.
         output: { place: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
       },
     },

@@ -6,7 +6,7 @@ import { RANKED } from './ranking-pipeline.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
-/** So many servers stand on a page. */
+/** Servers on a page. */
 export const ROWS = 20;
 
 type Lists = { rankedLists: Collection<RankedList> };
@@ -14,18 +14,18 @@ type Lists = { rankedLists: Collection<RankedList> };
 /** A page of the ranking. */
 type RankingPage = {
   rows: ListedRow[];
-  /** How many servers passed the filters when the ranking was made. */
+  /** The number of servers that passed the filters in the last ranking. */
   total: number;
   /** At least 1. */
   pages: number;
 };
 
 /**
- * A page of the servers that pass the filters, in the order of their rank: two queries by id, however many servers
- * there are and however far back the page is.
+ * A page of the servers that pass the filters, in the order of their rank. It takes two queries by id for any page of any
+ * listing.
  *
  * @param page - from 1
- * @returns null when there is no such page; the first one is always there
+ * @returns null when there is no such page; page 1 always exists
  */
 export async function rankingPage(
   deps: Rows & Lists,
@@ -42,7 +42,7 @@ export async function rankingPage(
   return { rows: await listedRows(deps, ids), total: part.total, pages };
 }
 
-/** The ids of the servers of one part, in their order. */
+/** The ids of the servers of one part, in order. */
 export function idsOf({ ids }: RankedList): ObjectId[] {
   const bytes = ids.value();
   return Array.from({ length: Math.floor(bytes.length / 12) }, (_, i) => {
@@ -50,7 +50,7 @@ export function idsOf({ ids }: RankedList): ObjectId[] {
   });
 }
 
-/** The ids of the servers at these places, from 1, as the last ranking has them; null where nobody stands. */
+/** The ids of the servers at these ranks (from 1) in the last ranking; null where there is none. */
 export async function rankedIds({ rankedLists }: Lists, places: number[]): Promise<(ObjectId | null)[]> {
   const partOf = (place: number) => partId(listKey({}), Math.floor((place - 1) / PART));
   const parts = await rankedLists.find({ _id: { $in: [...new Set(places.map(partOf))] } }).toArray();
@@ -68,12 +68,12 @@ const NOTHING: Choices = {
   versions: [],
 };
 
-/** What there is to filter by, as the last ranking found it. */
+/** The values to filter by in the last ranking. */
 export async function listingSummary(deps: { listingSummary: Collection<ListingSummary> }): Promise<Choices> {
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
-/** The slugs of the servers from one place on: for lists of all there is, read in parts. Two queries by id. */
+/** The slugs of the servers from a rank on, for lists of the whole ranking. Two queries by id. */
 export async function listedSlugs(
   { servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
   { skip, limit }: { skip: number; limit: number },

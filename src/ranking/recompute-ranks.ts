@@ -6,13 +6,13 @@ import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
-/** The work's name, as its lease and queue have it. */
+/** The name of the lease and the queue. */
 const RECOMPUTE_RANKS = 'recompute-ranks';
 
-/** How a ranking ended: how many servers are listed, and how many of them have another place than before. */
+/** The result of a ranking: the number of listed servers, and how many changed their rank. */
 export type Ranked = { servers: number; moved: number };
 
-/** So many servers get their place in one round trip. */
+/** Servers updated in one round trip. */
 const BULK = 1_000;
 
 type Place = {
@@ -24,10 +24,10 @@ type Place = {
 };
 
 /**
- * Gives every listed server its place by the published formula, one run at a time over all processes. Only
- * what changed is written, then the lists that the public pages read (see `writeLists`). Killed half-way, the next
- * run finishes it; until then two servers may show one place.
- * The first ranking an hour or more after a day's end also keeps that day's places (see `takeSnapshot`).
+ * Ranks every listed server by the published formula; one run at a time over all processes. It writes only what changed,
+ * then the lists of the public pages (see `writeLists`). After a crash the next run completes it; until then two servers
+ * can show the same rank. The first ranking an hour or more after a day's end also stores that day's ranks (see
+ * `takeSnapshot`).
  *
  * @throws {LeaseLostError}; the signal's reason
  */
@@ -82,7 +82,7 @@ async function writePlaces({ servers, clock }: Ranking, lease: ActiveLease): Pro
   return { servers: ranked, moved };
 }
 
-/** A hidden server has no place of its own: its API says the one behind all others. */
+/** A hidden server has no rank of its own: its API answers the last one. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {
@@ -94,7 +94,7 @@ async function putHiddenLast(servers: Collection<Server>, rankPosition: number):
   );
 }
 
-/** When the ranking that stands was computed; null before the first. */
+/** When the last ranking was computed; null before the first. */
 export function rankedAt(deps: Pick<Leasing, 'workLeases'>): Promise<Date | null> {
   return lastCompleted(deps, RECOMPUTE_RANKS);
 }

@@ -4,23 +4,23 @@ import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } fr
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankedList } from './ranked-list.ts';
 
-/** So many parts are written in one round trip, and so many made before other work of the process has its turn. */
+/** Parts written in one round trip, and made before the event loop runs other work. */
 const BULK = 1_000;
 
-/** A list while it is made: places in the ranking, from 0, and how many servers it has in all. */
+/** A list under construction: indexes in the ranking, from 0, and the total number of servers. */
 export type Making = { places: number[]; total: number };
 
-/** Lists of one kind: their keys begin with the same two characters. */
+/** Lists of one kind: their keys have the same two first characters. */
 export type Lists = {
   prefix: string;
   lists: Map<string, Making>;
-  /** How many servers stand in one part. */
+  /** The number of servers in one part. */
   length: number;
-  /** By rank, or by id where the order does not matter: that changes less often. */
+  /** Sorted by rank, or by id where the order does not matter, since that changes less often. */
   order: 'rank' | 'id';
 };
 
-/** Puts one server into a list; where `most` are kept the others are counted only. */
+/** Adds a server to a list; above `most` it is only counted. */
 export function addTo(
   lists: Map<string, Making>,
   key: string,
@@ -35,7 +35,7 @@ export function addTo(
 }
 
 /**
- * Puts lists in place of all of their kind that stand; what stands already is not written.
+ * Replaces all lists of one kind. Parts that did not change are not written.
  *
  * @param ids - the servers in the order of their rank
  */
@@ -68,7 +68,7 @@ export async function replaceLists(
   await write();
 }
 
-/** The digests of the parts that stand, by their ids. */
+/** The digests of the stored parts, by id. */
 async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   // MongoDB compares bytes in UTF-8, where `\uffff` stands before letters such as 𠮷; `f;` is behind all of `f:`.
@@ -79,7 +79,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
   return digests;
 }
 
-/** The last part first: the first one says how many pages there are, and all of them are to be there then. */
+/** Writes the last part first: the first one has the number of pages, and all pages must exist by then. */
 function* partsOf(
   key: string,
   { places, total }: Making,

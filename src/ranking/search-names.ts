@@ -7,19 +7,19 @@ import { RANKED } from './ranking-pipeline.ts';
 import { idsOf, ROWS } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 
-/** So many servers, those that share the most with what was typed, are compared by their whole names. */
+/** The number of candidates, those with the most common terms, whose whole names are compared. */
 const COMPARED = 500;
 
-/** What was typed has so many pieces at most that are looked for. */
+/** The most terms of a search text that are used. */
 const MOST_TERMS = 150;
 
 type Candidate = WithId<Filtered & { name: string; rankPosition: number }>;
 
 /**
- * The servers whose names are like what was typed, misspelt too, the likest first, then by rank; a page of them at
- * most. Three queries: the lists of the pieces, the names that share the most of them, the rows.
+ * Servers whose names are similar to the search text, misspelt ones too, by similarity and then rank; at most one page.
+ * Three queries: the lists of the terms, the names with the most common terms, the rows.
  *
- * The filters are held against those names: of a word that hundreds of names have, the best ranked are looked at.
+ * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
  */
 export async function searchNames(
   deps: Rows & { rankedLists: Collection<RankedList> },
@@ -50,7 +50,7 @@ export async function searchNames(
   );
 }
 
-/** The servers that stand in the most of these lists; a short list counts for more than a long one. */
+/** The servers that are in the most of these lists; a short list counts more than a long one. */
 function mostShared(lists: RankedList[], most: number): ObjectId[] {
   const shared = new Map<string, { id: ObjectId; weight: number }>();
   for (const list of lists) {

@@ -4,18 +4,17 @@ import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 
-/** The mark of days whose places are kept. */
+/** The mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
-/** By then a day's votes are counted. */
+/** All votes of a day are counted this long after its end. */
 const AFTER_DAY_MS = HOUR;
 
 /**
- * Keeps the places at the end of yesterday, once. They follow from yesterday's end, whenever today it is done:
- * votes count by their days, the uptime of the 30 whole days before today stands all day, and the servers are
- * those that were listed then. After downtime that uptime comes late: the places wait until every day is computed,
- * and a later ranking keeps them. Of earlier days the uptime is gone, so a day without any ranking on the next
- * stays a gap.
+ * Stores the ranks at the end of yesterday, once. The result is the same at any time today: votes count by their days, the
+ * uptime covers the 30 whole days before today, and the servers are those that were listed then. After downtime, when
+ * daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any more,
+ * so a day without a ranking on the next day stays a gap.
  */
 export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<void> {
   const now = deps.clock.now();
@@ -30,7 +29,7 @@ export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<v
   deps.log.info({ event: 'ranks.snapshot', day });
 }
 
-/** Writes the places at the end of a UTC day: of the servers listed then, by its counters and the uptime known now. */
+/** Writes the ranks at the end of a UTC day for the servers listed then, by its counters and the current uptime. */
 export async function storeRanks({ servers }: Pick<Ranking, 'servers'>, day: string): Promise<void> {
   const end = after(startOf(day), DAY);
   const month = day.slice(0, 7);

@@ -16,25 +16,24 @@ type Listing = {
   clock: Clock;
 };
 
-/** So many servers stand in one part of a list. */
+/** Servers in one part of a list. */
 export const PART = 200;
 
-/** Of the servers whose names have one piece so many are kept, the best: more would be read for every search. */
+/** The most servers in the list of a term, the best ranked ones: every search reads these lists. */
 const MOST_OF_A_TERM = 250;
 
-/** While no name changes, the lists of names stay so long; only which are the best of many changes meanwhile. */
+/** The lists of names are rewritten after this time even when no name changed, since ranks change. */
 const NAMES_TTL_MS = 6 * HOUR;
 
-/** A larger batch would hold up other work of the process while it is read. */
+/** A larger batch would block other work of the process while it is parsed. */
 const BATCH = 1_000;
 
-/** So many of each are offered to filter by. */
+/** The most values of each filter. */
 const MOST_CHOICES = 60;
 
 /**
- * Writes the lists that pages of the listing and its search read, as the ranking stands: one for each set of filters
- * that a server passes, and one for each piece of a name. Only what changed is written. Killed half-way, the next
- * run finishes it.
+ * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
+ * passes, and one for each term of a name. Only what changed is written. After a crash the next run completes it.
  */
 export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
@@ -45,7 +44,7 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
   const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_TTL_MS);
   const at = clock.now();
   if (!stand) {
-    // Killed half-way, the lists are no more those of the names that the summary says.
+    // After a crash half-way, the lists no longer match the digest in the summary.
     await listingSummary.updateOne({ _id: SUMMARY }, { $set: { 'names.digest': '' } });
     await writeNames(deps, lease, ids, names);
   }
@@ -58,12 +57,12 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
-/** All that is listed, in its order, and the lists of every set of filters. */
+/** All ranked servers in order, and the lists of every set of filters. */
 async function readRanking({ servers, clock }: Listing) {
   const now = clock.now();
   const ids: ObjectId[] = [];
   const names: string[] = [];
-  // Always there, so that an empty listing is known to be one.
+  // Always written, so an empty listing is recognised as one.
   const lists = new Map<string, Making>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
@@ -86,7 +85,7 @@ async function writeNames({ rankedLists }: Listing, lease: ActiveLease, ids: Obj
   await replaceLists(rankedLists, lease, { prefix: 'n:', lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
 }
 
-/** The same for the same names of the same servers, whatever their order. */
+/** A digest of the servers' names that does not depend on their order. */
 function digestOf(ids: ObjectId[], names: string[]): string {
   const sum = names.reduce((total, name, place) => total + hashOf(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;
@@ -102,7 +101,7 @@ function summaryOf(lists: Map<string, Making>, servers: number): Choices {
   };
 }
 
-/** What the lists with this one filter are of, the most frequent first. */
+/** The values of the lists with this one filter, the most frequent first. */
 function choicesOf(lists: Map<string, Making>, keyOf: (value: string) => string): Choice[] {
   const start = keyOf(' ').slice(0, -1);
   return [...lists]

@@ -83,7 +83,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     const shown = await bench.shown();
     expect(shown).toMatchObject({ state: 'paused', waiting: 5, unconfirmed: 0 });
     expect(shown.pause).toMatchObject({ by: 'tallyport', code: 'never-acknowledged' });
-    expect(listenerReason(shown)?.cause).toMatch(/has taken no vote with its present settings/);
+    expect(listenerReason(shown)?.cause).toMatch(/has taken no vote with its current settings/);
     for (const { ambiguousEnds } of await bench.deliveries()) expect(ambiguousEnds).toBeLessThanOrEqual(1);
 
     await bench.set({ port, ...right });

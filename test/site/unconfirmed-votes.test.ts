@@ -34,7 +34,7 @@ test('the listener’s page counts unconfirmed votes, says why votes are held, a
   const fixture = await usedUp();
   const page = await fixture.read('/listener');
   expect(page).toContain('Paused because of a fault');
-  expect(page).toContain('The listener has taken no vote with its present settings');
+  expect(page).toContain('The listener has taken no vote with its current settings');
   expect(page).toContain('Unconfirmed 1: given up without an answer; they may have arrived.');
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=unconfirmed"');
   expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote is put in the line again');
