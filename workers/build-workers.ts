@@ -14,7 +14,7 @@ import { cleanUp } from './clean-up.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
 import { findUnusualVotesWorker } from './find-unusual-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
-import { failingForOperatorsOnly } from './job-results.ts';
+import { withJobErrors } from './job-errors.ts';
 import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
@@ -119,7 +119,7 @@ export function buildWorkers(
   };
   const connection = openRedis(config.REDIS_URL, log);
   const workers = queues.map((name) => {
-    const processor = failingForOperatorsOnly(platform, name, process[name], stop.signal);
+    const processor = withJobErrors(platform, name, process[name], stop.signal);
     const worker = new Worker(name, tracked(processor), {
       connection,
       prefix: queuePrefix(config, name),

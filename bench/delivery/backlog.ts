@@ -8,7 +8,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ObjectId } from 'mongodb';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
-import { MOST_AT_ONCE } from '../../src/listeners/schedule.ts';
+import { MAX_CONCURRENT_ATTEMPTS } from '../../src/listeners/delivery-limits.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { insertWaitingVotes } from '../../test/support/votes.ts';
@@ -63,13 +63,13 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
 async function bareRound(): Promise<{ rate: number; cpu: string }> {
   await fakes.forget(0);
   const cpu = await watchCpu({ loop: [bare.pid ?? 0], listener: [fakes.pid] });
-  bare.send({ port, token: TOKEN, votes, atOnce: MOST_AT_ONCE });
+  bare.send({ port, token: TOKEN, votes, atOnce: MAX_CONCURRENT_ATTEMPTS });
   await once(bare, 'message');
   return { rate: await rate(), cpu: await cpu() };
 }
 
 console.log(`node bench/delivery/backlog.ts ${votes} ${rounds}`);
-console.log(`${votes} votes for one listener that is back, ${MOST_AT_ONCE} at once`);
+console.log(`${votes} votes for one listener that is back, ${MAX_CONCURRENT_ATTEMPTS} at once`);
 const results = { bare: [] as number[], ours: [] as number[] };
 for (let round = 0; round <= rounds; round += 1) {
   const one = { bare: await bareRound(), ours: await drained() };

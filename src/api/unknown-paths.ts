@@ -14,7 +14,7 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** Decodes a path. An encoded slash stays encoded, because it separates nothing. */
+/** Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment, not a separator. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replace(/%2f/gi, '%252F'));

@@ -14,7 +14,7 @@ export type Answer = {
 };
 
 /** Writes an answer to standard output. */
-export function give(terminal: Terminal, { json, text, exitCode }: Answer, command: Command): void {
+export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer, command: Command): void {
   const options = command.optsWithGlobals<{ json?: boolean }>();
   terminal.streams.stdout.write(`${options.json ? JSON.stringify(json, null, 2) : text}\n`);
   if (exitCode) terminal.exitCode = exitCode;
@@ -57,7 +57,7 @@ export function onPlatform<A extends unknown[]>(
       },
       needs,
     );
-    give(terminal, answer, command);
+    printAnswer(terminal, answer, command);
   };
 }
 

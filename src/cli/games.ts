@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ListedGame, listGames } from '../games/games.ts';
-import { type Answer, examples, give } from './answer.ts';
+import { type Answer, examples, printAnswer } from './answer.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,7 +15,7 @@ export function addGamesCommand(server: Command, terminal: Terminal): void {
       examples(terminal, 'server games minecraft', 'server games --json | jq -r ".games[].id"'),
     )
     .action((text: string | undefined, _options: unknown, command: Command) =>
-      give(terminal, games(text), command),
+      printAnswer(terminal, games(text), command),
     );
 }
 

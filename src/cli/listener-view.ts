@@ -1,7 +1,7 @@
 import { listenerReason } from '../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
+import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import { type Listener, lastDelivery } from '../listeners/listener.ts';
-import { mostSendings } from '../listeners/schedule.ts';
 import type { Server } from '../servers/server.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
@@ -48,7 +48,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
-    ['Sent at most', `${counted(mostSendings(shown), 'time')} when no answer comes`],
+    ['Sent at most', `${counted(maxSendingsOf(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
     ...(sentText(shown, server, session) satisfies [string, string][]),
@@ -131,7 +131,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     waiting: shown.waiting,
     unconfirmed: shown.unconfirmed,
     sent_not_confirmed: shown.sentNotConfirmed,
-    max_sendings: mostSendings(shown),
+    max_sendings: maxSendingsOf(shown),
     next_test_at: iso(nextTest(shown)),
     limited_until: iso(shown.limited?.until ?? null),
     limited_by: shown.limited?.by ?? null,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { MOST_SENDINGS } from '../listeners/schedule.ts';
+import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
@@ -17,7 +17,7 @@ export function port(text: string): number {
 
 /** How often a vote is sent at most. */
 export function sendings(text: string): number {
-  return wholeNumber(text, 1, MOST_SENDINGS);
+  return wholeNumber(text, 1, MAX_SENDINGS);
 }
 
 export function rating(text: string): number {

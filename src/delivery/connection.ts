@@ -153,8 +153,8 @@ const TELLING: DialFailure[] = [
  * Connects to the first of the addresses that accepts. Each gets an equal share of the remaining time.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
- * @param mayConnect - called before each connection: if it does not allow the connection, none is opened
- * @returns `address-refused` for a port that Tallyport never connects to, whoever stored it
+ * @param mayConnect - called before each connection; if it returns false, this address is skipped
+ * @returns a connection, or why there is none; `address-refused` for a port that Tallyport never connects to
  */
 export async function dial(
   addresses: string[],

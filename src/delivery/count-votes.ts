@@ -23,7 +23,7 @@ const AGES = [
 type VoteAge = (typeof AGES)[number][0];
 
 /** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
-export type VoteCounts = {
+export type QueueCounts = {
   /** Votes waiting or being sent, by the state of their server's listener. */
   open: Record<ListenerState, number>;
   /** Waiting votes by the time since they were cast. */
@@ -45,13 +45,13 @@ type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; cloc
 export async function countVotes(
   { votes, listeners, clock }: Counting,
   timeoutMs: number,
-): Promise<VoteCounts> {
+): Promise<QueueCounts> {
   const timeLimit = { maxTimeMS: timeoutMs };
   const now = clock.now();
   const open = new Set(
     (await serversWithOpenWork(votes, timeLimit)).map((serverId) => serverId.toHexString()),
   );
-  const counts: VoteCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
+  const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
   const servers: Record<ListenerState, ObjectId[]> = {
     active: [],
     unverified: [],
@@ -88,7 +88,7 @@ async function countByAge(
   serverIds: ObjectId[],
   now: Date,
   timeLimit: TimeLimit,
-): Promise<VoteCounts['waiting']> {
+): Promise<QueueCounts['waiting']> {
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
@@ -98,7 +98,7 @@ async function countByAge(
     );
     return [age, count] as const;
   });
-  return Object.fromEntries(await Promise.all(counted)) as VoteCounts['waiting'];
+  return Object.fromEntries(await Promise.all(counted)) as QueueCounts['waiting'];
 }
 
 async function countDue(
@@ -106,7 +106,7 @@ async function countDue(
   serverIds: ObjectId[],
   now: Date,
   timeLimit: TimeLimit,
-): Promise<VoteCounts['due']> {
+): Promise<QueueCounts['due']> {
   const inLine = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
   const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };

@@ -38,7 +38,7 @@ export class Destination {
     this.#about = about;
   }
 
-  /** The address of the last connection that was checked. */
+  /** The last address that `mayConnect` checked; empty before the first check. */
   get address(): string {
     return this.#address;
   }
@@ -132,9 +132,9 @@ export function hasProvenAddress(proven: Proof[] | undefined): boolean {
 }
 
 /**
- * The part of an outcome that a listener's owner may see. A service at an unproven address may belong to somebody else.
- * The owner of an unproven website sees only the HTTP status. The owner of any other unproven service sees nothing,
- * unless it greeted as Votifier.
+ * Removes from an outcome what a listener's owner may not see, since a service at an unproven address may belong to
+ * somebody else. From an unproven website only the HTTP status stays; from a service that did not greet as Votifier no
+ * message and no detail. A proven address hides nothing.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },

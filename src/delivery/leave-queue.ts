@@ -1,5 +1,5 @@
 import type { Filter, ObjectId } from 'mongodb';
-import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
@@ -40,11 +40,10 @@ export async function expireVotes(
 }
 
 /**
- * Removes every waiting vote of a server from the queue: to `none` when its listener is removed (to be sent later by
- * hand), to `failed` when the server itself is removed. Votes that are being sent end by themselves. Safe to run again.
+ * Removes all waiting votes of a server from the queue. Their state becomes `none` if the listener was removed (they can
+ * be sent by hand), or `failed` if the server was removed. Attempts in progress end by themselves. Safe to run again.
  *
- * @param asOf - when the listener or the server was found to be gone: a vote that entered the queue later may wait for a
- *   listener that was set since
+ * @param asOf - only votes queued until this time are removed; later ones may wait for a new listener
  * @returns how many were removed
  */
 export async function releaseWaitingVotes(

@@ -1,6 +1,7 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import type { z } from 'zod';
 import type { Cause } from '../listeners/causes.ts';
+import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import {
   hasTakenVotes,
@@ -11,7 +12,6 @@ import {
   type ResendOwed,
 } from '../listeners/listener.ts';
 import { listenerSettingsSchema } from '../listeners/listener-settings.ts';
-import { MOST_SENDINGS } from '../listeners/schedule.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -141,7 +141,7 @@ export async function storeListener(
   const { protocol, host, port, url, serviceName } = fields;
   const changed = {
     ...fields,
-    maxSendings: fields.maxSendings ?? existing?.maxSendings ?? MOST_SENDINGS,
+    maxSendings: fields.maxSendings ?? existing?.maxSendings ?? MAX_SENDINGS,
     updatedAt: deps.clock.now(),
     breaker: REACHABLE,
     voteFaults: 0,
@@ -223,7 +223,7 @@ function update(
   };
   return listeners.findOneAndUpdate(
     { serverId, _id, revision },
-    [{ $set: { ...literally(changed), ...updated } }],
+    [{ $set: { ...asLiterals(changed), ...updated } }],
     { returnDocument: 'after' },
   );
 }
@@ -235,7 +235,7 @@ function update(
 function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
   if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
   const silentSince = { $ifNull: ['$resendOwed.silentSince', '$lastDeliveredAt', NEVER] };
-  return { ...literally({ at, by }), silentSince };
+  return { ...asLiterals({ at, by }), silentSince };
 }
 
 /** A listener's `released` when `by` releases its votes; unchanged if they were not blocked. */
@@ -245,7 +245,7 @@ function releasedBy(by: Cause, at: Date): Document {
 }
 
 /** Values in an aggregation pipeline, where a `$` at the beginning of a text would mean a field. */
-export function literally(values: Document): Document {
+export function asLiterals(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
 
@@ -351,7 +351,7 @@ export async function pauseListener(
   by: string,
 ): Promise<Listener | null> {
   const pause = { at: deps.clock.now(), by: 'owner' };
-  const listener = await changeListener(deps, { serverId }, by, 'listener.pause', literally({ pause }));
+  const listener = await changeListener(deps, { serverId }, by, 'listener.pause', asLiterals({ pause }));
   if (listener) logChange(deps, listener, 'listener.paused', by);
   return listener;
 }
@@ -367,7 +367,7 @@ export async function resumeListener(
   by: string,
 ): Promise<Listener | null> {
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
-    ...literally({ pause: null, breaker: REACHABLE, voteFaults: 0, limited: null }),
+    ...asLiterals({ pause: null, breaker: REACHABLE, voteFaults: 0, limited: null }),
     released: releasedBy('resume', deps.clock.now()),
   });
   if (!listener) return null;

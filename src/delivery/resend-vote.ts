@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId, UUID } from 'mongodb';
+import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/schedule.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';

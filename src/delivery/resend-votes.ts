@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
+import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import { SILENT_OUTCOMES } from '../listeners/outcomes.ts';
-import { RESENDABLE_MS } from '../listeners/schedule.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import { refund, useAllowances } from '../platform/limits/rate-limit.ts';

@@ -1,6 +1,6 @@
+import { answerTimeoutMs } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
-import { answerTimeoutMs } from '../listeners/schedule.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';

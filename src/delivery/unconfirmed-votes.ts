@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
+import { MAX_SENDINGS, maxSendingsOf, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener, ResendOwed } from '../listeners/listener.ts';
-import { MOST_SENDINGS, mostSendings, RESENDABLE_MS } from '../listeners/schedule.ts';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
@@ -11,7 +11,7 @@ import type { Resending } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
 /** A change of settings resends at most this many votes at once, which takes some seconds. The relay sends the rest. */
-const MOST_AT_ONCE = 5_000;
+const RESEND_BATCH_SIZE = 5_000;
 
 /** Attempts that were running when the settings were changed have ended by then. */
 const SETTLED_MS = 2 * MINUTE;
@@ -80,14 +80,14 @@ export async function resendSilentVotes(
     states: ['unconfirmed' as const],
     silent: { since: silentSince, until: at },
   };
-  const resent = await resendVotes(deps, serverId, range, by, { most: MOST_AT_ONCE });
+  const resent = await resendVotes(deps, serverId, range, by, { most: RESEND_BATCH_SIZE });
   return resent ?? { resent: 0, more: false };
 }
 
 /**
- * Finishes resends that are some minutes old: if the process that changed the settings died, if there were many votes, and
- * for votes whose last attempt with the earlier token or key was running then. Concurrent runs are safe. An error for one
- * listener does not delay the others.
+ * Finishes resends that began some minutes ago. A resend is unfinished when the process that changed the settings died,
+ * when there were too many votes for one run, or when a vote's last attempt with the earlier token or key was still
+ * running. Concurrent runs are safe. An error for one listener does not delay the others.
  */
 export async function finishOwedResends(deps: Resending & { log: Logger }): Promise<void> {
   const { listeners, clock, log } = deps;
@@ -116,8 +116,8 @@ export async function giveUpSentVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,
 ): Promise<void> {
   const { serverId } = listener;
-  const most = mostSendings(listener);
-  if (most === MOST_SENDINGS) return;
+  const most = maxSendingsOf(listener);
+  if (most === MAX_SENDINGS) return;
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },
     { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },

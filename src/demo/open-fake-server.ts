@@ -1,5 +1,5 @@
 import { gameOf } from '../games/games.ts';
-import { queryPorts } from '../probing/find-server.ts';
+import { queryPorts } from '../probing/resolve-server.ts';
 import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';

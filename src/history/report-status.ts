@@ -9,7 +9,7 @@ import { REPORT_VALID_MS, type Source } from './current-status.ts';
 import type { StatusSample } from './status-sample.ts';
 import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
-import { type Waking, wakeListener } from './wake-listener.ts';
+import { testReturnedListener, type Waking } from './test-returned-listener.ts';
 
 export { REPORT_INTERVAL_MS };
 
@@ -81,7 +81,7 @@ export async function reportStatus(
   });
   const { previousAt } = updated;
   const returned = !previousAt || after(previousAt, REPORT_VALID_MS) < now;
-  if (returned) await wakeListener(deps, serverId);
+  if (returned) await testReturnedListener(deps, serverId);
   return { kind: 'accepted', reportedAt: now };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
-import { MOST_SENDINGS } from './schedule.ts';
+import { MAX_SENDINGS } from './delivery-limits.ts';
 
 /** The port of a listener. */
 export const listenerPort = z
@@ -16,9 +16,9 @@ export const listenerPort = z
  */
 export const unansweredVotes = z.object({
   maxSendings: z
-    .int(`a vote is sent at most 1 to ${MOST_SENDINGS} times`)
-    .min(1, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
-    .max(MOST_SENDINGS, `a vote is sent at most 1 to ${MOST_SENDINGS} times`)
+    .int(`a vote is sent at most 1 to ${MAX_SENDINGS} times`)
+    .min(1, `a vote is sent at most 1 to ${MAX_SENDINGS} times`)
+    .max(MAX_SENDINGS, `a vote is sent at most 1 to ${MAX_SENDINGS} times`)
     .optional(),
   resendUsedUp: z.boolean().default(true),
 });

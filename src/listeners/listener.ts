@@ -2,8 +2,8 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
+import { LAST_ANSWER_STEP, MAX_SENDINGS } from './delivery-limits.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
-import { LAST_ANSWER_STEP, MOST_SENDINGS } from './schedule.ts';
 
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -117,8 +117,8 @@ const listenerDefinition = {
   acknowledgedAt: { type: Date },
   /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
-  /** How often a vote without an answer is sent at most, set by the owner; `MOST_SENDINGS` when absent. */
-  maxSendings: { type: Number, min: 1, max: MOST_SENDINGS },
+  /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
+  maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
   /** Stored with the settings that correct the token or key; the relay clears it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },

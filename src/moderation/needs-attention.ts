@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 

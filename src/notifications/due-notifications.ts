@@ -1,5 +1,5 @@
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 

@@ -92,6 +92,7 @@ const environment = z.object({
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
+  /** The first entry is not used: the first attempt of a vote starts at once. */
   DELIVERY_SCHEDULE: durations.default([
     0,
     5 * SECOND,

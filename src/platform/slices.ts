@@ -19,7 +19,7 @@ type Reading<T extends Document> = {
 const MOST_EXAMINED = 1_000;
 
 /** Reads a slice of a collection whose ids are ObjectIds; a page far back costs no more than the first. */
-export async function readOn<T extends Document & { _id: ObjectId }>(
+export async function readPage<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   { filter, by: { field, direction }, from, limit, wanted }: Reading<T>,
 ): Promise<Slice<WithId<T>>> {

@@ -5,12 +5,12 @@ import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
-import { findServer, type Lookups } from './find-server.ts';
 import { limitProtocol } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
+import { type Lookups, resolveServer } from './resolve-server.ts';
 
 /** The timeout of a query, with the name look-up and without the wait for a slot. */
 const QUERY_MS = 5_000;
@@ -59,7 +59,7 @@ async function query(
   const game = gameOf(target.game);
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
-  const { host, addresses, ports } = await findServer(target, game, options);
+  const { host, addresses, ports } = await resolveServer(target, game, options);
   const left = QUERY_MS - (performance.now() - began);
 
   const servers = addresses.flatMap((address) =>

@@ -2,7 +2,7 @@ import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import { type Source, statusAt } from '../history/current-status.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { storeSample } from '../history/store-sample.ts';
-import { type Waking, wakeListener } from '../history/wake-listener.ts';
+import { testReturnedListener, type Waking } from '../history/test-returned-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
@@ -117,7 +117,7 @@ async function check(deps: Checking, server: WithId<Server>, options: CheckOptio
   const after = await record(deps, server, { probe, end, startedAt }, options);
   if (!after) return { kind: 'void' };
   const wasOnline = before.failures === 0 && statusAt(server, startedAt) === 'online';
-  if (probe.ok && !wasOnline) await wakeListener(deps, server._id);
+  if (probe.ok && !wasOnline) await testReturnedListener(deps, server._id);
   return { kind: 'recorded', probe, end, server: after };
 }
 

@@ -1,4 +1,4 @@
-import { countVotes, type VoteCounts } from '../delivery/count-votes.ts';
+import { countVotes, type QueueCounts } from '../delivery/count-votes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { remembered, within } from '../platform/deadline.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
@@ -14,10 +14,10 @@ type Sources = Pick<
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
   /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
-  openVotes: Partial<VoteCounts['open']>;
+  openVotes: Partial<QueueCounts['open']>;
   /** Waiting votes by their age, at most `COUNTED_AT_MOST` of each. */
-  waitingVotes: Partial<VoteCounts['waiting']>;
-  listeners: Partial<VoteCounts['listeners']>;
+  waitingVotes: Partial<QueueCounts['waiting']>;
+  listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
   /** How long the longest waiting server has been due for a probe. */
   probeLatenessSeconds: number | undefined;
@@ -25,7 +25,7 @@ export type WaitingWork = {
   redisUp: boolean;
 };
 
-/** The longest wait of a scrape for each service. */
+/** A scrape waits at most this long for MongoDB, and as long for Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 

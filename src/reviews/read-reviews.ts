@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
-import { readOn, type Slice } from '../platform/slices.ts';
+import { readPage, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures over all of them. */
@@ -132,5 +132,5 @@ export function listReviewsInState(
     state === 'pending'
       ? ({ field: 'createdAt', direction: 1 } as const)
       : ({ field: 'moderatedAt', direction: -1 } as const);
-  return readOn(reviews, { filter: { state }, by, from, limit });
+  return readPage(reviews, { filter: { state }, by, from, limit });
 }

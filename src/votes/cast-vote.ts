@@ -1,15 +1,15 @@
 import { getRandomValues } from 'node:crypto';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { DELIVERY_EXPIRES_MS } from '../listeners/schedule.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
-import { nextVoteAt, votesInTheWay } from './cooldown.ts';
+import { blockingVotes, nextVoteAt } from './cooldown.ts';
 import { findSafeVote, insertOnce, VoteResultUnknownError } from './insert-vote.ts';
 import { newestVotesLoader } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
@@ -96,10 +96,10 @@ export async function castVote(
   // Our own vote, inserted by another process between these readings or not yet safe, stands in nobody's way:
   // inserting it again at its place finds out how it stands.
   const ours = newest.live?._id.equals(id) ? newest.live : null;
-  const [inTheWay] = votesInTheWay(newest, now);
-  if (inTheWay && !ours) {
-    await deps.durability.confirm(insertedBy(inTheWay));
-    return { kind: 'refused', vote: inTheWay, nextVoteAt: nextVoteAt(inTheWay) };
+  const [blocking] = blockingVotes(newest, now);
+  if (blocking && !ours) {
+    await deps.durability.confirm(insertedBy(blocking));
+    return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
   }
 
   const vote: Vote = {

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
-import { nextVoteAt, votesInTheWay } from './cooldown.ts';
+import { blockingVotes, nextVoteAt } from './cooldown.ts';
 import { newestVotesLoader } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
@@ -30,7 +30,7 @@ export async function checkVote(
     serverId,
     usernameKey: usernameKey(username),
   });
-  const [blocking] = votesInTheWay(newest, clock.now());
+  const [blocking] = blockingVotes(newest, clock.now());
   if (!blocking) return { hasVoted: false, votedAt: null, nextVoteAt: null };
   await durability.confirm(insertedBy(blocking));
   return { hasVoted: true, votedAt: blocking.votedAt, nextVoteAt: nextVoteAt(blocking) };

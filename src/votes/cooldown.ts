@@ -16,7 +16,7 @@ function blocks(vote: Pick<Vote, 'votedAt' | 'cooldownEndedAt'>, now: Date): boo
 }
 
 /** The player's newest votes whose cooldown still runs at `now`; the one with the latest end is first. */
-export function votesInTheWay({ live, imported }: NewestVotes, now: Date): Vote[] {
+export function blockingVotes({ live, imported }: NewestVotes, now: Date): Vote[] {
   return [live, imported]
     .filter((vote) => vote !== null)
     .filter((vote) => blocks(vote, now))

@@ -51,13 +51,14 @@ function underLease<T>(
 }
 
 /**
- * Excludes votes from every count and the ranking, on an operator's decision. They still count for the cooldown, show in
- * check-vote and are delivered. After a crash, the same call or the scheduler's next run finishes the exclusion. A
- * repeated call changes nothing.
+ * Excludes votes from every count and the ranking, on an operator's decision. Excluded votes still count for the cooldown,
+ * check-vote still shows them, and they are still delivered. After a crash, the same call or the scheduler's next run
+ * finishes the exclusion. A repeated call changes nothing.
  *
  * @param by - who decided, for the audit log
  * @returns the finished exclusion
- * @throws {ExclusionError}; {InvalidDocumentError} for the reason; as `withLease` does
+ * @throws {ExclusionError} when the exclusion is not possible; {InvalidDocumentError} when the reason is invalid; the
+ *   errors of `withLease`
  */
 export async function excludeVotes(
   deps: Excluding,

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { votesInTheWay } from './cooldown.ts';
+import { blockingVotes } from './cooldown.ts';
 import { newestVotes } from './newest-votes.ts';
 import { selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
@@ -39,7 +39,7 @@ export async function forgetVote(
   by: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const blocking = votesInTheWay(await newestVotes(votes, serverId, usernameKey(username)), now);
+  const blocking = blockingVotes(await newestVotes(votes, serverId, usernameKey(username)), now);
   const [newest] = blocking;
   if (!newest) return false;
   await votes.updateMany(

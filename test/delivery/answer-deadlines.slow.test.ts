@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
-import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/schedule.ts';
+import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/delivery-limits.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

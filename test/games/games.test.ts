@@ -1,7 +1,7 @@
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { GameError, gameOf, listGames, UnknownGameError } from '../../src/games/games.ts';
-import { queryPorts } from '../../src/probing/find-server.ts';
+import { queryPorts } from '../../src/probing/resolve-server.ts';
 
 function refusalOf(text: string): GameError {
   try {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { onTestFinished } from 'vitest';
 import type { Ask, Probe, ProbeFailure, ServerAnswer, Target } from '../../src/probing/ask.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Lookups } from '../../src/probing/find-server.ts';
+import type { Lookups } from '../../src/probing/resolve-server.ts';
 import type { GameServer } from '../support/fake-game-servers.ts';
 
 const LOOPBACK = {

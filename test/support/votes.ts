@@ -1,5 +1,5 @@
 import { type ObjectId, UUID } from 'mongodb';
-import { DELIVERY_EXPIRES_MS } from '../../src/listeners/schedule.ts';
+import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';

@@ -4,7 +4,7 @@ import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { failingForOperatorsOnly } from '../../workers/job-results.ts';
+import { withJobErrors } from '../../workers/job-errors.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startWorker } from '../support/workers.ts';
@@ -26,7 +26,7 @@ function workOn(
   const { config, log } = platform;
   const connection = openRedis(config.REDIS_URL, log);
   const prefix = queuePrefix(config, name);
-  const processor = failingForOperatorsOnly(platform, name, process, stop);
+  const processor = withJobErrors(platform, name, process, stop);
   const worker = new Worker(name, processor, { connection, prefix });
   worker.on('error', () => undefined);
   onTestFinished(async () => {

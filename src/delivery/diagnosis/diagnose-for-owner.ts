@@ -30,7 +30,7 @@ export type OwnerDiagnosis =
   | ({ kind: 'refused' } & DiagnosisRefusal);
 
 /**
- * Diagnoses a server's listener for its owner. Without limits this would be a port scanner (delivery rules): it is only
+ * Diagnoses a server's listener for its owner. Without limits this would be a port scanner (design rule 11): it is only
  * for a server whose ownership is proven, six in any minute for an owner over all processes, never on ports of mail and
  * remote shells, and shows at most 200 printable characters of an answer.
  *

@@ -1,7 +1,7 @@
 import type { Cause } from '../../listeners/causes.ts';
+import { delayAt, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
-import { delayAt, mostSendings } from '../../listeners/schedule.ts';
 import { after } from '../../platform/clock.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
 
@@ -44,12 +44,12 @@ export function givenUpAfter(
 ): 'failed' | 'unconfirmed' | null {
   if (outcome.class === 'vote-only') return 'failed';
   const sendings = vote.delivery.ambiguousEnds + 1;
-  return outcome.class === 'ambiguous' && sendings >= mostSendings(attempt) ? 'unconfirmed' : null;
+  return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
 }
 
 /** The attempt with the current limit of sendings: the owner may have lowered it since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener, 'maxSendings'>): Claimed {
-  const maxSendings = Math.min(mostSendings(attempt), mostSendings(listener));
+  const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
 

@@ -1,6 +1,6 @@
+import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
 import type { Proof } from '../../listeners/listener.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
-import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import { Destination, shownToOwner, withProof } from '../destination.ts';
 import { answerStepOf, type Claimed } from './after-attempt.ts';

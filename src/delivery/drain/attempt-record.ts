@@ -1,7 +1,7 @@
 import { type Collection, type Document, type Filter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
+import { attemptLeaseMs, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { attemptLeaseMs, LAST_ANSWER_STEP, mostSendings } from '../../listeners/schedule.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { type ClaimReason, causeOfAttempt } from '../attempt-cause.ts';
@@ -40,7 +40,7 @@ export function dueVotes(
     'delivery.queuedAt': { $exists: true },
     'delivery.state': 'waiting',
     'delivery.expiresAt': { $gt: now },
-    'delivery.ambiguousEnds': { $lt: mostSendings(listener) },
+    'delivery.ambiguousEnds': { $lt: maxSendingsOf(listener) },
     ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }
@@ -60,7 +60,7 @@ export function newAttempt(
     revision: listener.revision,
     test,
     answerStep: listener.answerStep ?? 0,
-    maxSendings: mostSendings(listener),
+    maxSendings: maxSendingsOf(listener),
   };
 }
 

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
+import { MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
 import { listenerState } from '../../listeners/listener.ts';
-import { MOST_AT_ONCE } from '../../listeners/schedule.ts';
 import { within } from '../../platform/deadline.ts';
 import { asAllowedNow } from './after-attempt.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
@@ -27,7 +27,7 @@ export class AttemptsUnderWay {
   readonly #leased: LeasedListener;
   readonly #options: DrainOptions;
   readonly #accountId: string | null;
-  readonly #sending = new PQueue({ concurrency: MOST_AT_ONCE });
+  readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
   /** Claimed votes, until their outcome is recorded or they are to be released. */
   readonly #open = new Set<Promise<void>>();
   /** Claimed votes that are not sent and are to be released. */

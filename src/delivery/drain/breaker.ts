@@ -1,11 +1,11 @@
-import { type Breaker, type Pause, REACHABLE, type Release } from '../../listeners/listener.ts';
-import { isOurs, isSilent, type Outcome } from '../../listeners/outcomes.ts';
 import {
   BREAKER_THRESHOLD,
   delayAt,
   LAST_ANSWER_STEP,
   VOTE_FAULT_THRESHOLD,
-} from '../../listeners/schedule.ts';
+} from '../../listeners/delivery-limits.ts';
+import { type Breaker, type Pause, REACHABLE, type Release } from '../../listeners/listener.ts';
+import { isOurs, isSilent, type Outcome } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 
 /** The health of a listener: the fields that outcomes of attempts change. */
@@ -29,7 +29,7 @@ export type JudgedOutcome = Outcome & {
 };
 
 /**
- * The health of a listener after an attempt (delivery rules, breaker). Pure: the same health and outcome always give the
+ * The health of a listener after an attempt (docs/delivery.md). Pure: the same health and outcome always give the
  * same result, except for the jitter.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
+import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import { outcome } from '../../listeners/outcomes.ts';
-import { mostSendings } from '../../listeners/schedule.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { DURABLE } from '../../platform/mongo.ts';
@@ -61,7 +61,7 @@ export async function claimVotes(
   const now = clock.now();
   const due = dueVotes(listener, now, reason);
   const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
-  const isSentOnce = mostSendings(listener) === 1;
+  const isSentOnce = maxSendingsOf(listener) === 1;
   const firstNotClaimable = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
   });

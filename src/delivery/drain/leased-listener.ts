@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
+import { LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
 import { hasTakenVotes, type Listener, type Proof } from '../../listeners/listener.ts';
-import { LONGEST_USUAL_NAME } from '../../listeners/schedule.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
@@ -125,8 +125,8 @@ export class LeasedListener {
   }
 
   /**
-   * Applies at once what an attempt proved, unless the settings were changed meanwhile. The proof removes a limit of the
-   * listener.
+   * Adds a proof to the listener in memory and removes its limit. Does nothing if the settings changed since the attempt
+   * began.
    *
    * @returns whether `storeProofs` has to store it
    */

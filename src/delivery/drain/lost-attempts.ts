@@ -1,6 +1,6 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
+import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
 import { outcome } from '../../listeners/outcomes.ts';
-import { attemptLeaseMs } from '../../listeners/schedule.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Vote } from '../../votes/vote.ts';

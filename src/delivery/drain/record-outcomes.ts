@@ -28,7 +28,7 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 };
 
 /**
- * Records outcomes of attempts (delivery rules). Only the newest attempt of a vote that is being sent changes the state
+ * Records outcomes of attempts. Only the newest attempt of a vote that is being sent changes the state
  * of the vote. If a newer attempt has begun, or the delivery has already ended, the outcome is only written into its own
  * attempt. An attempt that was recorded as lost stays so, unless it was acknowledged: an acknowledgement always counts,
  * however late (design rule 4).

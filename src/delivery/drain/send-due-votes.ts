@@ -1,6 +1,6 @@
+import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
 import { listenerState } from '../../listeners/listener.ts';
-import { MOST_AT_ONCE, mostSendings } from '../../listeners/schedule.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { claimVotes } from './claim-votes.ts';
@@ -69,7 +69,11 @@ async function claimAndSend(
     if (stopReason) return stopReason;
     // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
     const answers = queueOf(leased.now) === 'forward-votes';
-    if (answers && !isBacklogKnown && (queue === 'test-listeners' || claimedCount >= MOST_AT_ONCE)) {
+    if (
+      answers &&
+      !isBacklogKnown &&
+      (queue === 'test-listeners' || claimedCount >= MAX_CONCURRENT_ATTEMPTS)
+    ) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
       isBacklogKnown = true;
     }
@@ -91,7 +95,7 @@ async function claimAndSend(
     // Before the claim: the leases of the attempts begin no earlier than this.
     const claimedAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
-    const size = { most, atOnce: Math.max(0, MOST_AT_ONCE - attempts.open) };
+    const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
     const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
     if (grant) throttle?.giveBack(grant, claimed.length);
@@ -130,7 +134,7 @@ function whyStop(
   return testsLater ? 'tested-later' : null;
 }
 
-/** How many votes to claim now: one while a slot is free; for a backlog also the next ones. */
+/** How many votes to claim now: one if a slot is free, otherwise none. A backlog also claims votes ahead. */
 function mostToClaim(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -139,11 +143,11 @@ function mostToClaim(
 ): number {
   if (queue === 'drain-backlogs') {
     // Votes that may be sent only once are not claimed ahead.
-    if (mostSendings(leased.now) === 1) return Math.max(0, MOST_AT_ONCE - open);
+    if (maxSendingsOf(leased.now) === 1) return Math.max(0, MAX_CONCURRENT_ATTEMPTS - open);
     return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
   }
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
-  return open < (oneAtATime ? 1 : MOST_AT_ONCE) ? 1 : 0;
+  return open < (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) ? 1 : 0;
 }
 
 /**
@@ -151,7 +155,7 @@ function mostToClaim(
  * than a second has passed since the last claim, and half as large otherwise.
  */
 class ClaimSizes {
-  #size = MOST_AT_ONCE;
+  #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
   /** How many votes to claim now. @param unsent - claimed votes that are not sent yet */
@@ -159,12 +163,12 @@ class ClaimSizes {
     if (unsent > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
       ? Math.min(2 * this.#size, LARGEST_CLAIM)
-      : Math.max(MOST_AT_ONCE, Math.floor(this.#size / 2));
+      : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 
   /** Records the size of a claim that took votes. */
   note(size: number, at: number): void {
-    this.#size = Math.max(MOST_AT_ONCE, size);
+    this.#size = Math.max(MAX_CONCURRENT_ATTEMPTS, size);
     this.#at = at;
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { attemptLeaseMs } from '../../listeners/schedule.ts';
+import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { answerStepOf } from './after-attempt.ts';
 import type { Ready } from './attempt-delivery.ts';

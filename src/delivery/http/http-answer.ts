@@ -4,7 +4,7 @@ import { HOUR, SECOND } from '../../platform/clock.ts';
 /** The longest delay that a listener may request. */
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
-/** The outcome for an HTTP status (delivery rules, "What an end means"). */
+/** The outcome for an HTTP status (docs/delivery.md, "Outcomes"). */
 export function meaningOfStatus(status: number): OutcomeCode {
   if (status >= 200 && status < 300) return 'acknowledged';
   if (status >= 300 && status < 400) return 'http-redirected';

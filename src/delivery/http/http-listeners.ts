@@ -4,10 +4,10 @@ import { listenerPort, unansweredVotes } from '../../listeners/listener-settings
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
 import {
+  asLiterals,
   changeListener,
   type ListenerSet,
   type ListenerSetup,
-  literally,
   storeListener,
 } from '../listeners.ts';
 import { secretContext } from '../send-vote.ts';
@@ -126,7 +126,7 @@ export async function rotateSecret(
       previousSecret: { sealed: before.sealedSecret, until },
     };
     const which = { serverId, revision: before.revision };
-    const rotated = await changeListener(deps, which, by, 'listener.rotate', literally(secrets));
+    const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
     if (rotated) return { secret, previousValidUntil: until };
   }
 }

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
+import { RESENDABLE_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { RESENDABLE_MS } from '../../listeners/schedule.ts';
 import { after } from '../../platform/clock.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';

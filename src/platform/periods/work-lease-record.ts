@@ -11,7 +11,7 @@ const holderDefinition = {
 
 const workLeaseDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The work: `recompute-ranks`. */
+  /** The name of the work, for example `recompute-ranks`. */
   work: { type: String, required: true },
   holder: { type: new Schema(holderDefinition, nested), default: null },
   /** When the last successful run began. */

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import { MOST_SENDINGS } from '../../listeners/schedule.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';
@@ -63,7 +63,7 @@ function sendingsField({ listener, typed: { values, errors } }: Form): Html {
     name: 'maxSendings',
     label: 'When no answer comes, send a vote',
     hint: 'It may have arrived all the same: most plugins reward a player again for a second sending.',
-    value: values.maxSendings ?? String(listener?.maxSendings ?? MOST_SENDINGS),
+    value: values.maxSendings ?? String(listener?.maxSendings ?? MAX_SENDINGS),
     error: errors.maxSendings,
     options: [
       ['1', 'once, and never again by itself'],

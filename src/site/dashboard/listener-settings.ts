@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { mostSendings } from '../../listeners/schedule.ts';
+import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Content, Html } from '../html.ts';
 import { button, confirmed, copyable, facts } from '../parts.ts';
 import { counted, timeAgo } from '../words.ts';
@@ -9,7 +9,7 @@ import { protocolName } from './listener-form.ts';
 /** How a listener is set, and what can be done to that. No secret is among it. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
-  const sendings = counted(mostSendings(listener), 'time');
+  const sendings = counted(maxSendingsOf(listener), 'time');
   const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return html`${facts([
     ['Protocol', protocolName(protocol)],

@@ -23,7 +23,7 @@ import { serverFrame, serverPath } from './server-frame.ts';
 import { filterText, STATE_WORDS, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 
 /** One press takes so many: it is done in some seconds, and the next press goes on. */
-const MOST_AT_ONCE = 5_000;
+const RESEND_BATCH_SIZE = 5_000;
 
 /** Which votes were shown, so that those cast or ended later are not among those sent. */
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
@@ -45,7 +45,10 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     if (!shown.success) throw new PageError(400, 'The form was not sent whole. Load the page again.');
     const range = rangeOf(filter, shown.data);
     const by = userOf(request).email;
-    const resent = await resendVotes(platform, serverId, range, by, { most: MOST_AT_ONCE, forOwner: true });
+    const resent = await resendVotes(platform, serverId, range, by, {
+      most: RESEND_BATCH_SIZE,
+      forOwner: true,
+    });
     if (!resent) throw new PageError(409, 'This server has no vote listener: set one first.');
     const { nextAllowedAt } = resent;
     if (nextAllowedAt) return refuse(request, reply, resent.resent, nextAllowedAt);
@@ -80,7 +83,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
   ) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
-    const found = await countResendable(platform, server._id, range, MOST_AT_ONCE);
+    const found = await countResendable(platform, server._id, range, RESEND_BATCH_SIZE);
     const body = html`${sent ? notice('good', `${sent} are in the line again. There are more.`) : ''}
       ${card({ title: 'Send votes again', body: question(path, filter, range, found) })}`;
     const now = platform.clock.now();

@@ -5,11 +5,11 @@ export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
 /** After this many ambiguous outcomes a vote is unconfirmed, unless its owner chose fewer: each may have arrived. */
-export const MOST_SENDINGS = 3;
+export const MAX_SENDINGS = 3;
 
 /** How often a vote without an answer is sent at most, by the listener's setting or an attempt's record. */
-export function mostSendings({ maxSendings }: { maxSendings?: number | null | undefined }): number {
-  return maxSendings ?? MOST_SENDINGS;
+export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
+  return maxSendings ?? MAX_SENDINGS;
 }
 
 /** The answer deadline grows with the number of ambiguous outcomes: 5 s, 15 s, 30 s. */
@@ -43,7 +43,7 @@ export const BREAKER_THRESHOLD = 3;
 export const VOTE_FAULT_THRESHOLD = 5;
 
 /** How many votes are sent to one listener at once. */
-export const MOST_AT_ONCE = 4;
+export const MAX_CONCURRENT_ATTEMPTS = 4;
 
 /** Retry times vary by this much in both directions (jitter), so that many votes are not retried at the same moment. */
 const JITTER = 0.2;

@@ -9,7 +9,7 @@ import type { Producer } from '../platform/queues.ts';
 export type Waking = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
 
 /** Tests the unreachable vote listener of a server that is back. A failure is only logged. */
-export async function wakeListener(deps: Waking, serverId: ObjectId): Promise<void> {
+export async function testReturnedListener(deps: Waking, serverId: ObjectId): Promise<void> {
   try {
     await testUnreachableListener(deps, serverId);
   } catch (error) {

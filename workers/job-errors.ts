@@ -34,7 +34,7 @@ class JobError extends Error {
  *
  * @param stop - aborted when this worker stops
  */
-export function failingForOperatorsOnly(
+export function withJobErrors(
   { producer, log }: Pick<Platform, 'producer' | 'log'>,
   name: QueueName,
   process: Processor,

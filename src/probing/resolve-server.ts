@@ -40,7 +40,7 @@ const SRV_TIMEOUT_MS = 1_500;
  *
  * @throws {AddressError}
  */
-export async function findServer(
+export async function resolveServer(
   target: Target,
   game: Game,
   { srv, ...options }: Omit<ResolveOptions, 'lookup'> & Lookups,
